@@ -1,0 +1,57 @@
+"""The five kinds of error, and nothing else is raised on purpose.
+
+`Refused` is the caller's fault, `PeerFault` the other side's, `Unavailable` is nobody's and passes,
+`Corrupt` means stop and act on the hint, `Bug` is ours. Texts and details carry no user content.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class TacitError(Exception):
+    """Whatever Tacit raises on purpose."""
+
+
+class Refused(TacitError):
+    """The caller broke a rule; nothing was appended. Carries the wire code and the row that refused."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        row: str = "",
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.row = row
+        self.details: dict[str, object] = dict(details or {})
+        if row:
+            self.details.setdefault("row", row)
+
+
+class PeerFault(TacitError):
+    """The other side broke the protocol; the connection, not the process, is at fault."""
+
+
+class Unavailable(TacitError):
+    """Not now: starting, stopping, unreachable or unable to write. Trying again is safe."""
+
+
+class Corrupt(TacitError):
+    """What is stored cannot be trusted. Stop; `hint` says what a person should do."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(f"{message} ({hint})")
+        self.message = message
+        self.hint = hint
+
+
+class Bug(TacitError):
+    """A promise of our own did not hold."""

@@ -1,0 +1,62 @@
+"""Identifiers: UUIDv7 (RFC 9562), strictly rising in one process (CCCS-016, CLOWL-003).
+
+Time-ordered ids keep index inserts at the end of the tree. Nobody reads an order out of them (CCCS-106).
+Time and randomness are arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_RANDOM_BITS: Final = 74
+_RANDOM_MASK: Final = (1 << _RANDOM_BITS) - 1
+
+
+def compose(milliseconds: int, random: int) -> bytes:
+    """The sixteen bytes of a UUIDv7 from a Unix time in milliseconds and 74 random bits."""
+    high = random >> 62
+    low = random & ((1 << 62) - 1)
+    value = (milliseconds & ((1 << 48) - 1)) << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low
+    return value.to_bytes(16, "big")
+
+
+def text(raw: bytes) -> str:
+    """The usual 36-character form."""
+    digits = raw.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def raw(identifier: str) -> bytes | None:
+    """The sixteen bytes behind a 36-character id; None when it does not look like one."""
+    if len(identifier) != 36 or identifier[8::5][:4] != "----":
+        return None
+    digits = identifier.replace("-", "")
+    if len(digits) != 32 or digits != digits.lower():
+        return None
+    try:
+        return bytes.fromhex(digits)
+    except ValueError:
+        return None
+
+
+class Uuid7:
+    """A source of strictly rising UUIDv7: within one millisecond the random part counts upwards."""
+
+    __slots__ = ("_last_ms", "_last_random")
+
+    def __init__(self) -> None:
+        self._last_ms = -1
+        self._last_random = 0
+
+    def next(self, milliseconds: int, random: int) -> bytes:
+        """The next id; a clock that stands still or steps back does not break the order."""
+        if milliseconds > self._last_ms:
+            self._last_ms = milliseconds
+            # The top bit stays clear so that counting upwards cannot overflow within a millisecond.
+            self._last_random = random & (_RANDOM_MASK >> 1)
+        else:
+            self._last_random += 1 + (random & 0xFFFF)
+            if self._last_random > _RANDOM_MASK:
+                self._last_ms += 1
+                self._last_random = random & (_RANDOM_MASK >> 1)
+        return compose(self._last_ms, self._last_random)

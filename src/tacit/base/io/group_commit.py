@@ -1,0 +1,90 @@
+"""Group commit: one thread writes; all jobs that waited while the last commit ran share the next one.
+
+Knows nothing of what a job is. `commit` gets the jobs in the order they came and returns an outcome for
+each; `deliver` hands outcomes back, once per batch. A job is never dropped: it is committed, or its outcome
+says why not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tacit.base.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+
+class GroupCommit(Generic[J, R]):
+    """The single writer thread of one store."""
+
+    def __init__(
+        self,
+        commit: Callable[[Sequence[J]], Sequence[R]],
+        deliver: Callable[[Sequence[J], Sequence[R]], None],
+        *,
+        name: str = "tacit-writer",
+        max_batch: int = 512,
+    ) -> None:
+        self._commit = commit
+        self._deliver = deliver
+        self._max_batch = max_batch
+        self._waiting: deque[J] = deque()
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
+        self._closing = False
+        self._died: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def submit(self, job: J) -> None:
+        """Queue a job; raises `Unavailable` once the writer is closing or has died."""
+        with self._wake:
+            if self._closing or self._died is not None:
+                raise Unavailable("the store is closing" if self._closing else "the store's writer has died")
+            self._waiting.append(job)
+            if len(self._waiting) == 1:
+                self._wake.notify()
+
+    @property
+    def depth(self) -> int:
+        """How many jobs wait."""
+        return len(self._waiting)
+
+    @property
+    def died(self) -> BaseException | None:
+        """What ended the writer, if something unexpected did."""
+        return self._died
+
+    def close(self) -> None:
+        """Commit what waits, then stop. Safe to call twice."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _take(self) -> list[J]:
+        with self._wake:
+            while not self._waiting and not self._closing:
+                self._wake.wait()
+            count = min(len(self._waiting), self._max_batch)
+            return [self._waiting.popleft() for _ in range(count)]
+
+    def _run(self) -> None:
+        try:
+            while jobs := self._take():
+                self._deliver(jobs, self._commit(jobs))
+        except BaseException as error:
+            # Callers are told by `submit` and by `died`; the failure itself still reaches the thread's hook.
+            with self._wake:
+                self._died = error
+            raise

@@ -1,0 +1,170 @@
+"""One discipline for every SQLite file in the house: WAL, synced commits, bounded WAL, versioned schema.
+
+A commit that was answered is on disk. A file that cannot be trusted raises `Corrupt` with what to do.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import apsw
+
+from tacit.base.errors import Corrupt, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+PAGE_CACHE_KIB: Final = 16_384
+READER_CACHE_KIB: Final = 4_096
+BUSY_MS: Final = 10_000
+
+DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError)
+FAILED: Final = (
+    apsw.IOError,
+    apsw.FullError,
+    apsw.CantOpenError,
+    apsw.ReadOnlyError,
+    apsw.BusyError,
+    apsw.NoMemError,
+)
+
+
+def damage_hint(path: Path) -> str:
+    """What a person should do about a damaged file."""
+    return (
+        f"stop the process, keep a copy of {path.name} and {path.name}-wal, run `tacit ledger verify` to see "
+        "how far it is sound, then restore a backup, or rebuild from an export"
+    )
+
+
+def connect(path: Path, *, readonly: bool = False, vfs: str | None = None) -> apsw.Connection:
+    """A connection under the house rules. `vfs` exists for tests that make the disk fail."""
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    try:
+        connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+        connection.set_busy_timeout(BUSY_MS)
+        if not readonly:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            # Checkpoints belong to the Checkpointer's thread, never to a commit that someone waits for.
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+        connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if readonly else PAGE_CACHE_KIB}")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    except DAMAGED as error:
+        raise Corrupt(f"{path.name} is damaged or is no database", hint=damage_hint(path)) from error
+    except FAILED as error:
+        raise Unavailable(f"cannot open {path.name}: {type(error).__name__}") from error
+    return connection
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A file's identity and its versions: `steps[n]` leads from version n to n + 1."""
+
+    application_id: int
+    steps: Sequence[str | Callable[[apsw.Connection], None]]
+
+    def migrate(self, connection: apsw.Connection, path: Path) -> int:
+        """Bring the file forward to the newest version, each step in its own transaction."""
+        found = _pragma(connection, "application_id")
+        version = _pragma(connection, "user_version")
+        if found not in {0, self.application_id}:
+            raise Corrupt(
+                f"{path.name} belongs to another program", hint="point --data at a folder of Tacit's own"
+            )
+        if version > len(self.steps):
+            raise Corrupt(
+                f"{path.name} has schema version {version}, newer than this program's {len(self.steps)}",
+                hint="run a newer release; nothing was changed",
+            )
+        for number in range(version, len(self.steps)):
+            step = self.steps[number]
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                if callable(step):
+                    step(connection)
+                else:
+                    connection.execute(step)
+                connection.execute(f"PRAGMA application_id={self.application_id}")
+                connection.execute(f"PRAGMA user_version={number + 1}")
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        return len(self.steps)
+
+
+def _pragma(connection: apsw.Connection, name: str) -> int:
+    row = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(row[0]) if row else 0
+
+
+class Checkpointer:
+    """Moves the write-ahead log into the database in a thread of its own, so that no commit waits for it.
+
+    Below `soft_pages` nothing happens; above, a passive checkpoint follows each nudge. When the log passes
+    `hard_pages` (a reader held it open), the next checkpoint waits for readers and starts the log anew.
+    """
+
+    def __init__(
+        self, path: Path, *, soft_pages: int = 2_000, hard_pages: int = 16_000, vfs: str | None = None
+    ) -> None:
+        self._path = path
+        self._vfs = vfs
+        self._soft = soft_pages
+        self._hard = hard_pages
+        self._pages = 0
+        self._wake = threading.Event()
+        self._closing = False
+        self.failures = 0
+        self._thread = threading.Thread(target=self._run, name="tacit-checkpoint", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen for nudges."""
+        self._thread.start()
+
+    def watch(self, connection: apsw.Connection) -> None:
+        """Be told of the log's length after each commit on `connection`."""
+
+        def committed(_connection: apsw.Connection, _database: str, pages: int) -> int:
+            self._pages = pages
+            if pages >= self._soft:
+                self._wake.set()
+            return apsw.SQLITE_OK
+
+        connection.set_wal_hook(committed)
+
+    @property
+    def pages(self) -> int:
+        """The log's length at the last commit, in pages."""
+        return self._pages
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._closing = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        connection = connect(self._path, vfs=self._vfs)
+        try:
+            while True:
+                self._wake.wait()
+                self._wake.clear()
+                if self._closing:
+                    return
+                restart = self._pages >= self._hard
+                mode = apsw.SQLITE_CHECKPOINT_RESTART if restart else apsw.SQLITE_CHECKPOINT_PASSIVE
+                try:
+                    connection.wal_checkpoint(mode=mode)
+                except FAILED:
+                    # The log simply stays longer; the next nudge tries again, the metric tells.
+                    self.failures += 1
+        finally:
+            connection.close()

@@ -1,0 +1,31 @@
+"""Time as a value: microseconds since the Unix epoch, written as RFC 3339 UTC (CCCS-017).
+
+No function here asks what time it is.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final, NewType
+
+Moment = NewType("Moment", int)
+"""Microseconds since 1970-01-01T00:00:00Z."""
+
+SECOND: Final = 1_000_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def rfc3339(moment: Moment) -> str:
+    """`2026-01-13T10:00:00.000000Z`: always six decimals, so that text order is time order."""
+    return (_EPOCH + timedelta(microseconds=moment)).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def parse_rfc3339(text: str) -> Moment | None:
+    """The moment behind an RFC 3339 time with an offset; None when it is not one."""
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if value.tzinfo is None or len(text) < len("2026-01-13T10:00Z") or text[10] not in "Tt ":
+        return None
+    return Moment((value - _EPOCH) // timedelta(microseconds=1))
