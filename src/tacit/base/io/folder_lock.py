@@ -29,8 +29,8 @@ class FolderLock:
             holder = self._holder()
             os.close(self._handle)
             raise Unavailable(
-                f"the data folder {folder} is in use by {holder}; stop that one first, or choose another folder "
-                "with --data"
+                f"the data folder {folder} is in use by {holder}; stop that one first, or choose another "
+                "folder with --data"
             ) from error
         note = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "purpose": purpose})
         os.ftruncate(self._handle, 0)

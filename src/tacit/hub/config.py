@@ -1,0 +1,75 @@
+"""What an operator may set, and which combinations are refused (bind, TLS, local trust)."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import Refused
+from tacit.ledger.admission import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what one caller can ask for."""
+
+    body_bytes: int = 1024 * 1024
+    blob_bytes: int = 64 * 1024 * 1024
+    in_flight: int = 1024
+    requests_per_second: float = 20_000.0
+    burst: float = 40_000.0
+    failed_sign_ins_per_second: float = 5.0
+    follower_bytes: int = 4 * 1024 * 1024
+    heartbeat_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class HubConfig:
+    """One hub."""
+
+    data: Path
+    host: str = "127.0.0.1"
+    port: int = 7433
+    socket: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    insecure_public: bool = False
+    local_trust: bool = False
+    allow_origins: tuple[str, ...] = ()
+    allow_services: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Does the hub listen to this machine alone?"""
+        return is_loopback(self.host)
+
+    def check(self) -> None:
+        """Refuse a set-up that would be unsafe without anybody having said so."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise Refused("invalid_request", "--tls-cert and --tls-key stand together")
+        if not self.is_loopback and self.tls_cert is None and not self.insecure_public:
+            raise Refused(
+                "invalid_request",
+                f"{self.host} can be reached by others: give --tls-cert and --tls-key, or say "
+                "--insecure-public if something in front of the hub encrypts",
+            )
+        if self.local_trust and not self.is_loopback:
+            raise Refused(
+                "invalid_request", "--local-trust takes callers at their word and is for loopback only"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """Is this an address of the machine itself?"""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

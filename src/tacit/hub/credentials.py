@@ -1,0 +1,167 @@
+"""Credentials: who a token speaks for (CCCS-005, CCCS-041, CCCS-042). Stored hashed, shown once, revocable.
+
+A token is 256 random bits, so a plain sha256 is as good as it gets. An actor's or person's token is bound to
+its group; the owner's and a service's are not.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tacit.base.errors import Refused
+from tacit.ledger.codes import denied, missing
+from tacit.ledger.principal import USER, PrincipalKind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+    from tacit.base.ports import Clock, Entropy
+
+PREFIX: Final = "tct_"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a token proves."""
+
+    token_id: str
+    principal: str
+    group_id: str | None = None
+    groups: frozenset[str] | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        """The owner's own token."""
+        return self.principal == USER
+
+    def require_group(self, group_id: str) -> None:
+        """Refuse a group that this credential has no part in, whether it exists or not."""
+        if self.group_id is not None and self.group_id != group_id:
+            raise denied("this credential belongs to another group", "CCCS-042")
+        if self.groups is not None and group_id not in self.groups:
+            raise denied("this service has no part in this group", "CCCS-042")
+
+    def require_owner(self) -> None:
+        """Refuse everyone but the owner."""
+        if not self.is_owner:
+            raise denied("only the owner may do this", "CCCS-045")
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new token, in clear for the only time."""
+
+    token: str
+    credential: Credential
+
+
+def digest(token: str) -> bytes:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def new_token(entropy: Entropy) -> str:
+    """A fresh token."""
+    return PREFIX + base64.urlsafe_b64encode(entropy.draw(32)).decode().rstrip("=")
+
+
+class Registry:
+    """All live credentials, held in memory and kept in the store."""
+
+    def __init__(self, clock: Clock, entropy: Entropy) -> None:
+        self._clock = clock
+        self._entropy = entropy
+        self._live: dict[bytes, Credential] = {}
+
+    def load(self, connection: apsw.Connection) -> None:
+        """Read what is stored; tokens of removed actors are dead."""
+        rows = connection.execute(
+            "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups FROM credentials c "
+            "LEFT JOIN services s ON s.name=c.principal LEFT JOIN groups g ON g.group_id=c.group_id "
+            "LEFT JOIN actors a ON a.group_no=g.number AND a.actor_id=c.principal "
+            "WHERE c.revoked IS NULL AND a.removed IS NULL"
+        )
+        for token_hash, token_id, principal, group_id, groups in rows:
+            allowed = frozenset(json.loads(groups)) if groups else None
+            self._live[bytes(token_hash)] = Credential(token_id, principal, group_id, allowed)
+
+    def find(self, token: str) -> Credential | None:
+        """The credential behind a token; None when it proves nothing."""
+        return self._live.get(digest(token))
+
+    def prepare(
+        self, principal: str, group_id: str | None = None, groups: Iterable[str] | None = None
+    ) -> Issued:
+        """A new token that is not stored yet."""
+        token = new_token(self._entropy)
+        token_id = "tok_" + self._entropy.draw(6).hex()
+        return Issued(
+            token,
+            Credential(token_id, principal, group_id, frozenset(groups) if groups is not None else None),
+        )
+
+    def keep(self, connection: apsw.Connection, issued: Issued) -> None:
+        """Store a prepared token (in the writer thread)."""
+        credential = issued.credential
+        if kind_of(credential.principal) is PrincipalKind.SERVICE:
+            self._keep_service(connection, credential)
+        connection.execute(
+            "INSERT INTO credentials VALUES(?,?,?,?,?,NULL)",
+            (
+                digest(issued.token),
+                credential.token_id,
+                credential.principal,
+                credential.group_id,
+                self._clock.now(),
+            ),
+        )
+
+    def _keep_service(self, connection: apsw.Connection, credential: Credential) -> None:
+        known = connection.execute("SELECT 1 FROM services WHERE name=?", (credential.principal,)).fetchone()
+        if known is not None:
+            raise denied("this service name is registered already", "CCCS-005")
+        groups = json.dumps(sorted(credential.groups)) if credential.groups is not None else None
+        connection.execute(
+            "INSERT INTO services VALUES(?,?,?)", (credential.principal, groups, self._clock.now())
+        )
+
+    def admit(self, issued: Issued) -> None:
+        """Let a stored token in."""
+        self._live[digest(issued.token)] = issued.credential
+
+    def revoke(self, connection: apsw.Connection, token_id: str) -> Credential:
+        """Mark a token as revoked (in the writer thread)."""
+        row = connection.execute(
+            "SELECT principal, group_id FROM credentials WHERE token_id=? AND revoked IS NULL", (token_id,)
+        ).fetchone()
+        if row is None:
+            raise Refused("invalid_request", "no such token", details={"reason": "no_token"})
+        connection.execute("UPDATE credentials SET revoked=? WHERE token_id=?", (self._clock.now(), token_id))
+        return Credential(token_id, row[0], row[1])
+
+    def drop(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> list[str]:
+        """Forget revoked tokens, or all of one (group, actor); returns the ids that died."""
+        dead = [
+            key
+            for key, credential in self._live.items()
+            if credential.token_id == token_id
+            or (actor is not None and (credential.group_id, credential.principal) == actor)
+        ]
+        return [self._live.pop(key).token_id for key in dead]
+
+    def of(self, group_id: str, principal: str) -> list[str]:
+        """The token ids of one principal in a group."""
+        found = [
+            credential.token_id
+            for credential in self._live.values()
+            if credential.principal == principal and credential.group_id in {group_id, None}
+        ]
+        if not found:
+            raise missing("actor", "no token of such a principal", "CCCS-011")
+        return found

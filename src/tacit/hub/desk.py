@@ -1,0 +1,113 @@
+"""The desk: takes submissions from the doors to the writer and brings outcomes back to the loop.
+
+Append, then act: followers hear of an event, and its sender gets an answer, only after its commit. Both
+happen on the loop's thread, once per commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.ledger.io.clerk import Again, Append, Job, Landed, Outcome, Together, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import apsw
+
+    from tacit.hub.live import Live
+    from tacit.hub.metrics import Metrics
+    from tacit.ledger.admission import Submission
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.io.store import Store
+    from tacit.ledger.ports import Found
+
+T = TypeVar("T")
+
+
+class Desk:
+    """The store as the loop sees it."""
+
+    def __init__(self, store: Store, live: Live, metrics: Metrics) -> None:
+        self.store = store
+        self._live = live
+        self._metrics = metrics
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing = False
+        self.on_landed: Callable[[Landed], None] = lambda _landed: None
+
+    def open(self) -> None:
+        """Start the writer and bind it to the running loop."""
+        self._loop = asyncio.get_running_loop()
+        self.store.start(self._from_writer)
+
+    def _from_writer(self, jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._landed, jobs, outcomes)
+
+    def _landed(self, jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
+        self._metrics.batch.observe(len(jobs))
+        fresh: defaultdict[str, list[Found]] = defaultdict(list)
+        for outcome in outcomes:
+            for one in cast("list[object]", outcome) if isinstance(outcome, list) else (outcome,):
+                if isinstance(one, Landed):
+                    fresh[one.group_id].append(one.found)
+                    if not one.found.kind.startswith("chat."):
+                        self.on_landed(one)
+                elif isinstance(one, Again):
+                    self._metrics.repeated.inc()
+        for group_id, events in fresh.items():
+            self._metrics.landed.inc(len(events))
+            self._live.publish(group_id, events)
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            job.done(outcome)
+
+    def close(self) -> None:
+        """Take nothing more."""
+        self._closing = True
+
+    def submit(self, job: Job) -> None:
+        """Queue a job; its `done` is called on the loop's thread."""
+        if self._closing:
+            raise Unavailable("the hub is stopping; nothing was appended")
+        self.store.submit(job)
+
+    async def append(self, submission: Submission, *, creates: bool = False) -> Landed | Again:
+        """Append and wait for the commit."""
+        return cast("Landed | Again", await self._wait(lambda done: Append(submission, done, creates)))
+
+    async def together(
+        self, submissions: Sequence[Submission], prepare: Callable[[apsw.Connection], None] | None
+    ) -> list[Landed | Again]:
+        """Append several, all or none."""
+        outcome = await self._wait(lambda done: Together(submissions, done, prepare))
+        return cast("list[Landed | Again]", outcome)
+
+    async def write(self, act: Callable[[apsw.Connection], T]) -> T:
+        """Write what is no event."""
+        return cast("T", await self._wait(lambda done: Write(act, done)))
+
+    async def _wait(self, job: Callable[[Callable[[Any], None]], Job]) -> object:
+        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+
+        def done(outcome: object) -> None:
+            if not future.done():
+                future.set_result(outcome)
+
+        self.submit(job(done))
+        outcome = await future
+        if isinstance(outcome, (Refused, Unavailable, Corrupt)):
+            raise outcome
+        return outcome
+
+    async def read(self, query: Callable[[Reader], T]) -> T:
+        """Run a query in a reader's thread."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.store.pool, self.store.read, query)
+        except RuntimeError as error:
+            if isinstance(error, TacitError):
+                raise
+            raise Unavailable("the hub is stopping") from error

@@ -1,0 +1,1 @@
+"""The doors: HTTP, server-sent events and the WebSocket. Each only translates."""

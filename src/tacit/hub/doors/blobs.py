@@ -1,0 +1,109 @@
+"""Blobs over HTTP: upload as a stream, fetch with a safe content type (CCCS-086 to CCCS-088, CCCS-110)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from aiohttp import web
+
+from tacit.base.errors import TacitError
+from tacit.hub import operations
+from tacit.hub.doors.http import (
+    Unauthenticated,
+    credential_of,
+    error_answer,
+    json_answer,
+    unauthenticated_answer,
+)
+from tacit.ledger.codes import denied, invalid
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tacit.hub.hub import Hub
+    from tacit.ledger.io.blobs import Stored
+
+# Shown by a browser as they are; anything else is only ever offered as a download.
+SAFE: Final = frozenset(
+    {"text/plain", "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
+)
+_MIME: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}\Z")
+
+
+def _require_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise invalid(f"a blob is at most {limit} bytes", "CCCS-086", reason="too_large")
+
+
+async def _receive(hub: Hub, request: web.Request) -> Stored:
+    limit = hub.config.limits.blob_bytes
+    incoming = hub.store.blobs.incoming()
+    try:
+        async for piece in request.content.iter_chunked(256 * 1024):
+            incoming.write(piece)
+            _require_size(incoming.size, limit)
+        return incoming.finish()
+    except BaseException:
+        incoming.abandon()
+        raise
+
+
+async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """Store the request's body; answers its path, sha256 and size."""
+    try:
+        credential = credential_of(hub, request)
+        group = await operations.group_of(hub, credential, request.match_info["group_id"])
+        if not group.has_member(credential.principal):
+            raise denied("this principal takes no part in this group", "CCCS-004")
+        mime = request.content_type.lower()
+        stored = await _receive(hub, request)
+
+        def record(connection: apsw.Connection) -> None:
+            connection.execute(
+                "INSERT OR IGNORE INTO blobs VALUES(?,?,?,?,?)",
+                (
+                    group.number,
+                    stored.sha256,
+                    stored.sha256,
+                    stored.size,
+                    mime if _MIME.match(mime) else "application/octet-stream",
+                ),
+            )
+            connection.execute(
+                "INSERT OR IGNORE INTO blob_owners VALUES(?,?,?)",
+                (group.number, stored.sha256, credential.principal),
+            )
+
+        await hub.desk.write(record)
+    except Unauthenticated:
+        return unauthenticated_answer()
+    except TacitError as error:
+        return error_answer(error)
+    return json_answer({"path": stored.sha256, "sha256": stored.sha256, "bytes": stored.size}, 201)
+
+
+async def fetch(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """The blob's bytes; never run, never sniffed."""
+    try:
+        credential = credential_of(hub, request)
+        blob = await operations.blob_of(
+            hub, credential, request.match_info["group_id"], request.match_info["path"]
+        )
+        hub.store.blobs.open(blob.sha256).close()
+    except Unauthenticated:
+        return unauthenticated_answer()
+    except TacitError as error:
+        return error_answer(error)
+    inline = blob.mime_type in SAFE
+    return web.FileResponse(
+        hub.store.blobs.place(blob.sha256),
+        headers={
+            "Content-Type": blob.mime_type if inline else "application/octet-stream",
+            "Content-Disposition": "inline" if inline else "attachment",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, max-age=31536000, immutable",
+            "ETag": f'"{blob.sha256}"',
+        },
+    )

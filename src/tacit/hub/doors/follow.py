@@ -1,0 +1,65 @@
+"""Following a ledger: replay from the cursor, then live, with no gap and no repeat between the two.
+
+The same for the WebSocket and for server-sent events. The replay reads pages from the store; the step to live
+happens on the loop's thread without a pause, and only when nothing newer was published meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tacit.hub import operations
+from tacit.hub.live import Follower
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tacit.hub import requests
+    from tacit.hub.credentials import Credential
+    from tacit.hub.hub import Hub
+    from tacit.hub.live import Outlet
+    from tacit.ledger.cursor import Selection
+    from tacit.ledger.io.reader import Page
+
+
+class Following:
+    """One subscription on its way from replay to live."""
+
+    def __init__(self, hub: Hub, credential: Credential, request: requests.Events) -> None:
+        self._hub = hub
+        self._credential = credential
+        self._request = request
+        self._wanted: Selection = operations.chosen(request)
+        self._page: Page | None = None
+
+    async def begin(self) -> None:
+        """Read the first page; everything that can be refused is refused here."""
+        await operations.group_of(self._hub, self._credential, self._request.group_id)
+        self._page = await self._read(self._wanted)
+
+    async def _read(self, wanted: Selection) -> Page:
+        group_id, principal = self._request.group_id, self._credential.principal
+        return await self._hub.desk.read(
+            lambda reader: reader.page(reader.group(group_id), principal, wanted)
+        )
+
+    async def go_live(
+        self, outlet: Outlet, subscription: int, drain: Callable[[], Awaitable[None]]
+    ) -> Follower:
+        """Replay, then attach. `drain` waits until the outlet has room: a replay floods no slow reader."""
+        page = self._page or await self._read(self._wanted)
+        principal = self._credential.principal
+        follower = Follower(outlet, subscription, self._request.group_id, principal, self._wanted)
+        # A limit bounds the replay alone (CCCS-108): what lies between it and the end is left out.
+        at = page.last_seq if self._request.limit is not None else page.next_seq
+        while True:
+            if page.events:
+                outlet.push(outlet.encode(subscription, page.events))
+                await drain()
+            if at >= page.last_seq and self._hub.live.attach(follower, at):
+                return follower
+            page = await self._read(
+                replace(self._wanted, since_seq=at, since_event_id=None, since_ts=None, limit=1000)
+            )
+            at = page.next_seq

@@ -1,0 +1,188 @@
+"""The HTTP door: a request becomes typed parameters, an outcome becomes JSON with a fitting status."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import types
+import typing
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+from aiohttp import hdrs, web
+
+from tacit.base.errors import Refused, TacitError
+from tacit.hub import operations
+from tacit.hub.doors.answers import failure, status_of
+from tacit.ledger.codes import invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tacit.hub.credentials import Credential
+    from tacit.hub.doors.routes import Operation
+    from tacit.hub.hub import Hub
+
+JSON: Final = "application/json"
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def json_answer(value: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    """A JSON response."""
+    return web.Response(body=_encode(value), status=status, content_type=JSON, headers=headers)
+
+
+def error_answer(error: BaseException, status: int | None = None) -> web.Response:
+    """An error as JSON."""
+    answer = failure(error)
+    headers: dict[str, str] = {}
+    if answer["code"] == "rate_limited":
+        headers["Retry-After"] = str(max(1, round(answer["details"]["retry_after_s"])))
+    return json_answer(answer, status or status_of(answer), headers)
+
+
+class Unauthenticated(TacitError):
+    """No credential, or one that proves nothing."""
+
+
+def credential_of(hub: Hub, request: web.Request) -> Credential:
+    """Who is asking; refuses and slows down those who guess."""
+    header = request.headers.get(hdrs.AUTHORIZATION, "")
+    scheme, _, token = header.partition(" ")
+    now = asyncio.get_running_loop().time()
+    if not header and hub.config.local_trust:
+        return hub.trusted(request.headers.get("X-Tacit-By"))
+    credential = hub.registry.find(token.strip()) if scheme.lower() == "bearer" else None
+    if credential is None:
+        hub.sign_in_rate.take(request.remote or "local", now)
+        raise Unauthenticated
+    hub.rate.take(credential.token_id, now)
+    return credential
+
+
+def unauthenticated_answer() -> web.Response:
+    """401: say how to come back."""
+    body = {"code": "permission_denied", "message": "give a valid token: Authorization: Bearer TOKEN"}
+    return json_answer(body, 401, {"WWW-Authenticate": "Bearer"})
+
+
+class HttpDoor:
+    """Handlers for the table of operations."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def handler(self, operation: Operation) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        """The aiohttp handler of one operation."""
+        in_body = operation.method in {"POST", "PUT", "PATCH"}
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            try:
+                # Who asks comes before what is asked; only under local trust may the body itself say it.
+                credential = credential_of(self._hub, request)
+                given = await self._body(request) if in_body else query_of(request, operation.params)
+                if isinstance(by := given.get("by"), str):
+                    credential = self._hub.as_hinted(credential, by)
+                given.update(dict(request.match_info))
+                params = typed(given, operation.params, strict=in_body)
+                result = await operation.run(self._hub, credential, params)
+            except Unauthenticated:
+                return unauthenticated_answer()
+            except (Refused, TacitError) as error:
+                self._hub.metrics.refused.labels(failure(error)["code"]).inc()
+                return error_answer(error)
+            repeat = operation.may_repeat and isinstance(result, dict)
+            return json_answer(result, 200 if repeat else operation.status)
+
+        return handle
+
+    async def _body(self, request: web.Request) -> dict[str, Any]:
+        limit = self._hub.config.limits.body_bytes
+        if (request.content_length or 0) > limit:
+            raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
+        raw = bytearray()
+        async for piece in request.content.iter_any():
+            raw += piece
+            if len(raw) > limit:
+                raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
+        return operations.body_of(bytes(raw))
+
+
+def typed(given: dict[str, Any], params: type[Any], *, strict: bool) -> Any:
+    """Parameters as their type, or a refusal that names the place."""
+    try:
+        return msgspec.convert(given, params, strict=strict)
+    except msgspec.ValidationError as fault:
+        raise invalid(str(fault), "CCCS-013") from None
+
+
+def _is_list(hint: Any) -> bool:
+    origin = typing.get_origin(hint)
+    if origin in {types.UnionType, typing.Union}:
+        return any(_is_list(part) for part in typing.get_args(hint))
+    return origin is list
+
+
+@functools.cache
+def _lists(params: type[Any]) -> frozenset[str]:
+    return frozenset(name for name, hint in typing.get_type_hints(params).items() if _is_list(hint))
+
+
+def query_of(request: web.Request, params: type[Any]) -> dict[str, Any]:
+    """The query as values; lists may be written `a,b` or repeated."""
+    given: dict[str, Any] = {}
+    for name in request.query:
+        values = request.query.getall(name)
+        if name in _lists(params):
+            given[name] = [part for value in values for part in value.split(",") if part]
+        elif len(values) > 1:
+            raise invalid("a parameter is given more than once", "CCCS-104")
+        elif name in params.__struct_fields__ or name == "by":
+            given[name] = values[0]
+    return given
+
+
+@web.middleware
+async def guard(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """The outermost step: unknown paths and methods, foreign pages, and faults nobody foresaw."""
+    hub = cast("Hub", request.app["hub"])
+    origin = request.headers.get(hdrs.ORIGIN)
+    if origin is not None and not _same_origin(request, origin, hub.config.allow_origins):
+        return json_answer(
+            {"code": "permission_denied", "message": "pages of other origins may not use this hub"}, 403
+        )
+    if origin is not None and request.method == hdrs.METH_OPTIONS:
+        return web.Response(status=204, headers=_preflight(origin))
+    try:
+        response = await handler(request)
+    except web.HTTPMethodNotAllowed as error:
+        body = {"code": "unknown_op", "message": "the hub does not know this operation"}
+        return json_answer(body, 405, {"Allow": ", ".join(sorted(error.allowed_methods))})
+    except web.HTTPNotFound:
+        return json_answer({"code": "unknown_op", "message": "the hub does not know this operation"}, 404)
+    except web.HTTPException:
+        raise
+    except (ConnectionResetError, TimeoutError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the last line: answered as `internal` and logged
+        return error_answer(error)
+    if origin is not None and not response.prepared:
+        response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+        response.headers[hdrs.VARY] = "Origin"
+    return response
+
+
+def _preflight(origin: str) -> dict[str, str]:
+    return {
+        hdrs.ACCESS_CONTROL_ALLOW_ORIGIN: origin,
+        hdrs.ACCESS_CONTROL_ALLOW_METHODS: "GET, POST, DELETE",
+        hdrs.ACCESS_CONTROL_ALLOW_HEADERS: "Authorization, Content-Type, Last-Event-ID",
+        hdrs.ACCESS_CONTROL_MAX_AGE: "600",
+        hdrs.VARY: "Origin",
+    }
+
+
+def _same_origin(request: web.Request, origin: str, allowed: tuple[str, ...]) -> bool:
+    return origin in allowed or origin == f"{request.scheme}://{request.host}"

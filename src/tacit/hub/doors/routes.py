@@ -1,0 +1,184 @@
+"""The table of operations: name, place in HTTP, parameters, and what it is for. OpenAPI is made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.hub import operations, requests
+
+if TYPE_CHECKING:
+    import msgspec
+
+Run = Callable[..., Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One row: `{name}` parts of the path are parameters; the rest is query (GET) or body."""
+
+    name: str
+    method: str
+    path: str
+    params: type[msgspec.Struct]
+    run: Run
+    summary: str
+    status: int = 200
+    may_repeat: bool = False
+
+
+_G: Final = "/v1/groups/{group_id}"
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    Operation(
+        "capabilities",
+        "GET",
+        "/v1/capabilities",
+        requests.Nothing,
+        operations.show_capabilities,
+        "What this hub can do",
+    ),
+    Operation(
+        "create_group",
+        "POST",
+        "/v1/groups",
+        requests.NewGroup,
+        operations.create_group,
+        "Open a group",
+        201,
+    ),
+    Operation("groups", "GET", "/v1/groups", requests.Nothing, operations.list_groups, "The caller's groups"),
+    Operation("group", "GET", _G, requests.OneGroup, operations.show_group, "One group with its roster"),
+    Operation(
+        "add_actor",
+        "POST",
+        _G + "/actors",
+        requests.NewActor,
+        operations.add_actor,
+        "Add an actor; its token is shown once",
+        201,
+    ),
+    Operation(
+        "actors", "GET", _G + "/actors", requests.OneGroup, operations.list_actors, "The group's actors"
+    ),
+    Operation(
+        "add_person",
+        "POST",
+        _G + "/people",
+        requests.NewPerson,
+        operations.add_person,
+        "Add a further human; the token is shown once",
+        201,
+    ),
+    Operation(
+        "add_service",
+        "POST",
+        "/v1/services",
+        requests.NewService,
+        operations.add_service,
+        "Register a service; its token is shown once",
+        201,
+    ),
+    Operation(
+        "issue_token",
+        "POST",
+        _G + "/actors/{actor_id}/tokens",
+        requests.NewToken,
+        operations.issue_token,
+        "A further token for an actor or person",
+        201,
+    ),
+    Operation(
+        "tokens",
+        "GET",
+        _G + "/actors/{actor_id}/tokens",
+        requests.NewToken,
+        operations.list_tokens,
+        "The public ids of live tokens",
+    ),
+    Operation(
+        "revoke_token",
+        "DELETE",
+        "/v1/tokens/{token_id}",
+        requests.OldToken,
+        operations.revoke_token,
+        "Revoke a token at once",
+    ),
+    Operation(
+        "append",
+        "POST",
+        _G + "/events",
+        requests.Append,
+        operations.append,
+        "Append an event",
+        201,
+        may_repeat=True,
+    ),
+    Operation(
+        "events",
+        "GET",
+        _G + "/events",
+        requests.Events,
+        operations.read_events,
+        "A page of the ledger; with `Accept: text/event-stream` a live stream",
+    ),
+    Operation(
+        "event",
+        "GET",
+        _G + "/events/{event_id}",
+        requests.OneEvent,
+        operations.show_event,
+        "One event, its acknowledgements and reactions",
+    ),
+    Operation(
+        "thread",
+        "GET",
+        _G + "/events/{event_id}/thread",
+        requests.Thread,
+        operations.show_thread,
+        "A message and its newest replies",
+    ),
+    Operation(
+        "window",
+        "GET",
+        _G + "/window",
+        requests.Window,
+        operations.show_window,
+        "The messages just before a position",
+    ),
+    Operation(
+        "inbox",
+        "GET",
+        _G + "/inbox",
+        requests.Inbox,
+        operations.show_inbox,
+        "Unread, owed acknowledgements, read cursor",
+    ),
+    Operation(
+        "search", "GET", _G + "/search", requests.Search, operations.search, "Messages with these words"
+    ),
+    Operation(
+        "context",
+        "GET",
+        _G + "/context",
+        requests.OneGroup,
+        operations.show_context,
+        "Shared context and tasks",
+    ),
+    Operation(
+        "relay",
+        "POST",
+        _G + "/relay",
+        requests.Relay,
+        operations.relay,
+        "Bring a message from another group into this one",
+        201,
+        may_repeat=True,
+    ),
+)
+
+RPC_ONLY: Final[dict[str, tuple[type[Any], Run]]] = {
+    "blob": (requests.OneBlob, operations.read_blob),
+    "typing": (requests.Typing, operations.typing),
+}

@@ -1,0 +1,125 @@
+"""The server-sent events door: `id:` is the position, `Last-Event-ID` resumes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from aiohttp import web
+
+from tacit.base.errors import TacitError
+from tacit.hub import requests
+from tacit.hub.doors.follow import Following
+from tacit.hub.doors.http import (
+    Unauthenticated,
+    credential_of,
+    error_answer,
+    query_of,
+    typed,
+    unauthenticated_answer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.hub.hub import Hub
+    from tacit.ledger.ports import Found
+
+log: Final = logging.getLogger("tacit.hub")
+
+
+class SseOutlet:
+    """A bounded hand-over from the loop to one response."""
+
+    def __init__(self, heartbeat: float) -> None:
+        self._waiting: list[bytes] = []
+        self._bytes = 0
+        self._wake = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._heartbeat = heartbeat
+        self._ended = False
+
+    @property
+    def pending(self) -> int:
+        """Bytes that are not on the wire yet."""
+        return self._bytes
+
+    def encode(self, subscription: int, events: Sequence[Found]) -> bytes:  # noqa: ARG002 - one per response
+        """One message an event; an event's bytes never hold a line break."""
+        return b"".join(b"id: %d\ndata: %b\n\n" % (event.seq, event.raw) for event in events)
+
+    def push(self, data: bytes) -> None:
+        """Queue bytes for the response."""
+        self._waiting.append(data)
+        self._bytes += len(data)
+        self._empty.clear()
+        self._wake.set()
+
+    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
+        """A typing signal; without an id, so that it never becomes a place to resume from."""
+        note = msgspec.json.encode({"group_id": group_id, "by": by, "conversation_id": conversation_id})
+        self.push(b"event: typing\ndata: %b\n\n" % note)
+
+    def cut(self, subscription: int, resume: int, reason: str) -> None:  # noqa: ARG002 - one per response
+        """Say where to resume, then end."""
+        note = msgspec.json.encode({"reason": reason, "since_seq": resume})
+        self.push(b"event: cut\ndata: %b\n\n" % note)
+        self._ended = True
+
+    async def drained(self) -> None:
+        """Return when everything queued is on the wire."""
+        if self._bytes:
+            await self._empty.wait()
+
+    async def pump(self, response: web.StreamResponse) -> None:
+        """Write what comes until cut or gone; a comment line keeps idle connections open."""
+        while self._waiting or not self._ended:
+            try:
+                async with asyncio.timeout(self._heartbeat):
+                    await self._wake.wait()
+            except TimeoutError:
+                await response.write(b": still here\n\n")
+                continue
+            self._wake.clear()
+            data = b"".join(self._waiting)
+            self._waiting.clear()
+            await response.write(data)
+            self._bytes -= len(data)
+            if not self._bytes:
+                self._empty.set()
+
+
+async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """Follow a group's ledger as server-sent events."""
+    try:
+        credential = credential_of(hub, request)
+        given = query_of(request, requests.Events)
+        given.update(request.match_info)
+        if last := request.headers.get("Last-Event-ID"):
+            kept = {name: value for name, value in given.items() if not name.startswith("since_")}
+            given = {**kept, "since_seq": last}
+        following = Following(hub, credential, typed(given, requests.Events, strict=False))
+        await following.begin()
+    except Unauthenticated:
+        return unauthenticated_answer()
+    except TacitError as error:
+        return error_answer(error)
+    response = web.StreamResponse(
+        headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    )
+    await response.prepare(request)
+    await response.write(b": tacit\n\n")
+    outlet = SseOutlet(hub.config.limits.heartbeat_seconds / 2)
+    live = asyncio.ensure_future(following.go_live(outlet, 0, outlet.drained))
+    try:
+        await outlet.pump(response)
+    except ConnectionResetError:
+        log.debug("a stream's reader went away")
+    finally:
+        live.cancel()
+        await asyncio.wait({live})
+        if not live.cancelled() and live.exception() is None:
+            hub.live.detach(live.result())
+    return response

@@ -1,0 +1,333 @@
+"""The WebSocket door `/v1/ws`: every operation as JSON-RPC 2.0, pipelined; the fast path of the house.
+
+Requests are answered as they finish, each under its id. Appends go straight to the writer, without a task of
+their own; their answers and all live events of one tick leave in one write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from tacit.base.errors import Refused, TacitError
+from tacit.base.strict_json import Malformed, compact, parse
+from tacit.hub import operations, requests, views
+from tacit.hub.doors.answers import rpc_error
+from tacit.hub.doors.follow import Following
+from tacit.hub.doors.http import Unauthenticated, credential_of, typed
+from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
+from tacit.ledger.codes import denied, invalid
+from tacit.ledger.io.clerk import Again, Append, Landed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from tacit.hub.credentials import Credential
+    from tacit.hub.hub import Hub
+    from tacit.hub.live import Follower
+    from tacit.ledger.ports import Found
+
+METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
+    **{operation.name: (operation.params, operation.run) for operation in OPERATIONS},
+    **RPC_ONLY,
+}
+CUT_CODE: Final = 4008
+CLOSED_CODE: Final = 4001
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class _Params(msgspec.Struct, frozen=True):
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Call(msgspec.Struct, frozen=True):
+    params: _Params = _Params()
+
+
+_raw_data: Final = msgspec.json.Decoder(_Call)
+
+
+def frame(payload: bytes) -> bytes:
+    """One unfragmented text frame from a server (RFC 6455: not masked)."""
+    size = len(payload)
+    if size < 126:
+        return b"\x81%c%b" % (size, payload)
+    if size < 65536:
+        return b"\x81\x7e" + size.to_bytes(2, "big") + payload
+    return b"\x81\x7f" + size.to_bytes(8, "big") + payload
+
+
+class Connection:
+    """One client on the WebSocket; an `Outlet` for its subscriptions."""
+
+    def __init__(self, hub: Hub, socket: web.WebSocketResponse, request: web.Request) -> None:
+        self._hub = hub
+        self._socket = socket
+        transport = request.transport
+        if transport is None:
+            raise ConnectionResetError
+        self._transport: asyncio.Transport = transport
+        self._request = request
+        self._loop = asyncio.get_running_loop()
+        self._out: list[bytes] = []
+        self._scheduled = False
+        self._in_flight = 0
+        self._room = asyncio.Event()
+        self._room.set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._subscriptions: dict[int, Follower | None] = {}
+        self._next = 0
+        self.credential: Credential | None = None
+
+    # -- sending
+
+    @property
+    def pending(self) -> int:
+        """Bytes that are not on the wire yet."""
+        return self._transport.get_write_buffer_size()
+
+    def encode(self, subscription: int, events: Sequence[Found]) -> bytes:
+        """One notification an event."""
+        head = b'{"jsonrpc":"2.0","method":"event","params":{"subscription":%d,"event":' % subscription
+        return b"".join(frame(head + event.raw + b"}}") for event in events)
+
+    def push(self, data: bytes) -> None:
+        """Send frames with everything else of this tick."""
+        self._out.append(data)
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._scheduled = False
+        if self._out and not self._transport.is_closing():
+            self._transport.write(self._out[0] if len(self._out) == 1 else b"".join(self._out))
+        self._out.clear()
+
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification."""
+        self.push(frame(_encode({"jsonrpc": "2.0", "method": method, "params": params})))
+
+    def cut(self, subscription: int, resume: int, reason: str) -> None:
+        """Say where to resume, then end the connection: a client that lags must not be skipped."""
+        self._subscriptions.pop(subscription, None)
+        self.notify("cut", {"subscription": subscription, "since_seq": resume, "reason": reason})
+        self.end(CUT_CODE if reason == "too_slow" else WSCloseCode.GOING_AWAY, reason)
+
+    def end(self, code: int, reason: str) -> None:
+        """Close soon; give a peer that does not read ten seconds, then drop it."""
+        self._flush()
+        self._spawn(self._close(code, reason))
+
+    async def _close(self, code: int, reason: str) -> None:
+        try:
+            async with asyncio.timeout(10):
+                await self._socket.close(code=code, message=reason.encode())
+        except TimeoutError:
+            pass
+        finally:
+            self._transport.abort()
+
+    # -- receiving
+
+    async def serve(self) -> None:
+        """Answer until the client goes."""
+        try:
+            self.credential = credential_of(self._hub, self._request)
+        except Unauthenticated:
+            self.credential = None  # a browser cannot send the header: `authenticate` comes first
+        self._hub.on_revoked[self._revoked] = None
+        self._hub.metrics.connections.inc()
+        try:
+            async for message in self._socket:
+                if message.type is WSMsgType.TEXT:
+                    self._take(message.data)
+                elif message.type is WSMsgType.BINARY:
+                    self._take(message.data.decode("utf-8", "replace"))
+                if self._in_flight >= self._hub.config.limits.in_flight:
+                    self._room.clear()
+                    await self._room.wait()
+                if self.pending > self._hub.config.limits.follower_bytes:
+                    await self.drained()
+        finally:
+            self._hub.metrics.connections.dec()
+            self._hub.on_revoked.pop(self._revoked, None)
+            for follower in self._subscriptions.values():
+                if follower is not None:
+                    self._hub.live.detach(follower)
+            for task in self._tasks:
+                task.cancel()
+
+    def _revoked(self, token_id: str) -> None:
+        if self.credential is not None and self.credential.token_id == token_id:
+            self.end(CLOSED_CODE, "token revoked")
+
+    async def drained(self) -> None:
+        """Return when the client has read most of what was sent; gives up with the connection."""
+        self._flush()
+        # Only aiohttp's protocol is told when the transport empties; so look now and then.
+        while self.pending > 65536 and not self._transport.is_closing():  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+
+    def _take(self, text: str) -> None:
+        call_id: object = None
+        has_id = True
+        try:
+            call = _call(text)
+            call_id = call.get("id")
+            has_id = "id" in call
+            if self.credential is not None:
+                self._hub.rate.take(self.credential.token_id, self._loop.time())
+            method, params = cast("str", call["method"]), call.get("params", {})
+            if method == "append":
+                self._append(call_id, params, text, answer=has_id)
+            else:
+                self._spawn(self._run(call_id, method, params, answer=has_id))
+        except TacitError as error:
+            self._fail(call_id, error, answer=has_id)
+
+    def _require(self) -> Credential:
+        if self.credential is None:
+            raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
+        return self.credential
+
+    def _append(self, call_id: object, params: dict[str, Any], text: str, *, answer: bool) -> None:
+        credential = self._require()
+        request: requests.Append = typed(params, requests.Append, strict=True)
+        if request.by is not None:
+            credential = self._hub.as_hinted(credential, request.by)
+        raw = compact(bytes(_raw_data.decode(text).params.data))
+        wanted = operations.submission(credential, request, raw)
+        self._hub.desk.submit(Append(wanted, self._answerer(call_id, answer=answer)))
+        self._in_flight += 1
+
+    def _answerer(self, call_id: object, *, answer: bool) -> Callable[[Any], None]:
+        def done(outcome: object) -> None:
+            self._in_flight -= 1
+            if not self._room.is_set():
+                self._room.set()
+            if not isinstance(outcome, (Landed, Again)):
+                self._fail(call_id, cast("BaseException", outcome), answer=answer)
+            elif answer and isinstance(outcome, Landed):
+                head = b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(call_id)
+                self.push(frame(head + outcome.found.raw + b"}"))
+            elif answer:
+                self._answer(call_id, views.appended(outcome))
+
+        return done
+
+    def _answer(self, call_id: object, result: object) -> None:
+        self.push(frame(_encode({"jsonrpc": "2.0", "id": call_id, "result": result})))
+
+    def _fail(self, call_id: object, error: BaseException, *, answer: bool) -> None:
+        body = rpc_error(error)
+        self._hub.metrics.refused.labels(body["data"]["code"]).inc()
+        if answer:
+            self.push(frame(_encode({"jsonrpc": "2.0", "id": call_id, "error": body})))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, call_id: object, method: str, params: dict[str, Any], *, answer: bool) -> None:
+        try:
+            result = await self._result(method, params)
+        except TacitError as error:
+            self._fail(call_id, error, answer=answer)
+        except Exception as error:  # noqa: BLE001 - answered as `internal` and logged, the connection lives
+            self._fail(call_id, error, answer=answer)
+        else:
+            if answer and result is not None:
+                self._answer(call_id, result)
+
+    async def _result(self, method: str, params: dict[str, Any]) -> object:
+        match method:
+            case "authenticate":
+                return self._authenticate(params)
+            case "follow":
+                return await self._follow(params)
+            case "unfollow":
+                return self._unfollow(params)
+            case _ if method in METHODS:
+                shape, run = METHODS[method]
+                credential = self._require()
+                return await run(self._hub, credential, typed(params, shape, strict=True))
+            case _:
+                raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
+
+    def _authenticate(self, params: dict[str, Any]) -> object:
+        token = params.get("token")
+        credential = self._hub.registry.find(token) if isinstance(token, str) else None
+        if credential is None:
+            now = self._loop.time()
+            self._hub.sign_in_rate.take(self._request.remote or "local", now)
+            raise denied("this token proves nothing", "CCCS-042")
+        if self.credential is not None and self.credential.principal != credential.principal:
+            raise denied("this connection speaks for somebody else already", "CCCS-042")
+        self.credential = credential
+        return {"principal": credential.principal, "group_id": credential.group_id}
+
+    async def _follow(self, params: dict[str, Any]) -> object:
+        request: requests.Events = typed(params, requests.Events, strict=True)
+        following = Following(self._hub, self._require(), request)
+        await following.begin()
+        self._next += 1
+        self._subscriptions[self._next] = None
+        self._spawn(self._live(self._next, following))
+        return {"subscription": self._next}
+
+    async def _live(self, number: int, following: Following) -> None:
+        try:
+            follower = await following.go_live(self, number, self.drained)
+        except TacitError as error:
+            self._subscriptions.pop(number, None)
+            self.notify("cut", {"subscription": number, "error": rpc_error(error)["data"]})
+            return
+        if number in self._subscriptions:
+            self._subscriptions[number] = follower
+        else:
+            self._hub.live.detach(follower)
+
+    def _unfollow(self, params: dict[str, Any]) -> object:
+        number = params.get("subscription")
+        if not isinstance(number, int) or number not in self._subscriptions:
+            raise invalid("no such subscription", "CCCS-103")
+        follower = self._subscriptions.pop(number)
+        if follower is not None:
+            self._hub.live.detach(follower)
+        return {"subscription": number, "ended": True}
+
+    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
+        """Pass on that somebody is typing."""
+        self.notify("typing", {"group_id": group_id, "by": by, "conversation_id": conversation_id})
+
+
+def _call(text: str) -> dict[str, Any]:
+    try:
+        value = parse(text)
+    except Malformed as fault:
+        raise invalid(str(fault), "CCCS-020", reason="malformed_json") from fault
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+        raise invalid('a call is an object with "jsonrpc": "2.0"', "CCCS-111")
+    call = cast("dict[str, Any]", value)
+    if not isinstance(call.get("method"), str) or not isinstance(call.get("params", {}), dict):
+        raise invalid("a call has a `method` and, as an object, `params`", "CCCS-111")
+    if not isinstance(call.get("id"), (str, int, float, type(None))):
+        raise invalid("an id is a string or a number", "CCCS-111")
+    return call
+
+
+async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """Upgrade and serve one client."""
+    socket = web.WebSocketResponse(
+        heartbeat=hub.config.limits.heartbeat_seconds,
+        compress=False,
+        max_msg_size=hub.config.limits.body_bytes,
+    )
+    await socket.prepare(request)
+    await Connection(hub, socket, request).serve()
+    return socket

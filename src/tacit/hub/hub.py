@@ -1,0 +1,110 @@
+"""One hub: the parts, put together. No rule lives here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from typing import TYPE_CHECKING, Final
+
+from tacit.hub.credentials import Credential, Registry, digest, new_token
+from tacit.hub.desk import Desk
+from tacit.hub.limits import RateLimit
+from tacit.hub.live import Live
+from tacit.hub.metrics import Metrics
+from tacit.ledger.io.store import Options, Store
+from tacit.ledger.principal import USER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import apsw
+
+    from tacit.hub.config import HubConfig
+    from tacit.ledger.io.clerk import Landed
+
+log: Final = logging.getLogger("tacit.hub")
+OWNER_FILE: Final = "owner.token"
+LOCAL: Final = "local"
+
+
+class Hub:
+    """Everything that one running hub owns."""
+
+    def __init__(self, config: HubConfig, options: Options | None = None) -> None:
+        config.check()
+        self.config = config
+        self.store = Store(config.data, options or Options(settings=config.settings))
+        self.metrics = Metrics()
+        self.live = Live(self.metrics, config.limits.follower_bytes)
+        self.desk = Desk(self.store, self.live, self.metrics)
+        self.desk.on_landed = self._landed
+        self.registry = Registry(self.store.options.clock, self.store.options.entropy)
+        limits = config.limits
+        self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
+        self.sign_in_rate = RateLimit(
+            limits.failed_sign_ins_per_second, limits.failed_sign_ins_per_second * 6, "failed sign-ins"
+        )
+        self.on_revoked: dict[Callable[[str], None], None] = {}
+        self.is_first_start = False
+        self.stopping = asyncio.Event()
+
+    async def open(self) -> None:
+        """Start the writer, load credentials, make sure that the owner has a token."""
+        self.desk.open()
+        await self.desk.write(self.registry.load)
+        await self.desk.write(self._owner)
+
+    def _owner(self, connection: apsw.Connection) -> None:
+        path = self.config.data / OWNER_FILE
+        if path.exists():
+            token = path.read_text(encoding="ascii").strip()
+        else:
+            self.is_first_start = True
+            token = new_token(self.store.options.entropy)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(token + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        if self.registry.find(token) is None:
+            now = self.store.options.clock.now()
+            connection.execute(
+                "UPDATE credentials SET revoked=? WHERE principal=? AND revoked IS NULL", (now, USER)
+            )
+            connection.execute(
+                "INSERT INTO credentials VALUES(?,?,?,NULL,?,NULL)",
+                (digest(token), "tok_owner_" + digest(token)[:6].hex(), USER, now),
+            )
+            self.registry.load(connection)
+
+    @property
+    def owner_token(self) -> str:
+        """The owner's token, from its file."""
+        return (self.config.data / OWNER_FILE).read_text(encoding="ascii").strip()
+
+    def trusted(self, hint: str | None) -> Credential:
+        """Under local trust a caller is who it says it is (CCCS-043); no security boundary."""
+        return Credential(LOCAL, hint or USER)
+
+    def as_hinted(self, credential: Credential, by: str) -> Credential:
+        """A hint in the request counts under local trust alone; elsewhere the operation refuses it."""
+        return self.trusted(by) if credential.token_id == LOCAL else credential
+
+    def _landed(self, landed: Landed) -> None:
+        if landed.found.kind == "actor.remove":
+            self.drop_tokens(actor=(landed.group_id, str(landed.found.data["actor_id"])))
+
+    def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
+        """Forget tokens and end the connections that used them."""
+        for dead in self.registry.drop(token_id=token_id, actor=actor):
+            for listener in list(self.on_revoked):
+                listener(dead)
+
+    async def close(self) -> None:
+        """Take nothing more, tell followers where to resume, finish every commit."""
+        self.stopping.set()
+        self.desk.close()
+        self.live.close()
+        await asyncio.get_running_loop().run_in_executor(None, self.store.close)
+        log.info("stopped")

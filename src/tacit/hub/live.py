@@ -1,0 +1,142 @@
+"""The live side of a ledger: who follows which group, and what goes out when events land (CCCS-103).
+
+Runs on the loop's thread alone. Each event is encoded once; each follower gets one write a tick. A follower
+that cannot keep up is cut with the position from which to resume: it is never skipped in silence, and it
+never slows the writer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.hub.metrics import Metrics
+    from tacit.ledger.cursor import Selection
+    from tacit.ledger.ports import Found
+
+
+class Outlet(Protocol):
+    """Where a follower's bytes go."""
+
+    @property
+    def pending(self) -> int:
+        """Bytes that are not on the wire yet."""
+        ...
+
+    def encode(self, subscription: int, events: Sequence[Found]) -> bytes:
+        """The bytes for these events; equal for all outlets of one sort and subscription number."""
+        ...
+
+    def push(self, data: bytes) -> None:
+        """Send, without waiting."""
+        ...
+
+    def cut(self, subscription: int, resume: int, reason: str) -> None:
+        """Say where to resume, then end."""
+        ...
+
+    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
+        """Pass on that somebody is typing."""
+        ...
+
+
+class Follower:
+    """One subscription of one outlet to one group."""
+
+    __slots__ = ("group_id", "outlet", "plain", "principal", "seq", "subscription", "wanted")
+
+    def __init__(
+        self, outlet: Outlet, subscription: int, group_id: str, principal: str, wanted: Selection
+    ) -> None:
+        self.outlet = outlet
+        self.subscription = subscription
+        self.group_id = group_id
+        self.principal = principal
+        self.wanted = wanted
+        self.plain = not wanted.kinds
+        self.seq = 0
+
+    def chosen(self, events: Sequence[Found]) -> list[Found]:
+        """What this follower may and wants to see."""
+        return [
+            event
+            for event in events
+            if event.seq > self.seq and event.visible_to(self.principal) and self.wanted.wants(event.kind)
+        ]
+
+
+class Live:
+    """All followers of all groups."""
+
+    def __init__(self, metrics: Metrics, max_pending: int) -> None:
+        self._followers: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
+        self._ends: dict[str, int] = {}
+        self._metrics = metrics
+        self._max_pending = max_pending
+
+    def end(self, group_id: str) -> int | None:
+        """The last position that was published; None before the first."""
+        return self._ends.get(group_id)
+
+    def attach(self, follower: Follower, seq: int) -> bool:
+        """Go live from `seq`; False when newer events were published meanwhile: read them first."""
+        if self._ends.setdefault(follower.group_id, seq) > seq:
+            return False
+        follower.seq = seq
+        self._followers[follower.group_id][follower] = None
+        self._metrics.followers.inc()
+        return True
+
+    def detach(self, follower: Follower) -> None:
+        """Stop following; safe to call twice."""
+        if self._followers[follower.group_id].pop(follower, 0) is None:
+            self._metrics.followers.dec()
+
+    def publish(self, group_id: str, events: Sequence[Found]) -> None:
+        """Hand events that just became durable to all followers of their group."""
+        last = events[-1].seq
+        self._ends[group_id] = last
+        followers = self._followers.get(group_id)
+        if not followers:
+            return
+        public = not any(event.private for event in events)
+        shared: dict[tuple[type[Outlet], int], bytes] = {}
+        sent = 0
+        for follower in list(followers):
+            outlet = follower.outlet
+            if outlet.pending > self._max_pending:
+                self._cut(follower)
+                continue
+            if public and follower.plain and events[0].seq > follower.seq:
+                key = (type(outlet), follower.subscription)
+                data = shared.get(key)
+                if data is None:
+                    data = shared[key] = outlet.encode(follower.subscription, events)
+                outlet.push(data)
+                sent += len(events)
+            elif chosen := follower.chosen(events):
+                outlet.push(outlet.encode(follower.subscription, chosen))
+                sent += len(chosen)
+            follower.seq = max(last, follower.seq)
+        self._metrics.delivered.inc(sent)
+
+    def _cut(self, follower: Follower) -> None:
+        self.detach(follower)
+        self._metrics.cut.inc()
+        follower.outlet.cut(follower.subscription, follower.seq, "too_slow")
+
+    def close(self) -> None:
+        """Tell every follower where to resume (the hub is stopping)."""
+        for followers in list(self._followers.values()):
+            for follower in list(followers):
+                self.detach(follower)
+                follower.outlet.cut(follower.subscription, follower.seq, "stopping")
+
+    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
+        """Tell the other followers of a group that somebody is typing; a signal, not an event."""
+        followers = self._followers.get(group_id, {})
+        for outlet in {follower.outlet: None for follower in followers if follower.principal != by}:
+            outlet.signal(group_id, by, conversation_id)

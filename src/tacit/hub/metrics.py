@@ -1,0 +1,42 @@
+"""What the hub counts, for Prometheus. Numbers only: no names, no texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+if TYPE_CHECKING:
+    from tacit.ledger.io.store import Store
+
+
+class Metrics:
+    """One registry a hub, so that several hubs can live in one process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.landed = Counter("tacit_events", "Events appended", registry=self._registry)
+        self.repeated = Counter("tacit_repeats", "Submissions recognised as repeats", registry=self._registry)
+        self.refused = Counter(
+            "tacit_refusals", "Requests refused, by code", ["code"], registry=self._registry
+        )
+        self.batch = Histogram(
+            "tacit_commit_jobs",
+            "Jobs that shared one commit",
+            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+            registry=self._registry,
+        )
+        self.delivered = Counter("tacit_deliveries", "Events sent to followers", registry=self._registry)
+        self.cut = Counter("tacit_followers_cut", "Followers cut for being slow", registry=self._registry)
+        self.followers = Gauge("tacit_followers", "Live followers", registry=self._registry)
+        self.connections = Gauge("tacit_connections", "Open WebSocket connections", registry=self._registry)
+        self._wal = Gauge("tacit_wal_pages", "Length of the write-ahead log", registry=self._registry)
+        self._queue = Gauge("tacit_writer_queue", "Jobs waiting for the writer", registry=self._registry)
+        self._failures = Gauge("tacit_commit_failures", "Commits that failed", registry=self._registry)
+
+    def text(self, store: Store) -> bytes:
+        """The exposition format."""
+        self._wal.set(store.checkpointer.pages)
+        self._queue.set(store.writer.depth)
+        self._failures.set(store.clerk.failures)
+        return generate_latest(self._registry)

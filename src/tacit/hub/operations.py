@@ -1,0 +1,345 @@
+"""Every operation of the hub, once: the doors only translate to and from these.
+
+An operation takes the caller's credential and typed parameters and returns a value to encode. It refuses by
+raising. What it may show is decided by the credential (CCCS-045, CCCS-110).
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from tacit import __version__
+from tacit.base.strict_json import Malformed, parse
+from tacit.hub import views
+from tacit.ledger.admission import Submission
+from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.cursor import Selection, selection
+from tacit.ledger.principal import require_actor_id, require_service
+from tacit.ledger.profile import capabilities
+from tacit.ledger.provenance import record_data, relayed_data
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tacit.hub import requests
+    from tacit.hub.credentials import Credential
+    from tacit.hub.hub import Hub
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import Blob, Found
+    from tacit.ledger.state import Group
+
+
+def submission(credential: Credential, request: requests.Append, raw: bytes) -> Submission:
+    """What a caller wants appended; `by` is the credential's, a differing hint is refused (CCCS-042)."""
+    credential.require_group(request.group_id)
+    if request.by is not None and request.by != credential.principal:
+        raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
+    return Submission(
+        request.group_id, credential.principal, request.kind, request.data, raw, request.scope_key
+    )
+
+
+async def append(hub: Hub, credential: Credential, request: requests.Append) -> object:
+    """Append one event."""
+    raw = msgspec.json.encode(request.data)
+    return views.appended(await hub.desk.append(submission(credential, request, raw)))
+
+
+async def show_capabilities(hub: Hub, _credential: Credential, _request: requests.Nothing) -> object:
+    """What this hub can do (CCCS-109)."""
+    limits = hub.config.limits
+    return {
+        **capabilities(
+            hub.config.settings,
+            auth="local_trust" if hub.config.local_trust else "authenticated",
+            limits={"body_bytes": limits.body_bytes, "blob_bytes": limits.blob_bytes},
+        ),
+        "version": __version__,
+    }
+
+
+async def create_group(hub: Hub, credential: Credential, request: requests.NewGroup) -> object:
+    """Open a group."""
+    credential.require_owner()
+    data: dict[str, Any] = {"title": request.title}
+    if request.scopes:
+        data["scopes"] = [{"url": url} for url in request.scopes]
+    group_id = hub.store.new_group_id()
+    raw = msgspec.json.encode(data)
+    await hub.desk.append(Submission(group_id, credential.principal, "group.create", data, raw), creates=True)
+    return views.group(await hub.desk.read(lambda reader: reader.group(group_id)))
+
+
+async def list_groups(hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
+    """The groups that the caller takes part in."""
+    groups = await hub.desk.read(lambda reader: reader.groups())
+    allowed = {credential.group_id} if credential.group_id is not None else credential.groups
+    return {"groups": [views.group(one) for one in groups if allowed is None or one.group_id in allowed]}
+
+
+async def group_of(hub: Hub, credential: Credential, group_id: str) -> Group:
+    """A group that the caller takes part in."""
+    credential.require_group(group_id)
+    return await hub.desk.read(lambda reader: reader.group(group_id))
+
+
+async def show_group(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+    """One group with its roster."""
+    return views.group(await group_of(hub, credential, request.group_id))
+
+
+async def list_actors(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+    """The actors of a group."""
+    group = await group_of(hub, credential, request.group_id)
+    return {"actors": [views.actor(one) for one in group.present()]}
+
+
+async def _enrol(hub: Hub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]) -> str:
+    """Append the event that lets someone in, then store and return the new token."""
+    principal = cast("str", data.get("actor_id") or data.get("principal"))
+    await hub.desk.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
+    return await _issue(hub, principal, group_id)
+
+
+async def _issue(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
+    issued = hub.registry.prepare(principal, group_id, groups)
+    await hub.desk.write(lambda connection: hub.registry.keep(connection, issued))
+    hub.registry.admit(issued)
+    return issued.token
+
+
+async def add_actor(hub: Hub, credential: Credential, request: requests.NewActor) -> object:
+    """Add an actor; the answer holds its token, for the only time."""
+    credential.require_group(request.group_id)
+    require_actor_id(request.actor_id)
+    data: dict[str, Any] = {"actor_id": request.actor_id}
+    data |= {"role": request.role} if request.role else {}
+    data |= {"title": request.title} if request.title else {}
+    data |= {"roles": request.roles} if request.roles else {}
+    token = await _enrol(hub, credential, request.group_id, "actor.add", data)
+    return {**data, "group_id": request.group_id, "token": token}
+
+
+async def add_person(hub: Hub, credential: Credential, request: requests.NewPerson) -> object:
+    """Add a further human; the answer holds the token, for the only time."""
+    credential.require_owner()
+    data: dict[str, Any] = {"principal": request.principal}
+    data |= {"title": request.title} if request.title else {}
+    token = await _enrol(hub, credential, request.group_id, "x.tacit.person.add", data)
+    return {**data, "group_id": request.group_id, "token": token}
+
+
+async def add_service(hub: Hub, credential: Credential, request: requests.NewService) -> object:
+    """Register a service once (CCCS-005); the answer holds its token."""
+    credential.require_owner()
+    require_service(request.name, allowed=hub.config.allow_services)
+    token = await _issue(hub, request.name, None, request.groups)
+    return {"name": request.name, "groups": request.groups, "token": token}
+
+
+async def issue_token(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+    """A further token for someone who is in the group."""
+    credential.require_owner()
+    group = await group_of(hub, credential, request.group_id)
+    if group.actor(request.actor_id) is None and request.actor_id not in group.people:
+        raise missing("actor", "no such actor in this group", "CCCS-011")
+    token = await _issue(hub, request.actor_id, request.group_id)
+    return {"actor_id": request.actor_id, "group_id": request.group_id, "token": token}
+
+
+async def list_tokens(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
+    """The public ids of a principal's live tokens."""
+    credential.require_owner()
+    await group_of(hub, credential, request.group_id)
+    return {"tokens": hub.registry.of(request.group_id, request.actor_id)}
+
+
+async def revoke_token(hub: Hub, credential: Credential, request: requests.OldToken) -> object:
+    """Make a token worthless, at once."""
+    credential.require_owner()
+    revoked = await hub.desk.write(lambda connection: hub.registry.revoke(connection, request.token_id))
+    hub.drop_tokens(token_id=request.token_id)
+    return {"token_id": request.token_id, "principal": revoked.principal, "revoked": True}
+
+
+async def read_events(hub: Hub, credential: Credential, request: requests.Events) -> object:
+    """A page of a ledger."""
+    wanted = chosen(request)
+    group = await group_of(hub, credential, request.group_id)
+    return views.page(await hub.desk.read(lambda reader: reader.page(group, credential.principal, wanted)))
+
+
+def chosen(request: requests.Events) -> Selection:
+    """The checked selection of a request."""
+    return selection(
+        since_seq=request.since_seq,
+        since_event_id=request.since_event_id,
+        since_ts=request.since_ts,
+        kinds=request.kinds,
+        limit=request.limit,
+    )
+
+
+async def show_event(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
+    """One event with who acknowledged it, who still owes it, and its reactions."""
+    group = await group_of(hub, credential, request.group_id)
+
+    def query(reader: Reader) -> tuple[Found, dict[str, list[str]], list[dict[str, str]]]:
+        event = reader.event(group, request.event_id, credential.principal)
+        return event, reader.acks(group, event), reader.reactions(group, event)
+
+    event, acks, reactions = await hub.desk.read(query)
+    return {"event": views.raw(event), **acks, "reactions": reactions}
+
+
+async def show_thread(hub: Hub, credential: Credential, request: requests.Thread) -> object:
+    """A message and its newest replies, oldest first."""
+    group = await group_of(hub, credential, request.group_id)
+    found = await hub.desk.read(
+        lambda reader: reader.thread(group, credential.principal, request.event_id, request.limit)
+    )
+    return {"events": views.events(found)}
+
+
+async def show_window(hub: Hub, credential: Credential, request: requests.Window) -> object:
+    """The messages just before a position, oldest first: what a screen shows."""
+    group = await group_of(hub, credential, request.group_id)
+    before = request.before_seq if request.before_seq is not None else group.last_seq + 1
+    found = await hub.desk.read(
+        lambda reader: reader.window(group, credential.principal, before, request.limit)
+    )
+    return {"events": views.events(found), "last_seq": group.last_seq}
+
+
+async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) -> object:
+    """What waits for the caller, or for somebody else when the owner asks."""
+    principal = request.actor_id or credential.principal
+    if principal != credential.principal and not credential.is_owner:
+        raise denied("an inbox is for its owner's eyes", "CCCS-110")
+    group = await group_of(hub, credential, request.group_id)
+    return views.inbox(
+        await hub.desk.read(lambda reader: reader.inbox(group, principal, request.limit)), principal
+    )
+
+
+async def search(hub: Hub, credential: Credential, request: requests.Search) -> object:
+    """Messages that contain every word, newest first."""
+    group = await group_of(hub, credential, request.group_id)
+    found = await hub.desk.read(
+        lambda reader: reader.search(group, credential.principal, request.q, request.limit)
+    )
+    return {"events": views.events(found)}
+
+
+async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+    """The shared context and the task store (CCCS-118)."""
+    if "context" not in hub.config.settings.profiles:
+        raise unknown("this hub does not offer the context profile")
+    group = await group_of(hub, credential, request.group_id)
+    return await hub.desk.read(
+        lambda reader: {store: reader.context(group, store) for store in ("context", "tasks")}
+    )
+
+
+def unknown(message: str) -> Exception:
+    """An operation that this hub does not know (CCCS-119)."""
+    from tacit.base.errors import Refused
+
+    return Refused("unknown_op", message, row="CCCS-112")
+
+
+async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> object:
+    """Bring a message from another group into this one, with its blobs (CCCS-095 to CCCS-102)."""
+    credential.require_group(request.group_id)
+    credential.require_group(request.src_group_id)
+    source_group, source = await _source(hub, credential, request)
+    data = relayed_data(
+        source, request.src_group_id, text=request.text, to=request.to, priority=request.priority
+    )
+    if request.client_id is not None:
+        data["client_id"] = request.client_id
+    raw = msgspec.json.encode(data)
+    principal = credential.principal
+    wanted = [Submission(request.group_id, principal, "chat.message", data, raw)]
+    if request.record:
+        record = record_data(source.event_id, request.group_id, request.to)
+        if request.client_id is not None:
+            record["client_id"] = f"record:{request.client_id}"[:128]
+        wanted.append(
+            Submission(request.src_group_id, principal, "chat.message", record, msgspec.json.encode(record))
+        )
+
+    def copy_blobs(connection: apsw.Connection) -> None:
+        _copy_blobs(connection, source_group.number, request.group_id, source, principal)
+
+    outcomes = await hub.desk.together(wanted, copy_blobs)
+    return views.appended(outcomes[0])
+
+
+async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> tuple[Group, Found]:
+    group = await hub.desk.read(lambda reader: reader.group(request.src_group_id))
+    source = await hub.desk.read(
+        lambda reader: reader.event(group, request.src_event_id, credential.principal)
+    )
+    return group, source
+
+
+def _copy_blobs(
+    connection: apsw.Connection, source_no: int, group_id: str, source: Found, principal: str
+) -> None:
+    """Give the destination group the blobs that the message carries: the bytes are shared (CCCS-098)."""
+    from tacit.ledger.references import blob_paths
+
+    for path in blob_paths(source.data):
+        connection.execute(
+            "INSERT OR IGNORE INTO blobs SELECT g.number, b.path, b.sha256, b.bytes, b.mime_type "
+            "FROM blobs b, groups g WHERE b.group_no=? AND b.path=? AND g.group_id=?",
+            (source_no, path, group_id),
+        )
+        connection.execute(
+            "INSERT OR IGNORE INTO blob_owners SELECT number, ?, ? FROM groups WHERE group_id=?",
+            (path, principal, group_id),
+        )
+
+
+async def blob_of(hub: Hub, credential: Credential, group_id: str, path: str) -> Blob:
+    """A blob's record, if the caller may see it (CCCS-088)."""
+    group = await group_of(hub, credential, group_id)
+    return await hub.desk.read(lambda reader: reader.blob(group, credential.principal, path))
+
+
+async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob) -> object:
+    """A blob's record and a stretch of its bytes."""
+    blob = await blob_of(hub, credential, request.group_id, request.path)
+    with hub.store.blobs.open(blob.sha256) as file:
+        file.seek(request.offset)
+        content = file.read(request.length)
+    return {
+        "path": blob.path,
+        "sha256": blob.sha256,
+        "bytes": blob.size,
+        "mime_type": blob.mime_type,
+        "offset": request.offset,
+        "content": base64.b64encode(content).decode(),
+    }
+
+
+async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> object:
+    """Tell followers that the caller is writing; a signal, not an event."""
+    await group_of(hub, credential, request.group_id)
+    hub.live.signal(request.group_id, credential.principal, request.conversation_id)
+    return {"ok": True}
+
+
+def body_of(raw: bytes) -> dict[str, Any]:
+    """A request's JSON object, strictly parsed."""
+    try:
+        value = parse(raw)
+    except Malformed as fault:
+        raise invalid(str(fault), "CCCS-020", reason="malformed_json") from fault
+    if not isinstance(value, dict):
+        raise invalid("a request is a JSON object", "CCCS-020")
+    return cast("dict[str, Any]", value)

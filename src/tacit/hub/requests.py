@@ -1,0 +1,161 @@
+"""The parameters of every operation, as types: parsed once at the edge, described in OpenAPI from here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from tacit.ledger.shapes import ClientId, Short
+
+GroupId = Annotated[str, Meta(min_length=1, max_length=64)]
+EventId = Annotated[str, Meta(min_length=1, max_length=64)]
+Name = Annotated[str, Meta(min_length=1, max_length=130)]
+Limit = Annotated[int, Meta(ge=1, le=1000)]
+Position = Annotated[int, Meta(ge=0, lt=2**40)]
+
+
+class Nothing(msgspec.Struct, frozen=True, kw_only=True):
+    """No parameters."""
+
+
+class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Open a group."""
+
+    title: Short
+    scopes: list[str] = []
+    client_id: ClientId | None = None
+
+
+class OneGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Name a group."""
+
+    group_id: GroupId
+
+
+class NewActor(msgspec.Struct, frozen=True, kw_only=True):
+    """Add an actor; its token is shown once."""
+
+    group_id: GroupId
+    actor_id: Name
+    role: Literal["foreman", "peer"] | None = None
+    title: Short | None = None
+    roles: list[Annotated[str, Meta(max_length=40)]] = []
+
+
+class NewPerson(msgspec.Struct, frozen=True, kw_only=True):
+    """Add a further human, `usr:<id>`."""
+
+    group_id: GroupId
+    principal: Name
+    title: Short | None = None
+
+
+class NewService(msgspec.Struct, frozen=True, kw_only=True):
+    """Register a service, `svc:<name>`, for all groups or for some."""
+
+    name: Name
+    groups: list[GroupId] | None = None
+
+
+class NewToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A further token for an actor or a person of a group."""
+
+    group_id: GroupId
+    actor_id: Name
+
+
+class OldToken(msgspec.Struct, frozen=True, kw_only=True):
+    """Name a token by its public id."""
+
+    token_id: Name
+
+
+class Append(msgspec.Struct, frozen=True, kw_only=True):
+    """Append an event. Other envelope members are ignored; a `by` must be the caller's own."""
+
+    group_id: GroupId
+    kind: str
+    data: dict[str, Any]
+    scope_key: str = ""
+    by: str | None = None
+
+
+class Events(msgspec.Struct, frozen=True, kw_only=True):
+    """Read or follow a ledger. At most one cursor."""
+
+    group_id: GroupId
+    since_seq: Position | None = None
+    since_event_id: EventId | None = None
+    since_ts: str | None = None
+    kinds: list[str] | None = None
+    limit: Limit | None = None
+
+
+class OneEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Name an event."""
+
+    group_id: GroupId
+    event_id: EventId
+
+
+class Thread(msgspec.Struct, frozen=True, kw_only=True):
+    """A message and its newest replies."""
+
+    group_id: GroupId
+    event_id: EventId
+    limit: Limit = 50
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages just before a position."""
+
+    group_id: GroupId
+    before_seq: Position | None = None
+    limit: Limit = 50
+
+
+class Inbox(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits for one principal; the caller itself when nobody is named."""
+
+    group_id: GroupId
+    actor_id: Name | None = None
+    limit: Limit = 100
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """Words to look for; the last one may be incomplete."""
+
+    group_id: GroupId
+    q: Annotated[str, Meta(min_length=1, max_length=500)]
+    limit: Limit = 20
+
+
+class Relay(msgspec.Struct, frozen=True, kw_only=True):
+    """Bring a message from another group into this one."""
+
+    group_id: GroupId
+    src_group_id: GroupId
+    src_event_id: EventId
+    to: list[str] | None = None
+    text: str | None = None
+    priority: Literal["normal", "attention"] | None = None
+    record: bool = True
+    client_id: ClientId | None = None
+
+
+class OneBlob(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of a blob, base64 in the answer."""
+
+    group_id: GroupId
+    path: Annotated[str, Meta(min_length=1, max_length=512)]
+    offset: Annotated[int, Meta(ge=0)] = 0
+    length: Annotated[int, Meta(ge=0, le=512 * 1024)] = 256 * 1024
+
+
+class Typing(msgspec.Struct, frozen=True, kw_only=True):
+    """The caller is writing something."""
+
+    group_id: GroupId
+    conversation_id: Annotated[str, Meta(max_length=128)] | None = None

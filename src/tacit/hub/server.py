@@ -1,0 +1,134 @@
+"""The process around a hub: sockets, signals, the order of starting and stopping."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import ssl
+from typing import TYPE_CHECKING, cast
+
+from aiohttp import hdrs, web
+
+from tacit.hub.doors import blobs, sse, websocket
+from tacit.hub.doors.http import HttpDoor, guard, json_answer
+from tacit.hub.doors.openapi import describe
+from tacit.hub.doors.page import front_page
+from tacit.hub.doors.routes import OPERATIONS
+from tacit.hub.hub import Hub
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tacit.hub.config import HubConfig
+
+Handler = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
+
+
+async def _healthz(_request: web.Request) -> web.StreamResponse:
+    return json_answer({"status": "ok"})
+
+
+def application(hub: Hub) -> web.Application:
+    """All doors of one hub."""
+    app = web.Application(middlewares=[guard], client_max_size=hub.config.limits.body_bytes)
+    app["hub"] = hub
+    door = HttpDoor(hub)
+    description = describe(hub.config)
+    for operation in OPERATIONS:
+        handle = door.handler(operation)
+        if operation.name == "events":
+            handle = _events(hub, handle)
+        app.router.add_route(operation.method, operation.path, handle)
+
+    async def metrics(request: web.Request) -> web.StreamResponse:
+        if not hub.config.is_loopback:
+            from tacit.hub.doors.http import Unauthenticated, credential_of, unauthenticated_answer
+
+            try:
+                credential_of(hub, request).require_owner()
+            except Unauthenticated:
+                return unauthenticated_answer()
+        return web.Response(body=hub.metrics.text(hub.store), content_type="text/plain", charset="utf-8")
+
+    async def openapi(_request: web.Request) -> web.StreamResponse:
+        return json_answer(description)
+
+    base = "/v1/groups/{group_id}/blobs"
+    app.router.add_get("/healthz", _healthz)
+    app.router.add_get("/metrics", metrics)
+    app.router.add_get("/v1/openapi.json", openapi)
+    app.router.add_post(base, lambda request: blobs.upload(hub, request))
+    app.router.add_get(base + "/{path:.+}", lambda request: blobs.fetch(hub, request))
+    app.router.add_get("/v1/ws", lambda request: websocket.serve(hub, request))
+    app.router.add_get("/", front_page)
+    return app
+
+
+def _events(
+    hub: Hub, page: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        if "text/event-stream" in request.headers.get(hdrs.ACCEPT, ""):
+            return await sse.stream(hub, request)
+        return await page(request)
+
+    return handle
+
+
+class Server:
+    """A hub that listens."""
+
+    def __init__(self, config: HubConfig) -> None:
+        self.config = config
+        self.hub = Hub(config)
+        self._runner: web.AppRunner | None = None
+        self.port = config.port
+
+    async def start(self) -> None:
+        """Open the store, then the doors: nobody is let in before the ledger is ready."""
+        await self.hub.open()
+        self._runner = web.AppRunner(application(self.hub), access_log=None, shutdown_timeout=5.0)
+        await self._runner.setup()
+        context = None
+        if self.config.tls_cert is not None:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(self.config.tls_cert, self.config.tls_key)
+        site = web.TCPSite(self._runner, self.config.host, self.config.port, ssl_context=context)
+        await site.start()
+        server = cast("asyncio.Server", site._server)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        self.port = server.sockets[0].getsockname()[1]
+        if self.config.socket is not None:
+            await web.UnixSite(self._runner, str(self.config.socket)).start()
+
+    @property
+    def url(self) -> str:
+        """Where the hub can be reached."""
+        scheme = "https" if self.config.tls_cert is not None else "http"
+        host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+        return f"{scheme}://{host}:{self.port}"
+
+    @property
+    def link(self) -> str:
+        """The owner's sign-in link; the token stands behind `#`, which browsers keep to themselves."""
+        return f"{self.url}/#token={self.hub.owner_token}"
+
+    async def stop(self) -> None:
+        """Take nothing more, tell followers where to resume, finish every commit, close the doors."""
+        self.hub.desk.close()
+        self.hub.live.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        await self.hub.close()
+
+    async def run(self, ready: Callable[[Server], None]) -> None:
+        """Serve until SIGINT or SIGTERM."""
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, stop.set)
+        await self.start()
+        try:
+            ready(self)
+            await stop.wait()
+        finally:
+            await self.stop()

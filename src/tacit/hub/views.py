@@ -1,0 +1,77 @@
+"""How values look on the wire. The bytes of events are passed on as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.ledger.io.clerk import Again, Landed
+    from tacit.ledger.io.reader import Inbox, Page
+    from tacit.ledger.ports import Found
+    from tacit.ledger.state import Actor, Group
+
+
+def raw(event: Found) -> msgspec.Raw:
+    """An event's own bytes, inside a larger answer."""
+    return msgspec.Raw(event.raw)
+
+
+def events(found: Iterable[Found]) -> list[msgspec.Raw]:
+    """Many events' own bytes."""
+    return [raw(event) for event in found]
+
+
+def appended(outcome: Landed | Again) -> object:
+    """The event; for a repeat the first one, marked (CCCS-056, CCCS-057)."""
+    if hasattr(outcome, "mismatch"):
+        again: Any = outcome
+        first: dict[str, Any] = msgspec.json.decode(again.found.raw)
+        marked = {**first, "event_id": again.found.event_id, "duplicate": True}
+        return {**marked, "mismatch": True} if again.mismatch else marked
+    return raw(outcome.found)
+
+
+def page(read: Page) -> dict[str, Any]:
+    """A stretch of a ledger and where to go on."""
+    return {"events": events(read.events), "next_cursor": read.next_seq, "last_seq": read.last_seq}
+
+
+def actor(one: Actor) -> dict[str, Any]:
+    """An actor of the roster."""
+    return {
+        "actor_id": one.actor_id,
+        "role": one.role,
+        "title": one.title,
+        "roles": list(one.roles),
+        "joined_seq": one.joined,
+    }
+
+
+def group(one: Group) -> dict[str, Any]:
+    """A group and its roster."""
+    return {
+        "group_id": one.group_id,
+        "title": one.title,
+        "created": one.created,
+        "last_seq": one.last_seq,
+        "scopes": [{"scope_key": key, "url": url} for key, url in one.scopes.items()],
+        "actors": [actor(present) for present in one.present()],
+        "people": [{"principal": person.principal, "title": person.title} for person in one.people.values()],
+    }
+
+
+def inbox(read: Inbox, principal: str) -> dict[str, Any]:
+    """What waits, with counts."""
+    return {
+        "actor_id": principal,
+        "unread": events(read.unread),
+        "unread_count": read.unread_count,
+        "attention": events(read.attention),
+        "attention_count": read.attention_count,
+        "notices": events(read.notices),
+        "cursor": read.cursor,
+    }

@@ -1,0 +1,130 @@
+"""Admission: a submission is refused with a code and a row, recognised as a repeat, or admitted.
+
+One way in for every writer. The order is always the same: shape, idempotency, who may write, then the
+kind's own rule. Nothing changes here: the journal appends, the projection folds (CCCS-041, 042, 055 to 057).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.base.moment import SECOND, Moment
+from tacit.base.strict_json import canonical
+from tacit.ledger import rules
+from tacit.ledger.codes import denied, invalid
+from tacit.ledger.envelope import MAX_EVENT_BYTES, data_of
+from tacit.ledger.kinds import EXTENSION, PROFILES, require_writer, rule_for
+from tacit.ledger.principal import PrincipalKind, kind_of
+from tacit.ledger.shapes import Extension, shape
+
+if TYPE_CHECKING:
+    from tacit.ledger.ports import Lookup
+    from tacit.ledger.state import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What somebody wants appended. `by` comes from the credential, never from the submitted text."""
+
+    group_id: str
+    by: str
+    kind: str
+    data: dict[str, Any]
+    raw: bytes
+    scope_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """It may happen: the data as it will be stored."""
+
+    data: dict[str, Any]
+    raw: bytes
+    body: msgspec.Struct
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """It happened already, at this position; nothing is appended."""
+
+    seq: int
+    mismatch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an operator may set about admission."""
+
+    idempotency_window: Moment = Moment(300 * SECOND)
+    profiles: frozenset[str] = frozenset(PROFILES)
+    notice_kinds: frozenset[str] | None = None
+
+
+DEFAULT: Final = Settings()
+
+
+def admit(
+    submission: Submission, group: Group, lookup: Lookup, now: Moment, settings: Settings = DEFAULT
+) -> Admitted | Repeat:
+    """Decide one submission against the group as it stands."""
+    rule = rule_for(submission.kind, settings.profiles)
+    if len(submission.raw) > MAX_EVENT_BYTES:
+        raise invalid(
+            "data is larger than 256 KiB; put large content into a blob", "CCCS-020", reason="too_large"
+        )
+    body = shape(submission.data, rule.model, rule.row)
+    writer = kind_of(submission.by)
+    if writer is None or not group.has_member(submission.by):
+        raise denied("this principal takes no part in this group", "CCCS-004")
+    if (earlier := _earlier(submission, body, lookup, now, settings)) is not None:
+        return earlier
+    actor = group.actor(submission.by) if writer is PrincipalKind.ACTOR else None
+    require_writer(submission.kind, rule, writer, actor.role if actor else None)
+    if submission.scope_key and submission.scope_key not in group.scopes:
+        raise invalid("scope_key is not one that this hub assigned", "CCCS-009")
+    if rule is EXTENSION:
+        return Admitted(submission.data, submission.raw, body)
+    case = rules.Case(submission.by, body, submission.data, group, lookup, settings.notice_kinds)
+    outcome = rules.RULES[submission.kind](case)
+    if isinstance(outcome, int):
+        return Repeat(outcome)
+    if outcome is None:
+        return Admitted(submission.data, submission.raw, body)
+    return Admitted(outcome, msgspec.json.encode(outcome), shape(outcome, rule.model, rule.row))
+
+
+def _earlier(
+    submission: Submission, body: msgspec.Struct, lookup: Lookup, now: Moment, settings: Settings
+) -> Repeat | None:
+    key = cast("Extension", body).client_id if hasattr(body, "client_id") else None
+    if not isinstance(key, str):
+        return None
+    earlier = lookup.submission(submission.by, key)
+    if earlier is None or now - earlier.at > settings.idempotency_window:
+        return None
+    found = lookup.at(earlier.seq)
+    same = found is not None and found.kind == submission.kind and _alike(data_of(found.raw), submission.data)
+    return Repeat(earlier.seq, mismatch=not same)
+
+
+_COMPLETED: Final = ("scope_key", "scopes")
+_COMPLETED_PARTS: Final = ("sha256", "bytes")
+
+
+def _alike(stored: dict[str, Any], sent: dict[str, Any]) -> bool:
+    """Equal but for what the hub fills in itself."""
+    return canonical(_bare(stored)) == canonical(_bare(sent))
+
+
+def _bare(data: dict[str, Any]) -> dict[str, Any]:
+    bare = {name: value for name, value in data.items() if name not in _COMPLETED}
+    attachments = data.get("attachments")
+    if isinstance(attachments, list):
+        bare["attachments"] = [
+            {name: value for name, value in item.items() if name not in _COMPLETED_PARTS}
+            for item in cast("list[dict[str, Any]]", attachments)
+        ]
+    return bare

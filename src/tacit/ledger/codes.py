@@ -1,0 +1,47 @@
+"""The catalogue of wire codes (CCCS-111, CCCS-112): one table for every transport.
+
+A code is stable; its text may improve. Clients treat a code that they do not know as a plain failure.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tacit.base.errors import Refused
+
+
+class Code(NamedTuple):
+    """How one code travels over HTTP and over JSON-RPC, and what it means."""
+
+    http: int
+    rpc: int
+    meaning: str
+
+
+CODES: Final[dict[str, Code]] = {
+    "invalid_request": Code(400, -32602, "the request breaks a rule of shape or sense; correct it"),
+    "permission_denied": Code(403, -32001, "this credential may not do that"),
+    "group_not_found": Code(404, -32002, "no such group, or none that this credential may see"),
+    "actor_not_found": Code(404, -32003, "no such actor in the group"),
+    "event_not_found": Code(404, -32004, "no such event in the group, or none that this credential may see"),
+    "blob_not_found": Code(404, -32005, "no such blob in the group, or none that this credential may see"),
+    "unknown_op": Code(404, -32601, "the hub does not know this operation"),
+    "rate_limited": Code(429, -32006, "too many requests from this credential; wait and try again"),
+    "daemon_unavailable": Code(503, -32000, "starting, stopping or unable to write; retry with a client_id"),
+    "internal": Code(500, -32603, "a fault of the hub's own; nothing was appended"),
+}
+
+
+def invalid(message: str, row: str, **details: object) -> Refused:
+    """The request is wrong in itself."""
+    return Refused("invalid_request", message, row=row, details=details)
+
+
+def denied(message: str, row: str, **details: object) -> Refused:
+    """The principal may not do this."""
+    return Refused("permission_denied", message, row=row, details=details)
+
+
+def missing(what: str, message: str, row: str, **details: object) -> Refused:
+    """`what` (group, actor, event, blob) is not there."""
+    return Refused(f"{what}_not_found", message, row=row, details=details)

@@ -1,0 +1,327 @@
+"""The clerk: takes a batch of jobs, admits each against the ledger as it stands, and commits them as one.
+
+Runs in the writer thread alone. Order of a batch is order of arrival. If the commit fails nothing of the
+batch happened: every caller is told so and all that was remembered is read anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base import ids
+from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
+from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint
+from tacit.base.moment import Moment, rfc3339
+from tacit.ledger.admission import Admitted, Repeat, Settings, Submission, admit
+from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
+from tacit.ledger.io.groups import load_group
+from tacit.ledger.io.journal import SqliteJournal
+from tacit.ledger.io.read_model import ReadModel
+from tacit.ledger.ports import Entry, Found
+from tacit.ledger.principal import USER, PrincipalKind, kind_of
+from tacit.ledger.projection import Facts, fold, project
+from tacit.ledger.state import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from tacit.base.ports import Clock, Entropy
+    from tacit.ledger.ports import Blob, Earlier
+
+log: Final = logging.getLogger("tacit.ledger")
+
+
+@dataclass(slots=True)
+class Append:
+    """Please append this. `creates` is set for the one submission that opens a group."""
+
+    submission: Submission
+    done: Callable[[Any], None]
+    creates: bool = False
+
+
+@dataclass(slots=True)
+class Together:
+    """Please append these, all or none: a relay and its send record."""
+
+    submissions: Sequence[Submission]
+    done: Callable[[Any], None]
+    prepare: Callable[[apsw.Connection], None] | None = None
+
+
+@dataclass(slots=True)
+class Write:
+    """Please write what is no event: a blob's record, a credential."""
+
+    act: Callable[[apsw.Connection], Any]
+    done: Callable[[Any], None]
+
+
+Job = Append | Together | Write
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """It is in the ledger, durable; `found` carries its bytes and its audience."""
+
+    group_id: str
+    found: Found
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """It was there already."""
+
+    found: Found
+    mismatch: bool = False
+
+
+Outcome = Landed | Again | Refused | Unavailable | Bug | object
+
+
+class Clerk:
+    """Commits batches of jobs on one connection."""
+
+    def __init__(
+        self, connection: apsw.Connection, path: Path, clock: Clock, entropy: Entropy, settings: Settings
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._clock = clock
+        self._entropy = entropy
+        self._settings = settings
+        self._journal = SqliteJournal(connection)
+        self._model = ReadModel(connection)
+        self._uuid = ids.Uuid7()
+        self._groups: dict[str, Group] = {}
+        self._entries: defaultdict[str, list[Entry]] = defaultdict(list)
+        self._wrote = False
+        self.failures = 0
+
+    def commit(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """One transaction for all jobs; an outcome for each."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            now = self._clock.now()
+            outcomes = [self._one(job, now) for job in jobs]
+            self._flush()
+            self._connection.execute("COMMIT" if self._wrote else "ROLLBACK")
+        except (*FAILED, *DAMAGED) as error:
+            return [self._give_up(error)] * len(jobs)
+        except Exception as error:  # noqa: BLE001 - a fault of ours in one job must not take the others along
+            return self._apart(jobs, error)
+        self._wrote = False
+        return outcomes
+
+    def _apart(self, jobs: Sequence[Job], error: Exception) -> Sequence[Outcome]:
+        """After an unexpected fault: nothing happened; try each job alone, so that only the guilty fails."""
+        self._roll_back()
+        if len(jobs) > 1:
+            return [self.commit([job])[0] for job in jobs]
+        log.error("a job failed unexpectedly", exc_info=error, extra={"fault": type(error).__name__})
+        return [Refused("internal", "a fault of the hub's own; nothing was appended")]
+
+    def _one(self, job: Job, now: Moment) -> Outcome:
+        try:
+            match job:
+                case Append(submission=submission, creates=creates):
+                    return self._append(submission, now, creates=creates)
+                case Together(submissions=submissions, prepare=prepare):
+                    return self._together(submissions, prepare, now)
+                case Write(act=act):
+                    self._wrote = True
+                    return act(self._connection)
+        except Refused as refused:
+            return refused
+
+    def _together(
+        self,
+        submissions: Sequence[Submission],
+        prepare: Callable[[apsw.Connection], None] | None,
+        now: Moment,
+    ) -> list[Landed | Again]:
+        self._connection.execute("SAVEPOINT together")
+        try:
+            if prepare is not None:
+                self._wrote = True
+                prepare(self._connection)
+            # Admission changes nothing, so that a refusal of the second leaves no trace of the first.
+            for submission in submissions:
+                group = self._group(submission.group_id)
+                admit(submission, group, View(self, group), now, self._settings)
+        except Refused:
+            self._connection.execute("ROLLBACK TO together")
+            raise
+        finally:
+            self._connection.execute("RELEASE together")
+        return [self._append(submission, now, creates=False) for submission in submissions]
+
+    def _append(self, submission: Submission, now: Moment, *, creates: bool) -> Landed | Again:
+        group = Group(submission.group_id) if creates else self._group(submission.group_id)
+        view = View(self, group)
+        outcome = admit(submission, group, view, now, self._settings)
+        if isinstance(outcome, Repeat):
+            found = view.at(outcome.seq)
+            if found is None:
+                raise Bug("a remembered submission has no event")
+            return Again(found, outcome.mismatch)
+        if creates:
+            self._journal.number(group)
+            self._groups[group.group_id] = group
+        return self._land(submission, outcome, group, view, now)
+
+    def _land(
+        self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
+    ) -> Landed:
+        at = max(now, group.last_ts)
+        event_id = self._uuid.next(at // 1000, int.from_bytes(self._entropy.draw(10), "big"))
+        ts = rfc3339(at)
+        seq = group.last_seq + 1
+        raw = encode(
+            event_id=ids.text(event_id),
+            ts=ts,
+            seq=seq,
+            kind=submission.kind,
+            group_id=group.group_id,
+            scope_key=submission.scope_key,
+            by=submission.by,
+            data=admitted.raw,
+        )
+        if len(raw) > MAX_EVENT_BYTES:
+            raise invalid("the event is larger than 256 KiB; put large content into a blob", "CCCS-020")
+        facts = project(submission.kind, submission.by, admitted.data, admitted.body, group, view)
+        entry = Entry(seq, event_id, submission.kind, raw)
+        found = self.take(entry, submission.by, at, admitted.data, group, facts)
+        self._entries[group.group_id].append(entry)
+        return Landed(group.group_id, found)
+
+    def take(
+        self, entry: Entry, by: str, at: Moment, data: dict[str, Any], group: Group, facts: Facts
+    ) -> Found:
+        """Stage one event's consequences; the live writer and the rebuild share this step."""
+        audience = facts.audience
+        found = Found(
+            entry.seq,
+            ids.text(entry.event_id),
+            entry.kind,
+            by,
+            entry.raw,
+            audience.everyone,
+            audience.named,
+            audience.private,
+            facts.root,
+        )
+        self._model.stage(group, found, at, facts)
+        group.last_ts = at
+        if fold(group, entry.kind, entry.seq, rfc3339(at), data):
+            self._model.save_group(group)
+        self._wrote = True
+        return found
+
+    def _flush(self) -> None:
+        for group_id, entries in self._entries.items():
+            self._journal.commit(self._groups[group_id], entries, entries[0].seq - 1)
+        self._entries.clear()
+        self._model.flush()
+
+    def flush_model(self) -> None:
+        """For the rebuild: write staged projections; the journal is not touched."""
+        self._model.flush()
+
+    def _group(self, group_id: str) -> Group:
+        group = self._groups.get(group_id) or load_group(self._connection, group_id)
+        if group is None:
+            raise missing("group", "no such group", "CCCS-007")
+        self._groups[group_id] = group
+        return group
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._wrote = False
+        self._entries.clear()
+        self._groups.clear()
+        self._model.forget()
+        self._journal.forget()
+
+    def _give_up(self, error: BaseException) -> Unavailable | Corrupt:
+        self.failures += 1
+        self._roll_back()
+        log.error("commit failed", extra={"fault": type(error).__name__, "failures": self.failures})
+        if isinstance(error, DAMAGED):
+            return Corrupt("the ledger's file is damaged", hint=damage_hint(self._path))
+        return Unavailable(f"the ledger cannot be written now ({type(error).__name__}); nothing was appended")
+
+    @property
+    def model(self) -> ReadModel:
+        """The look-ups of the open batch."""
+        return self._model
+
+    def source(self, group_id: str, event_id: str, reader: str) -> Found:
+        """An event that `reader` may read, in any group (CCCS-095)."""
+        try:
+            group = self._group(group_id)
+        except Refused as refused:
+            raise missing("group", "the source group does not exist", "CCCS-095") from refused
+        if reader != USER and kind_of(reader) is not PrincipalKind.SERVICE and not group.has_member(reader):
+            raise denied("this principal takes no part in the source group", "CCCS-095")
+        found = self._model.event(group.number, event_id)
+        if found is None:
+            raise missing("event", "the source event does not exist", "CCCS-095")
+        if not found.visible_to(reader):
+            raise denied("this principal may not read the source event", "CCCS-095")
+        return found
+
+
+class View:
+    """One group's look-ups for the rules (the `Lookup` port)."""
+
+    __slots__ = ("_clerk", "_model", "_number")
+
+    def __init__(self, clerk: Clerk, group: Group) -> None:
+        self._clerk = clerk
+        self._model = clerk.model
+        self._number = group.number
+
+    def event(self, event_id: str) -> Found | None:
+        """The event with this id, in this group."""
+        return self._model.event(self._number, event_id)
+
+    def at(self, seq: int) -> Found | None:
+        """The event at this position, in this group."""
+        return self._model.at(self._number, seq)
+
+    def submission(self, by: str, client_id: str) -> Earlier | None:
+        """The last submission under this idempotency key."""
+        return self._model.submission(self._number, by, client_id)
+
+    def mark(self, mark: str, target: int, actor: str, detail: str = "") -> tuple[int, bool] | None:
+        """The event that set a mark, and whether it still holds."""
+        return self._model.mark(self._number, mark, target, actor, detail)
+
+    def owes(self, actor: str, target: int) -> bool:
+        """Is an acknowledgement by this actor open?"""
+        return self._model.owes(self._number, actor, target)
+
+    def read_position(self, actor: str) -> tuple[int, int] | None:
+        """(position read, event that said so)."""
+        return self._model.read_position(self._number, actor)
+
+    def blob(self, path: str, reader: str) -> Blob | None:
+        """The blob, if this reader may see it."""
+        return self._model.blob(self._number, path, reader)
+
+    def has_task(self, task_id: str) -> bool:
+        """Does the group's task store have it?"""
+        return self._model.has_task(self._number, task_id)
+
+    def source(self, group_id: str, event_id: str, reader: str) -> Found:
+        """An event of another group that `reader` may read; refuses otherwise."""
+        return self._clerk.source(group_id, event_id, reader)

@@ -1,0 +1,94 @@
+"""The SQLite journal: order and durability of events (CCCS-018, CCCS-026, CCCS-114, CCCS-115).
+
+Writes go through the connection's open transaction; whoever opened it commits. Each event is chained to the
+one before it (sha256 over the previous link and the event's own sha256), so that order can be proven.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.ports import Stale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from tacit.ledger.ports import Entry
+    from tacit.ledger.state import Group
+
+FIRST_LINK: Final = b"\0" * 32
+
+
+def link(previous: bytes, raw: bytes) -> bytes:
+    """The next link of a group's chain."""
+    return hashlib.sha256(previous + hashlib.sha256(raw).digest()).digest()
+
+
+class SqliteJournal:
+    """Implements the `Journal` port on one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._kinds: dict[str, int] = {}
+
+    def last(self, group: Group) -> int:
+        """The last position of a group; 0 when it has none."""
+        row = self._connection.execute(
+            "SELECT last_seq FROM groups WHERE group_id=?", (group.group_id,)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def commit(self, group: Group, entries: Sequence[Entry], expected_last: int) -> None:
+        """Append entries whose positions follow `expected_last`, or raise `Stale`."""
+        if self.last(group) != expected_last or entries[0].seq != expected_last + 1:
+            raise Stale
+        base = self._number(group) << SHIFT
+        chain = group.chain or FIRST_LINK
+        rows: list[tuple[int, bytes, int, bytes, bytes]] = []
+        for entry in entries:
+            chain = link(chain, entry.raw)
+            rows.append((base | entry.seq, entry.event_id, self._kind(entry.kind), chain, entry.raw))
+        self._connection.executemany("INSERT INTO events VALUES(?,?,?,?,?)", rows)
+        group.chain = chain
+        self._connection.execute(
+            "UPDATE groups SET last_seq=?, last_ts=?, chain=? WHERE number=?",
+            (entries[-1].seq, group.last_ts, chain, group.number),
+        )
+
+    def tail(self, group: Group, after: int, limit: int) -> list[bytes]:
+        """Up to `limit` events after a position, in order."""
+        base = group.number << SHIFT
+        rows = self._connection.execute(
+            "SELECT raw FROM events WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
+            (base | after, base | SEQ_MASK, limit),
+        )
+        return [bytes(row[0]) for row in rows]
+
+    def forget(self) -> None:
+        """Drop what was learnt in a transaction that did not commit."""
+        self._kinds.clear()
+
+    def _number(self, group: Group) -> int:
+        if not group.number:
+            self._connection.execute(
+                "INSERT INTO groups(group_id, last_seq, last_ts, chain) VALUES(?,0,0,?)",
+                (group.group_id, FIRST_LINK),
+            )
+            group.number = self._connection.last_insert_rowid()
+        return group.number
+
+    def number(self, group: Group) -> int:
+        """The group's number in this file, given on first use."""
+        return self._number(group)
+
+    def _kind(self, name: str) -> int:
+        number = self._kinds.get(name)
+        if number is None:
+            self._connection.execute("INSERT OR IGNORE INTO kinds(name) VALUES(?)", (name,))
+            row = self._connection.execute("SELECT number FROM kinds WHERE name=?", (name,)).fetchone()
+            number = self._kinds[name] = int(row[0]) if row else 0
+        return number

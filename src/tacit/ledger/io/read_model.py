@@ -1,0 +1,277 @@
+"""The read model's writing side: facts about events, staged during a batch and written in bulk before commit.
+
+Look-ups see staged facts too. Which rows an event gives is decided by `tacit.ledger.projection`; this module
+only knows tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base import ids
+from tacit.base.moment import Moment
+from tacit.ledger.io.rows import ADDRESSABLE, one
+from tacit.ledger.io.schema import SHIFT
+from tacit.ledger.ports import Blob, Earlier, Found
+from tacit.ledger.principal import USER
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tacit.ledger.projection import Facts, Mark
+    from tacit.ledger.state import Group
+
+INSERTS: Final = {
+    "audiences": "INSERT INTO audiences VALUES(?,?,?,?,?)",
+    "lanes": "INSERT INTO lanes VALUES(?,?,?,?)",
+    "duties": "INSERT OR IGNORE INTO duties VALUES(?,?,?,?)",
+    "done": "DELETE FROM duties WHERE group_no=? AND actor=? AND duty=? AND seq=?",
+    "marks": "INSERT OR REPLACE INTO marks VALUES(?,?,?,?,?,?,?)",
+    "reads": "INSERT OR REPLACE INTO reads VALUES(?,?,?,?)",
+    "submissions": "INSERT OR REPLACE INTO submissions VALUES(?,?,?,?,?)",
+    "threads": "INSERT INTO threads VALUES(?,?,?)",
+    "blob_refs": "INSERT OR IGNORE INTO blob_refs VALUES(?,?,?)",
+    "search": "INSERT INTO search(rowid, text) VALUES(?,?)",
+}
+
+
+class ReadModel:
+    """Staged rows of the open batch, and look-ups that see them."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._staged: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self._duty_changes: defaultdict[tuple[int, str, str], int] = defaultdict(int)
+        self._ordinals: dict[tuple[int, str], int] = {}
+        self._events: dict[tuple[int, str], Found] = {}
+        self._by_seq: dict[tuple[int, int], Found] = {}
+        self._submissions: dict[tuple[int, str, str], Earlier] = {}
+        self._marks: dict[tuple[int, str, int, str, str], tuple[int, bool]] = {}
+        self._reads: dict[tuple[int, str], tuple[int, int]] = {}
+        self._duties: dict[tuple[int, str, int], bool] = {}
+
+    def stage(self, group: Group, found: Found, at: Moment, facts: Facts) -> None:
+        """Remember one event's facts until `flush`."""
+        number, seq = group.number, found.seq
+        self._events[number, found.event_id] = found
+        self._by_seq[number, seq] = found
+        if found.named or found.private or found.root or found.everyone != (found.kind in ADDRESSABLE):
+            row = (number << SHIFT | seq, found.everyone, found.private, "\n".join(found.named), found.root)
+            self._staged["audiences"].append(row)
+        if facts.addressed:
+            self._stage_lanes(number, found)
+        if facts.text:
+            self._staged["search"].append((number << SHIFT | seq, facts.text))
+        if found.root:
+            self._staged["threads"].append((number, found.root, seq))
+        if facts.client_id is not None:
+            self._staged["submissions"].append((number, found.by, facts.client_id, seq, at))
+            self._submissions[number, found.by, facts.client_id] = Earlier(seq, at)
+        for actor in facts.owing:
+            self._open(number, actor, facts.duty, seq)
+        if facts.mark is not None:
+            self._stage_mark(number, seq, facts.mark)
+        if facts.read is not None:
+            actor, position = facts.read
+            self._staged["reads"].append((number, actor, position, seq))
+            self._reads[number, actor] = (position, seq)
+        for path in facts.blobs:
+            self._staged["blob_refs"].append((number, path, seq))
+        if facts.changes or facts.left:
+            self._stage_rare(number, seq, facts)
+
+    def _stage_lanes(self, number: int, found: Found) -> None:
+        if found.everyone:
+            self._lane(number, "@all", found.seq)
+            self._lane(number, "-" + found.by, found.seq)
+        for name in found.named:
+            # Someone who is named and in `@all` counts once; actors are all in `@all`, humans read it too.
+            if not found.everyone:
+                self._lane(number, name, found.seq)
+
+    def _lane(self, number: int, lane: str, seq: int) -> None:
+        key = (number, lane)
+        ordinal = self._ordinals.get(key)
+        if ordinal is None:
+            row = self.connection.execute(
+                "SELECT ordinal FROM lanes WHERE group_no=? AND lane=? ORDER BY seq DESC LIMIT 1", key
+            ).fetchone()
+            ordinal = int(row[0]) if row else 0
+        self._ordinals[key] = ordinal + 1
+        self._staged["lanes"].append((number, lane, seq, ordinal + 1))
+
+    def _open(self, number: int, actor: str, duty: str, seq: int) -> None:
+        self._staged["duties"].append((number, actor, duty, seq))
+        self._duties[number, actor, seq] = True
+        self._duty_changes[number, actor, duty] += 1
+
+    def _stage_mark(self, number: int, seq: int, mark: Mark) -> None:
+        self._staged["marks"].append(
+            (number, mark.target, mark.mark, mark.actor, mark.detail, seq, mark.holds)
+        )
+        self._marks[number, mark.mark, mark.target, mark.actor, mark.detail] = (seq, mark.holds)
+        if mark.mark in {"ack", "notice"} and self.owes(number, mark.actor, mark.target):
+            self._staged["done"].append((number, mark.actor, mark.mark, mark.target))
+            self._duties[number, mark.actor, mark.target] = False
+            self._duty_changes[number, mark.actor, mark.mark] -= 1
+
+    def _stage_rare(self, number: int, seq: int, facts: Facts) -> None:
+        self.flush()
+        for change in facts.changes:
+            if change.value is None:
+                self.connection.execute(
+                    "DELETE FROM context WHERE group_no=? AND store=? AND key=?",
+                    (number, change.store, change.key),
+                )
+            else:
+                self.connection.execute(
+                    "INSERT OR REPLACE INTO context VALUES(?,?,?,?,?)",
+                    (number, change.store, change.key, change.value, seq),
+                )
+        if facts.left:
+            for table in ("duties", "duty_counts"):
+                self.connection.execute(
+                    f"DELETE FROM {table} WHERE group_no=? AND actor=?",  # noqa: S608 - two fixed names
+                    (number, facts.left),
+                )
+
+    def save_group(self, group: Group) -> None:
+        """Write the group's own state after an event that changed more than its end."""
+        number = group.number
+        self.connection.execute(
+            "INSERT OR REPLACE INTO profiles VALUES(?,?,?,?)",
+            (number, group.title, group.created, json.dumps(group.scopes)),
+        )
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO actors VALUES(?,?,?,?,?,?,?)",
+            [
+                (number, a.actor_id, a.role, a.title, json.dumps(a.roles), a.joined, a.removed)
+                for a in group.actors.values()
+            ],
+        )
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO people VALUES(?,?,?,?)",
+            [(number, p.principal, p.title, p.joined) for p in group.people.values()],
+        )
+
+    def flush(self) -> None:
+        """Write all staged rows into the open transaction."""
+        for table, rows in self._staged.items():
+            if table == "search":
+                # The index starts a new segment whenever a document number goes back, so sort first.
+                rows.sort()
+            if rows:
+                self.connection.executemany(INSERTS[table], rows)
+        self._staged.clear()
+        if self._duty_changes:
+            self.connection.executemany(
+                "INSERT INTO duty_counts VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET open=open+excluded.open",
+                [(*key, change) for key, change in self._duty_changes.items()],
+            )
+            self._duty_changes.clear()
+        self._events.clear()
+        self._by_seq.clear()
+        self._submissions.clear()
+        self._marks.clear()
+        self._reads.clear()
+        self._duties.clear()
+        if len(self._ordinals) > 50_000:
+            self._ordinals.clear()
+
+    def forget(self) -> None:
+        """Drop what belonged to a transaction that did not commit."""
+        self._staged.clear()
+        self._duty_changes.clear()
+        self._ordinals.clear()
+        self.flush()
+
+    def owes(self, number: int, actor: str, target: int) -> bool:
+        """Is a duty of this actor open on this event?"""
+        staged = self._duties.get((number, actor, target))
+        if staged is not None:
+            return staged
+        return (
+            self.connection.execute(
+                "SELECT 1 FROM duties WHERE group_no=? AND actor=? AND duty IN ('ack','notice') AND seq=?",
+                (number, actor, target),
+            ).fetchone()
+            is not None
+        )
+
+    def event(self, number: int, event_id: str) -> Found | None:
+        """An event of a group by its id."""
+        staged = self._events.get((number, event_id))
+        raw = ids.raw(event_id)
+        if staged is not None or raw is None:
+            return staged
+        return one(self.connection, "WHERE e.id=? AND e.pos>>40=?", (raw, number))
+
+    def at(self, number: int, seq: int) -> Found | None:
+        """An event of a group by its position."""
+        staged = self._by_seq.get((number, seq))
+        return staged or one(self.connection, "WHERE e.pos=?", (number << SHIFT | seq,))
+
+    def submission(self, number: int, by: str, client_id: str) -> Earlier | None:
+        """The last submission under a key."""
+        staged = self._submissions.get((number, by, client_id))
+        if staged is not None:
+            return staged
+        row = self.connection.execute(
+            "SELECT seq, at FROM submissions WHERE group_no=? AND by=? AND client_id=?",
+            (number, by, client_id),
+        ).fetchone()
+        return Earlier(row[0], Moment(row[1])) if row else None
+
+    def mark(self, number: int, mark: str, target: int, actor: str, detail: str) -> tuple[int, bool] | None:
+        """Who set a mark, and whether it holds."""
+        staged = self._marks.get((number, mark, target, actor, detail))
+        if staged is not None:
+            return staged
+        row = self.connection.execute(
+            "SELECT seq, holds FROM marks WHERE group_no=? AND target=? AND mark=? AND actor=? AND detail=?",
+            (number, target, mark, actor, detail),
+        ).fetchone()
+        return (row[0], bool(row[1])) if row else None
+
+    def read_position(self, number: int, actor: str) -> tuple[int, int] | None:
+        """(position read, event that said so)."""
+        staged = self._reads.get((number, actor))
+        if staged is not None:
+            return staged
+        row = self.connection.execute(
+            "SELECT seq, said FROM reads WHERE group_no=? AND actor=?", (number, actor)
+        ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def has_task(self, number: int, task_id: str) -> bool:
+        """Is the task in the group's store?"""
+        row = self.connection.execute(
+            "SELECT 1 FROM context WHERE group_no=? AND store='tasks' AND key=?", (number, task_id)
+        ).fetchone()
+        return row is not None
+
+    def blob(self, number: int, path: str, reader: str) -> Blob | None:
+        """The blob, if this reader put it there or can see an event that carries it."""
+        return readable_blob(self.connection, number, path, reader)
+
+
+def readable_blob(connection: apsw.Connection, number: int, path: str, reader: str) -> Blob | None:
+    """A blob of a group that `reader` may see (CCCS-110)."""
+    row = connection.execute(
+        "SELECT sha256, bytes, mime_type FROM blobs WHERE group_no=? AND path=?", (number, path)
+    ).fetchone()
+    if row is None:
+        return None
+    blob = Blob(path, row[0], row[1], row[2])
+    if reader == USER:
+        return blob
+    allowed = connection.execute(
+        "SELECT 1 FROM blob_owners WHERE group_no=:n AND path=:p AND principal=:r UNION ALL "
+        "SELECT 1 FROM blob_refs r LEFT JOIN audiences a ON a.pos=(r.group_no<<40)|r.seq "
+        "WHERE r.group_no=:n AND r.path=:p AND (coalesce(a.private,0)=0 "
+        "OR instr(char(10)||a.named||char(10), char(10)||:r||char(10))) LIMIT 1",
+        {"n": number, "p": path, "r": reader},
+    ).fetchone()
+    return blob if allowed else None

@@ -1,0 +1,315 @@
+"""The read model's reading side: every query of the house, on a read-only connection of its own.
+
+Nothing here reads a ledger from its start. What a principal may not see is left out and keeps its position,
+so that the gap is visible (CCCS-110).
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base import ids
+from tacit.base.moment import Moment, parse_rfc3339
+from tacit.ledger.codes import invalid, missing
+from tacit.ledger.cursor import matches
+from tacit.ledger.envelope import decode
+from tacit.ledger.io.groups import load_group
+from tacit.ledger.io.read_model import readable_blob
+from tacit.ledger.io.rows import SELECT, found, one
+from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import apsw
+
+    from tacit.ledger.cursor import Selection
+    from tacit.ledger.ports import Blob, Found
+    from tacit.ledger.state import Group
+
+CHUNK: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of a ledger; `next_seq` is where to go on."""
+
+    events: list[Found]
+    next_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """What waits for one principal."""
+
+    unread: list[Found]
+    unread_count: int
+    attention: list[Found]
+    attention_count: int
+    notices: list[Found]
+    cursor: int
+
+
+class Reader:
+    """Queries on one read-only connection; used by one thread at a time."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def group(self, group_id: str) -> Group:
+        """A group; refuses an unknown one."""
+        group = load_group(self._connection, group_id)
+        if group is None:
+            raise missing("group", "no such group", "CCCS-007")
+        return group
+
+    def groups(self) -> list[Group]:
+        """All groups, oldest first."""
+        rows = self._connection.execute("SELECT group_id FROM groups ORDER BY number").fetchall()
+        loaded = (load_group(self._connection, row[0]) for row in rows)
+        return [group for group in loaded if group is not None]
+
+    def event(self, group: Group, event_id: str, principal: str) -> Found:
+        """One event by id, if the principal may see it."""
+        raw = ids.raw(event_id)
+        event = one(self._connection, "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)) if raw else None
+        if event is None or not event.visible_to(principal):
+            raise missing("event", "no such event in this group", "CCCS-068")
+        return event
+
+    def page(self, group: Group, principal: str, wanted: Selection) -> Page:
+        """Up to `limit` events after the cursor, in append order (CCCS-103)."""
+        after = self._after(group, wanted)
+        kinds = self._kinds(wanted) if wanted.kinds else None
+        events: list[Found] = []
+        for event in self._scan(group.number, after, kinds):
+            after = event.seq
+            if event.visible_to(principal):
+                events.append(event)
+                if len(events) == wanted.limit:
+                    return Page(events, after, group.last_seq)
+        return Page(events, max(after, group.last_seq), group.last_seq)
+
+    def _after(self, group: Group, wanted: Selection) -> int:
+        if wanted.since_event_id is not None:
+            raw = ids.raw(wanted.since_event_id)
+            row = self._connection.execute(
+                "SELECT pos FROM events WHERE id=? AND pos>>40=?", (raw, group.number)
+            ).fetchone()
+            if row is None:
+                raise missing("event", "since_event_id names no event of this group", "CCCS-105")
+            return int(row[0]) & SEQ_MASK
+        if wanted.since_ts is not None:
+            return self._before(group, wanted.since_ts)
+        return wanted.since_seq or 0
+
+    def _before(self, group: Group, moment: Moment) -> int:
+        """The last position before a moment: times never decrease, so the ledger itself is the index."""
+        low, high = 0, group.last_seq
+        while low < high:
+            middle = (low + high + 1) // 2
+            row = self._connection.execute(
+                "SELECT raw FROM events WHERE pos=?", (group.number << SHIFT | middle,)
+            ).fetchone()
+            at = parse_rfc3339(decode(bytes(row[0])).ts) if row else None
+            if at is not None and at < moment:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def _kinds(self, wanted: Selection) -> list[int]:
+        rows = self._connection.execute("SELECT number, name FROM kinds")
+        return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
+
+    def _scan(self, number: int, after: int, kinds: list[int] | None) -> Iterator[Found]:
+        if kinds is None:
+            yield from self._walk(number, after, None)
+        else:
+            lanes = [self._walk(number, after, kind) for kind in kinds]
+            yield from heapq.merge(*lanes, key=lambda event: event.seq)
+
+    def _walk(self, number: int, after: int, kind: int | None) -> Iterator[Found]:
+        base = number << SHIFT
+        condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
+        while True:
+            values = (base | after, base | SEQ_MASK, *(() if kind is None else (kind,)), CHUNK)
+            rows = self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values).fetchall()
+            for row in rows:
+                yield found(row)
+            if len(rows) < CHUNK:
+                return
+            after = int(rows[-1][0]) & SEQ_MASK
+
+    def window(self, group: Group, principal: str, before: int, limit: int) -> list[Found]:
+        """The messages just before a position, oldest first: what a screen shows."""
+        base = group.number << SHIFT
+        events: list[Found] = []
+        upper = base | min(before, SEQ_MASK)
+        while len(events) < limit:
+            rows = self._connection.execute(
+                SELECT + "WHERE e.pos>? AND e.pos<? AND e.kind=(SELECT number FROM kinds WHERE "
+                "name='chat.message') ORDER BY e.pos DESC LIMIT ?",
+                (base, upper, limit),
+            ).fetchall()
+            events += [event for row in rows if (event := found(row)).visible_to(principal)]
+            if len(rows) < limit:
+                break
+            upper = int(rows[-1][0])
+        return events[:limit][::-1]
+
+    def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[Found]:
+        """A message and the newest replies in its thread, oldest first."""
+        event = self.event(group, event_id, principal)
+        root = event.root or event.seq
+        rows = self._connection.execute(
+            SELECT + "WHERE e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=? "
+            "ORDER BY seq DESC LIMIT ?) ORDER BY e.pos",
+            (group.number, root, limit),
+        ).fetchall()
+        first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
+        events = [first] if first is not None else []
+        return [event for event in events + [found(row) for row in rows] if event.visible_to(principal)]
+
+    def unread_count(self, group: Group, principal: str) -> int:
+        """How many addressed events lie after the read cursor; costs the same however many there are."""
+        start = max(self.cursor(group, principal), group.joined_at(principal))
+        own = self._beyond(group.number, "-" + principal, start)
+        return self._beyond(group.number, principal, start) + self._beyond(group.number, "@all", start) - own
+
+    def cursor(self, group: Group, principal: str) -> int:
+        """The principal's read position."""
+        row = self._connection.execute(
+            "SELECT seq FROM reads WHERE group_no=? AND actor=?", (group.number, principal)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def _beyond(self, number: int, lane: str, seq: int) -> int:
+        end = self._connection.execute(
+            "SELECT ordinal FROM lanes WHERE group_no=? AND lane=? ORDER BY seq DESC LIMIT 1", (number, lane)
+        ).fetchone()
+        if end is None:
+            return 0
+        start = self._connection.execute(
+            "SELECT ordinal FROM lanes WHERE group_no=? AND lane=? AND seq<=? ORDER BY seq DESC LIMIT 1",
+            (number, lane, seq),
+        ).fetchone()
+        return int(end[0]) - (int(start[0]) if start else 0)
+
+    def inbox(self, group: Group, principal: str, limit: int) -> Inbox:
+        """Unread and owed, with counts (CCCS-058, CCCS-071)."""
+        if not group.is_addressable(principal):
+            raise missing("actor", "no such actor in this group", "CCCS-011")
+        cursor = self.cursor(group, principal)
+        count = self.unread_count(group, principal)
+        start = max(cursor, group.joined_at(principal))
+        return Inbox(
+            self._unread(group, principal, start, min(limit, count)),
+            count,
+            self._owed(group, principal, "ack", limit),
+            self.duty_count(group, principal, "ack"),
+            self._owed(group, principal, "notice", limit),
+            cursor,
+        )
+
+    def _unread(self, group: Group, principal: str, start: int, limit: int) -> list[Found]:
+        events: list[Found] = []
+        if limit:
+            lanes = (self._lane(group.number, lane, start) for lane in (principal, "@all"))
+            for event in heapq.merge(*lanes, key=lambda event: event.seq):
+                if event.by != principal and event.visible_to(principal):
+                    events.append(event)
+                    if len(events) == limit:
+                        break
+        return events
+
+    def _lane(self, number: int, lane: str, after: int) -> Iterator[Found]:
+        while True:
+            rows = self._connection.execute(
+                SELECT + "JOIN lanes l ON e.pos=(l.group_no<<40)|l.seq "
+                "WHERE l.group_no=? AND l.lane=? AND l.seq>? ORDER BY l.seq LIMIT ?",
+                (number, lane, after, CHUNK),
+            ).fetchall()
+            for row in rows:
+                yield found(row)
+            if len(rows) < CHUNK:
+                return
+            after = int(rows[-1][0]) & SEQ_MASK
+
+    def _owed(self, group: Group, principal: str, duty: str, limit: int) -> list[Found]:
+        rows = self._connection.execute(
+            SELECT + "JOIN duties d ON e.pos=(d.group_no<<40)|d.seq "
+            "WHERE d.group_no=? AND d.actor=? AND d.duty=? ORDER BY d.seq LIMIT ?",
+            (group.number, principal, duty, limit),
+        )
+        return [found(row) for row in rows]
+
+    def duty_count(self, group: Group, principal: str, duty: str) -> int:
+        """How many acknowledgements are open."""
+        row = self._connection.execute(
+            "SELECT open FROM duty_counts WHERE group_no=? AND actor=? AND duty=?",
+            (group.number, principal, duty),
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def acks(self, group: Group, event: Found) -> dict[str, list[str]]:
+        """Who acknowledged an event and who still owes it."""
+        done = self._connection.execute(
+            "SELECT actor FROM marks WHERE group_no=? AND target=? AND mark IN ('ack','notice') ORDER BY seq",
+            (group.number, event.seq),
+        )
+        owing = self._connection.execute(
+            "SELECT actor FROM duties WHERE group_no=:n AND duty IN ('ack','notice') AND seq=:s "
+            "AND actor IN (SELECT actor_id FROM actors WHERE group_no=:n UNION "
+            "SELECT principal FROM people WHERE group_no=:n UNION SELECT 'user')",
+            {"n": group.number, "s": event.seq},
+        )
+        return {"acknowledged": [row[0] for row in done], "owing": [row[0] for row in owing]}
+
+    def search(self, group: Group, principal: str, query: str, limit: int) -> list[Found]:
+        """Messages that contain every word of the query, newest first."""
+        words = [word.replace('"', '""') for word in query.split()]
+        if not words or len(query) > 500:
+            raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
+        match = " ".join(f'"{word}"*' for word in words)
+        base = group.number << SHIFT
+        events: list[Found] = []
+        upper = base | SEQ_MASK
+        while len(events) < limit:
+            rows = self._connection.execute(
+                SELECT + "JOIN search s ON s.rowid=e.pos WHERE search MATCH ? AND s.rowid>? AND s.rowid<? "
+                "ORDER BY s.rowid DESC LIMIT ?",
+                (match, base, upper, limit),
+            ).fetchall()
+            events += [event for row in rows if (event := found(row)).visible_to(principal)]
+            if len(rows) < limit:
+                break
+            upper = int(rows[-1][0])
+        return events[:limit]
+
+    def context(self, group: Group, store: str) -> dict[str, Any]:
+        """The shared context or the task store."""
+        rows = self._connection.execute(
+            "SELECT key, value FROM context WHERE group_no=? AND store=? ORDER BY key", (group.number, store)
+        )
+        return {key: json.loads(value) for key, value in rows}
+
+    def blob(self, group: Group, principal: str, path: str) -> Blob:
+        """A blob that the principal may see."""
+        blob = readable_blob(self._connection, group.number, path, principal)
+        if blob is None:
+            raise missing("blob", "no such blob in this group", "CCCS-088")
+        return blob
+
+    def reactions(self, group: Group, event: Found) -> list[dict[str, str]]:
+        """Who reacted to an event with what."""
+        rows = self._connection.execute(
+            "SELECT actor, detail FROM marks WHERE group_no=? AND target=? AND mark='reaction' AND holds "
+            "ORDER BY seq",
+            (group.number, event.seq),
+        )
+        return [{"actor_id": actor, "emoji": emoji} for actor, emoji in rows]

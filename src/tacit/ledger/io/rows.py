@@ -1,0 +1,57 @@
+"""How events come back from the tables: one query text for writers, readers and tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.base import ids
+from tacit.ledger.io.schema import SEQ_MASK
+from tacit.ledger.ports import Found
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+ADDRESSABLE: Final = frozenset({"chat.message", "system.notify"})
+
+SELECT: Final = """
+SELECT e.pos, e.id, (SELECT name FROM kinds WHERE number=e.kind), e.raw,
+  a.everyone, a.private, a.named, a.root
+FROM events e LEFT JOIN audiences a ON a.pos=e.pos
+"""
+
+
+class _By(msgspec.Struct):
+    by: str
+
+
+_by: Final = msgspec.json.Decoder(_By)
+
+
+def found(row: Sequence[Any]) -> Found:
+    """An event with its audience; without an audience row the kind says what it is."""
+    pos, event_id, kind, raw, everyone, private, named, root = row
+    raw = bytes(raw)
+    by = _by.decode(raw).by
+    if everyone is None:
+        return Found(pos & SEQ_MASK, ids.text(event_id), kind, by, raw, everyone=kind in ADDRESSABLE)
+    return Found(
+        pos & SEQ_MASK,
+        ids.text(event_id),
+        kind,
+        by,
+        raw,
+        bool(everyone),
+        tuple(named.split("\n")) if named else (),
+        bool(private),
+        root,
+    )
+
+
+def one(connection: apsw.Connection, where: str, values: tuple[Any, ...]) -> Found | None:
+    """The event that a condition singles out."""
+    row = connection.execute(SELECT + where, values).fetchone()
+    return found(row) if row else None

@@ -1,0 +1,74 @@
+"""Half-written commits: found in the write-ahead log before it is used, kept aside, and reported (CCCS-115).
+
+SQLite ignores frames after the last complete commit. They were never acknowledged, yet they are not thrown
+away in silence: their bytes are copied into `quarantine/` and the groups are told.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HEADER: Final = 32
+_FRAME_HEADER: Final = 24
+_MAGIC: Final = {0x377F0682: "<", 0x377F0683: ">"}
+
+
+class Torn(NamedTuple):
+    """What was found after the last complete commit."""
+
+    kept_in: Path
+    size: int
+
+
+def _checksum(order: str, data: bytes, start: tuple[int, int]) -> tuple[int, int]:
+    one, two = start
+    words = struct.unpack(f"{order}{len(data) // 4}I", data)
+    for index in range(0, len(words), 2):
+        one = (one + words[index] + two) & 0xFFFFFFFF
+        two = (two + words[index + 1] + one) & 0xFFFFFFFF
+    return one, two
+
+
+def _sound_length(log: bytes) -> tuple[int, int]:
+    """(bytes up to the last complete commit, bytes that belong to this generation of the log at all)."""
+    magic, _version, page, _number, salt1, salt2, sum1, sum2 = struct.unpack(">8I", log[:_HEADER])
+    order = _MAGIC.get(magic)
+    if order is None or _checksum(order, log[:24], (0, 0)) != (sum1, sum2):
+        return 0, len(log)
+    at, sums, sound, broken = _HEADER, (sum1, sum2), _HEADER, False
+    size = _FRAME_HEADER + page
+    while at < len(log):
+        frame = log[at : at + size]
+        salts = struct.unpack(">2I", frame[8:16]) if len(frame) >= 16 else (salt1, salt2)
+        if salts != (salt1, salt2):
+            break  # left over from before the log was last started anew
+        if len(frame) < size:
+            return sound, len(log)
+        if not broken:
+            sums = _checksum(order, frame[:8], sums)
+            sums = _checksum(order, frame[_FRAME_HEADER:], sums)
+            broken = sums != struct.unpack(">2I", frame[16:24])
+        at += size
+        if not broken and struct.unpack(">I", frame[4:8])[0]:
+            sound = at
+    return sound, at
+
+
+def set_aside(database: Path, stamp: str) -> Torn | None:
+    """Copy the torn end of the database's log into `quarantine/`; None when there is none."""
+    log_path = database.with_name(database.name + "-wal")
+    if not log_path.is_file() or log_path.stat().st_size <= _HEADER:
+        return None
+    log = log_path.read_bytes()
+    sound, end = _sound_length(log)
+    if end <= sound:
+        return None
+    folder = database.parent / "quarantine"
+    folder.mkdir(exist_ok=True)
+    kept = folder / f"torn-{stamp.replace(':', '')}.wal"
+    kept.write_bytes(log[sound:end])
+    return Torn(kept, end - sound)

@@ -1,0 +1,211 @@
+"""Upkeep of a data folder: export, verify, rebuild.
+
+Export and verify only read, also beside a running hub. Rebuild throws the projections away and folds every
+event again through the very functions that the live writer uses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.base import ids
+from tacit.base.errors import Corrupt, Refused
+from tacit.base.io.sqlite import DAMAGED, connect, damage_hint
+from tacit.base.moment import Moment, parse_rfc3339
+from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.blobs import BlobFolder
+from tacit.ledger.io.clerk import Clerk, View
+from tacit.ledger.io.journal import FIRST_LINK, link
+from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
+from tacit.ledger.io.store import DATABASE
+from tacit.ledger.ports import Entry
+from tacit.ledger.projection import body_of, project
+from tacit.ledger.state import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import apsw
+
+    from tacit.base.ports import Clock, Entropy
+    from tacit.ledger.admission import Settings
+
+STEP: Final = 1000
+
+
+@dataclass(slots=True)
+class Report:
+    """What a verification found."""
+
+    groups: int = 0
+    events: int = 0
+    blobs: int = 0
+    problems: list[str] = field(default_factory=list[str])
+
+    @property
+    def sound(self) -> bool:
+        """Nothing was wrong."""
+        return not self.problems
+
+
+def _groups(connection: apsw.Connection) -> list[tuple[int, str, int, bytes]]:
+    rows = connection.execute("SELECT number, group_id, last_seq, chain FROM groups ORDER BY number")
+    return [(row[0], row[1], row[2], bytes(row[3])) for row in rows]
+
+
+def _rows(connection: apsw.Connection, number: int) -> Iterator[tuple[int, bytes, str, bytes, bytes]]:
+    """Every event row of a group, in short reads so that the log of a running hub can move on."""
+    at, end = number << SHIFT, number << SHIFT | SEQ_MASK
+    while rows := connection.execute(
+        "SELECT pos, id, (SELECT name FROM kinds WHERE number=kind), chain, raw FROM events "
+        "WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
+        (at, end, STEP),
+    ).fetchall():
+        for pos, event_id, kind, chain, raw in rows:
+            yield pos & SEQ_MASK, bytes(event_id), kind, bytes(chain), bytes(raw)
+        at = rows[-1][0]
+
+
+def export(folder: Path, group_id: str | None = None) -> Iterator[bytes]:
+    """Every event as one line of JSON, group after group, in append order."""
+    connection = connect(folder / DATABASE, readonly=True)
+    try:
+        for number, name, _last, _chain in _groups(connection):
+            if group_id in {None, name}:
+                for _seq, _id, _kind, _link, raw in _rows(connection, number):
+                    yield raw
+    except DAMAGED as error:
+        raise Corrupt("the ledger's file is damaged", hint=damage_hint(folder / DATABASE)) from error
+    finally:
+        connection.close()
+
+
+def verify(folder: Path, entropy: Entropy) -> Report:
+    """Check the file, every group's order, ids, times and chain, and every blob's hash."""
+    report = Report()
+    try:
+        connection = connect(folder / DATABASE, readonly=True)
+    except Corrupt as corrupt:
+        report.problems.append(corrupt.message)
+        return report
+    try:
+        for (line,) in connection.execute("PRAGMA integrity_check(20)").fetchall():
+            if line != "ok":
+                report.problems.append(f"file: {line}")
+        for number, group_id, last, chain in _groups(connection):
+            report.groups += 1
+            _verify_group(connection, number, group_id, (last, chain), report)
+        blobs = BlobFolder(folder / "blobs", entropy)
+        for (sha256,) in connection.execute("SELECT DISTINCT sha256 FROM blobs").fetchall():
+            report.blobs += 1
+            if not blobs.is_sound(sha256):
+                report.problems.append(f"blob {sha256}: missing or changed")
+    except DAMAGED as error:
+        report.problems.append(f"file: cannot be read further ({type(error).__name__})")
+    finally:
+        connection.close()
+    return report
+
+
+def _verify_group(
+    connection: apsw.Connection, number: int, group_id: str, end: tuple[int, bytes], report: Report
+) -> None:
+    expected, chain, last_ts = 0, FIRST_LINK, Moment(0)
+    for seq, event_id, kind, stored, raw in _rows(connection, number):
+        expected += 1
+        report.events += 1
+        chain = link(chain, raw)
+        fault = _fault(raw, seq, event_id, (kind, group_id), last_ts)
+        if seq != expected:
+            fault = f"position {expected} is missing"
+        elif stored != chain:
+            fault = "the chain of hashes breaks here: this event or its order was changed"
+        if fault:
+            report.problems.append(f"group {group_id} event {seq}: {fault}")
+            return
+        last_ts = parse_rfc3339(decode(raw).ts) or last_ts
+    if (expected, chain) != (end[0], end[1]):
+        report.problems.append(f"group {group_id}: ends at {expected}, its record says {end[0]}")
+
+
+def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts: Moment) -> str:
+    try:
+        event = decode(raw)
+    except msgspec.DecodeError:
+        return "its text is no event"
+    at = parse_rfc3339(event.ts)
+    if event.v != 1 or at is None or at < last_ts:
+        return "version or time is wrong"
+    if (event.seq, event.id, event.kind, event.group_id) != (seq, ids.text(event_id), *said):
+        return "its text and its record differ"
+    return ""
+
+
+def rebuild(folder: Path, clock: Clock, entropy: Entropy, settings: Settings) -> int:
+    """Fold every event again into empty projections, in one transaction; returns how many events."""
+    path = folder / DATABASE
+    connection = connect(path)
+    count = 0
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for table in PROJECTIONS:
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from our own list
+        connection.execute("INSERT INTO search(search) VALUES('delete-all')")
+        clerk = Clerk(connection, path, clock, entropy, settings)
+        for number, group_id, _last, _chain in _groups(connection):
+            group = Group(group_id, number)
+            for seq, event_id, kind, _link, raw in _rows(connection, number):
+                _again(clerk, group, Entry(seq, event_id, kind, raw))
+                count += 1
+                if count % STEP == 0:
+                    clerk.flush_model()
+            clerk.flush_model()
+        connection.execute("COMMIT")
+    except DAMAGED as error:
+        raise Corrupt("the ledger's file is damaged", hint=damage_hint(path)) from error
+    finally:
+        connection.close()
+    return count
+
+
+def _again(clerk: Clerk, group: Group, entry: Entry) -> None:
+    event: Event = decode(entry.raw)
+    at = parse_rfc3339(event.ts) or group.last_ts
+    try:
+        body = body_of(entry.kind, event.data)
+        facts = project(entry.kind, event.by, event.data, body, group, View(clerk, group))
+    except (Refused, msgspec.ValidationError) as error:
+        raise Corrupt(
+            f"event {entry.seq} of group {group.group_id} cannot be folded",
+            hint="run `tacit ledger verify`; nothing was changed",
+        ) from error
+    clerk.take(entry, event.by, at, event.data, group, facts)
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """One hash for each projection: equal fingerprints mean equal read models."""
+    connection = connect(folder / DATABASE, readonly=True)
+    prints: dict[str, str] = {}
+    try:
+        for table in PROJECTIONS:
+            prints[table] = _print(connection, f"SELECT * FROM {table}")  # noqa: S608
+        connection.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, search, instance)")
+        prints["search"] = _print(
+            connection, "SELECT term, doc, col, offset FROM temp.terms ORDER BY 1,2,3,4"
+        )
+    finally:
+        connection.close()
+    return prints
+
+
+def _print(connection: apsw.Connection, query: str) -> str:
+    digest = hashlib.sha256()
+    row: tuple[Any, ...]
+    for row in connection.execute(query):
+        digest.update(repr(row).encode())
+    return digest.hexdigest()

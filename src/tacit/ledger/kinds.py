@@ -1,0 +1,93 @@
+"""Kinds: which exist, their profile, and who may write them (CCCS-019, 029, 030, 045, 116 to 119).
+
+One table. Kinds in the standard namespaces that are not in it are refused; own kinds (`x.<vendor>.*`,
+`vendor.<name>.*`) are stored without being understood, except those under the house's own prefixes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tacit.ledger import shapes
+from tacit.ledger.codes import denied, invalid
+from tacit.ledger.principal import PrincipalKind
+
+if TYPE_CHECKING:
+    import msgspec
+
+_U, _S, _A, _V, _P = (
+    PrincipalKind.USER,
+    PrincipalKind.SYSTEM,
+    PrincipalKind.ACTOR,
+    PrincipalKind.SERVICE,
+    PrincipalKind.PERSON,
+)
+TALKERS: Final = frozenset({_U, _P, _A, _V})
+READERS: Final = frozenset({_U, _P, _A})
+NOTIFIERS: Final = frozenset({_S, _U, _V})
+KEEPERS: Final = frozenset({_U, _S})
+
+STANDARD: Final = ("chat.", "system.", "group.", "actor.", "context.", "assistant.")
+HOUSE: Final = ("x.tacit.", "x.c2a.", "x.a2acp.")
+PROFILES: Final = ("core", "management", "context")
+
+_KIND: Final = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+\Z")
+_OWN: Final = re.compile(r"(x|vendor)\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class KindRule:
+    """One row of the table."""
+
+    profile: str
+    writers: frozenset[PrincipalKind]
+    model: type[msgspec.Struct]
+    row: str
+    foreman_may: bool = False
+
+
+KINDS: Final[dict[str, KindRule]] = {
+    "chat.message": KindRule("core", TALKERS, shapes.ChatMessage, "CCCS-046"),
+    "chat.ack": KindRule("core", TALKERS, shapes.ChatAck, "CCCS-059"),
+    "chat.read": KindRule("core", TALKERS, shapes.ChatRead, "CCCS-067"),
+    "chat.reaction": KindRule("core", TALKERS, shapes.ChatReaction, "CCCS-073"),
+    "system.notify": KindRule("core", NOTIFIERS, shapes.SystemNotify, "CCCS-078"),
+    "system.notify_ack": KindRule("core", READERS, shapes.SystemNotifyAck, "CCCS-081"),
+    "group.create": KindRule("management", KEEPERS, shapes.GroupCreate, "CCCS-117"),
+    "group.update": KindRule("management", KEEPERS, shapes.GroupUpdate, "CCCS-117"),
+    "group.attach_scope": KindRule("management", KEEPERS, shapes.GroupAttachScope, "CCCS-008"),
+    "actor.add": KindRule("management", KEEPERS, shapes.ActorAdd, "CCCS-011", foreman_may=True),
+    "actor.update": KindRule("management", KEEPERS, shapes.ActorUpdate, "CCCS-012", foreman_may=True),
+    "actor.remove": KindRule("management", KEEPERS, shapes.ActorRemove, "CCCS-011", foreman_may=True),
+    "context.sync": KindRule("context", TALKERS, shapes.ContextSync, "CCCS-118"),
+    "x.tacit.person.add": KindRule("management", KEEPERS, shapes.PersonAdd, "CCCS-039"),
+}
+
+EXTENSION: Final = KindRule("core", TALKERS | {_S}, shapes.Extension, "CCCS-030")
+
+
+def rule_for(kind: str, profiles: frozenset[str]) -> KindRule:
+    """The rule of a kind; refuses what is malformed, undefined, or of a profile not offered."""
+    if len(kind) > 128 or not _KIND.match(kind):
+        raise invalid("a kind is a non-empty dotted name such as chat.message", "CCCS-019")
+    rule = KINDS.get(kind)
+    if rule is not None:
+        if rule.profile not in profiles:
+            raise invalid(f"this hub does not offer the {rule.profile} profile", "CCCS-119")
+        return rule
+    if kind.startswith(STANDARD):
+        raise invalid("this kind is not defined in its standard namespace", "CCCS-029")
+    if not _OWN.match(kind):
+        raise invalid("own kinds are named x.<vendor>.<name> or vendor.<name>.<what>", "CCCS-030")
+    return EXTENSION
+
+
+def require_writer(kind: str, rule: KindRule, writer: PrincipalKind | None, role: str | None) -> None:
+    """Refuse a principal that may not write this kind (CCCS-045)."""
+    if kind.startswith(HOUSE) and writer is not PrincipalKind.SYSTEM and rule is EXTENSION:
+        raise denied("kinds under this prefix are written by the hub alone", "CCCS-045")
+    if writer in rule.writers or (rule.foreman_may and role == "foreman"):
+        return
+    raise denied("this principal may not write this kind", "CCCS-045")

@@ -1,0 +1,135 @@
+"""What the rules may look up, and what a journal promises.
+
+A journal decides order and makes events durable; a read model answers look-ups. Embedded, both are the same
+SQLite file and the same transaction; apart, the read model follows the journal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tacit.ledger.envelope import data_of
+from tacit.ledger.principal import USER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.base.moment import Moment
+    from tacit.ledger.state import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An event of the ledger with what the read model knows about its audience."""
+
+    seq: int
+    event_id: str
+    kind: str
+    by: str
+    raw: bytes
+    everyone: bool = False
+    named: tuple[str, ...] = ()
+    private: bool = False
+    root: int = 0
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The event's data."""
+        return data_of(self.raw)
+
+    def parties(self) -> frozenset[str]:
+        """Who may read it, when it is private (besides `user`)."""
+        return frozenset((*self.named, self.by))
+
+    def visible_to(self, principal: str) -> bool:
+        """Private events are for their parties and the owner (CCCS-110)."""
+        return not self.private or principal in {USER, self.by} or principal in self.named
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A stored attachment of one group."""
+
+    path: str
+    sha256: str
+    size: int
+    mime_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A submission that was accepted before under the same key."""
+
+    seq: int
+    at: Moment
+
+
+class Lookup(Protocol):
+    """Read access to one group for the rules; sees everything admitted so far, also in the open batch."""
+
+    def event(self, event_id: str) -> Found | None:
+        """The event with this id, in this group."""
+        ...
+
+    def at(self, seq: int) -> Found | None:
+        """The event at this position, in this group."""
+        ...
+
+    def submission(self, by: str, client_id: str) -> Earlier | None:
+        """The last submission under this idempotency key."""
+        ...
+
+    def mark(self, mark: str, target: int, actor: str, detail: str = "") -> tuple[int, bool] | None:
+        """The event that set an ack, notice ack or reaction, and whether it still holds."""
+        ...
+
+    def owes(self, actor: str, target: int) -> bool:
+        """Is an acknowledgement by this actor open?"""
+        ...
+
+    def read_position(self, actor: str) -> tuple[int, int] | None:
+        """(position read, event that said so)."""
+        ...
+
+    def blob(self, path: str, reader: str) -> Blob | None:
+        """The blob, if this reader may see it."""
+        ...
+
+    def has_task(self, task_id: str) -> bool:
+        """Does the group's task store have it?"""
+        ...
+
+    def source(self, group_id: str, event_id: str, reader: str) -> Found:
+        """An event of another group that `reader` may read; refuses otherwise (CCCS-095)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event on its way into a journal: its position, its id, its kind and its bytes."""
+
+    seq: int
+    event_id: bytes
+    kind: str
+    raw: bytes
+
+
+class Journal(Protocol):
+    """Where order is decided and an event becomes durable."""
+
+    def last(self, group: Group) -> int:
+        """The last position of a group; 0 when it has none."""
+        ...
+
+    def commit(self, group: Group, entries: Sequence[Entry], expected_last: int) -> None:
+        """Append entries whose positions follow `expected_last`, or raise `Stale`."""
+        ...
+
+    def tail(self, group: Group, after: int, limit: int) -> list[bytes]:
+        """Up to `limit` events after a position, in order."""
+        ...
+
+
+class Stale(Exception):
+    """The group's end is not where the writer believed; apply what was missed and try again."""

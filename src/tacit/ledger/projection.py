@@ -1,0 +1,243 @@
+"""Projection: what one event changes, as a value (CCCS-002: state is only ever a fold over events).
+
+`project` is a pure function of the event, the group before it, and look-ups; the live writer and a rebuild
+both use it, so that a rebuilt read model equals the live one. `fold` moves the group's own small state on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.ledger.kinds import EXTENSION, KINDS
+from tacit.ledger.references import blob_paths
+from tacit.ledger.routing import Audience, audience_of
+from tacit.ledger.rules import notice_audience
+from tacit.ledger.state import Actor, Person
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.ledger import shapes
+    from tacit.ledger.ports import Found, Lookup
+    from tacit.ledger.state import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A lasting sign of one principal on one event: an ack, a notice's ack, a reaction."""
+
+    mark: str
+    target: int
+    actor: str
+    detail: str = ""
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of the shared context or the task store; `value` is None when it is deleted."""
+
+    store: str
+    key: str
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that the read model must remember of one event."""
+
+    audience: Audience = Audience()
+    addressed: bool = False
+    duty: str = ""
+    owing: tuple[str, ...] = ()
+    text: str = ""
+    root: int = 0
+    client_id: str | None = None
+    mark: Mark | None = None
+    read: tuple[str, int] | None = None
+    blobs: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    left: str | None = None
+
+
+NOTHING: Final = Facts()
+
+
+def project(
+    kind: str, by: str, data: dict[str, Any], body: msgspec.Struct, group: Group, lookup: Lookup
+) -> Facts:
+    """What an admitted event changes."""
+    maker = _MAKERS.get(kind)
+    facts = maker(body, by, data, group, lookup) if maker else NOTHING
+    client_id = getattr(body, "client_id", None)
+    return replace(facts, client_id=client_id) if isinstance(client_id, str) else facts
+
+
+def body_of(kind: str, data: dict[str, Any]) -> msgspec.Struct:
+    """The typed body of stored data."""
+    return msgspec.convert(data, KINDS.get(kind, EXTENSION).model)
+
+
+def _owing(audience: Audience, group: Group, sender: str) -> tuple[str, ...]:
+    names = dict.fromkeys(audience.named)
+    if audience.everyone:
+        names.update(dict.fromkeys(actor.actor_id for actor in group.present()))
+    names.pop(sender, None)
+    return tuple(names)
+
+
+def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
+    replied = lookup.event(body.reply_to) if body.reply_to is not None else None
+    audience = audience_of(body, group, by, replied)
+    owed = body.priority == "attention"
+    return Facts(
+        audience=audience,
+        addressed=True,
+        duty="ack" if owed else "",
+        owing=_owing(audience, group, by) if owed else (),
+        text=body.text,
+        root=(replied.root or replied.seq) if replied else 0,
+        blobs=tuple(dict.fromkeys(blob_paths(data))) if body.attachments or body.refs else (),
+    )
+
+
+def _notice(body: shapes.SystemNotify, by: str, _data: dict[str, Any], group: Group, _: Lookup) -> Facts:
+    audience = notice_audience(body)
+    return Facts(
+        audience=audience,
+        addressed=True,
+        duty="notice" if body.requires_ack else "",
+        owing=_owing(audience, group, by) if body.requires_ack else (),
+    )
+
+
+def _among(found: Found | None) -> Audience:
+    """A sign on a private event is as private as the event."""
+    if found is None or not found.private:
+        return Audience()
+    return Audience(named=tuple(sorted(found.parties())), private=True)
+
+
+def _target(lookup: Lookup, event_id: str) -> tuple[int, Audience]:
+    found = lookup.event(event_id)
+    return (found.seq if found else 0), _among(found)
+
+
+def _ack(body: shapes.ChatAck, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    seq, audience = _target(lookup, body.event_id)
+    return Facts(audience=audience, mark=Mark("ack", seq, body.actor_id))
+
+
+def _notice_ack(
+    body: shapes.SystemNotifyAck, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup
+) -> Facts:
+    seq, audience = _target(lookup, body.notify_event_id)
+    return Facts(audience=audience, mark=Mark("notice", seq, body.actor_id))
+
+
+def _read(body: shapes.ChatRead, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    seq, audience = _target(lookup, body.event_id)
+    return Facts(audience=audience, read=(body.actor_id, seq))
+
+
+def _reaction(
+    body: shapes.ChatReaction, _by: str, _data: dict[str, Any], _group: Group, lookup: Lookup
+) -> Facts:
+    seq, audience = _target(lookup, body.event_id)
+    return Facts(
+        audience=audience, mark=Mark("reaction", seq, body.actor_id, body.emoji, holds=not body.removed)
+    )
+
+
+def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
+    return Facts(
+        changes=tuple(
+            Change(op.store, op.key, msgspec.json.encode(op.value) if op.op == "set" else None)
+            for op in body.ops
+        )
+    )
+
+
+def _removal(body: shapes.ActorRemove, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
+    return Facts(left=body.actor_id)
+
+
+_MAKERS: Final = cast(
+    "dict[str, Callable[[object, str, dict[str, Any], Group, Lookup], Facts]]",
+    {
+        "chat.message": _message,
+        "chat.ack": _ack,
+        "chat.read": _read,
+        "chat.reaction": _reaction,
+        "system.notify": _notice,
+        "system.notify_ack": _notice_ack,
+        "context.sync": _context,
+        "actor.remove": _removal,
+    },
+)
+
+
+def fold(group: Group, kind: str, seq: int, ts: str, data: dict[str, Any]) -> bool:
+    """Move the group's own state past an event; True when more than its end changed."""
+    group.last_seq = seq
+    folder = _FOLDERS.get(kind)
+    if folder is None:
+        return False
+    if kind == "group.create":
+        group.created = ts
+    folder(group, seq, msgspec.convert(data, KINDS[kind].model))
+    return True
+
+
+def _created(group: Group, _seq: int, body: shapes.GroupCreate) -> None:
+    group.title = body.title
+    group.scopes = {scope.scope_key: scope.url for scope in body.scopes if scope.scope_key}
+
+
+def _updated(group: Group, _seq: int, body: shapes.GroupUpdate) -> None:
+    group.title = body.title or group.title
+
+
+def _scoped(group: Group, _seq: int, body: shapes.GroupAttachScope) -> None:
+    if body.scope_key:
+        group.scopes[body.scope_key] = body.url
+
+
+def _joined(group: Group, seq: int, body: shapes.ActorAdd) -> None:
+    group.actors[body.actor_id] = Actor(body.actor_id, body.role, body.title, tuple(body.roles), seq)
+
+
+def _changed(group: Group, _seq: int, body: shapes.ActorUpdate) -> None:
+    actor = group.actors[body.actor_id]
+    if body.role is not msgspec.UNSET:
+        actor = replace(actor, role=body.role)
+    if body.title is not msgspec.UNSET:
+        actor = replace(actor, title=body.title)
+    if body.roles is not msgspec.UNSET:
+        actor = replace(actor, roles=tuple(body.roles))
+    group.actors[body.actor_id] = actor
+
+
+def _left(group: Group, seq: int, body: shapes.ActorRemove) -> None:
+    group.actors[body.actor_id] = replace(group.actors[body.actor_id], removed=seq)
+
+
+def _person(group: Group, seq: int, body: shapes.PersonAdd) -> None:
+    group.people[body.principal] = Person(body.principal, body.title, seq)
+
+
+_FOLDERS: Final = cast(
+    "dict[str, Callable[[Group, int, object], None]]",
+    {
+        "group.create": _created,
+        "group.update": _updated,
+        "group.attach_scope": _scoped,
+        "actor.add": _joined,
+        "actor.update": _changed,
+        "actor.remove": _left,
+        "x.tacit.person.add": _person,
+    },
+)

@@ -1,0 +1,244 @@
+"""The rule of each standard kind: may this happen now, and what does the hub add to it?
+
+A rule returns None (admit as sent), a position (it happened already), or the completed data; it refuses by
+raising. Rows: chat 046-074, notices 075-083, groups and actors 008-012, context 118.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.principal import USER, PrincipalKind, kind_of, require_actor_id
+from tacit.ledger.references import check_references, completed, require_blob
+from tacit.ledger.routing import Audience, audience_of
+from tacit.ledger.state import scope_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import msgspec
+
+    from tacit.ledger import shapes
+    from tacit.ledger.ports import Found, Lookup
+    from tacit.ledger.state import Group
+
+Outcome = dict[str, Any] | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One submission before its rule."""
+
+    by: str
+    body: msgspec.Struct
+    data: dict[str, Any]
+    group: Group
+    lookup: Lookup
+    notice_kinds: frozenset[str] | None = None
+
+    def event(self, event_id: str, row: str) -> Found:
+        """An event that exists and that the writer may see; what it may not see does not exist for it."""
+        found = self.lookup.event(event_id)
+        if found is None or not found.visible_to(self.by):
+            raise missing("event", "no such event in this group", row)
+        return found
+
+    def require_self(self, actor_id: str, row: str) -> None:
+        """Refuse to speak for somebody else."""
+        if not self.group.is_addressable(actor_id):
+            raise missing("actor", "actor_id is not in this group", row)
+        if self.by != actor_id:
+            raise denied("nobody can do this on behalf of another", row)
+
+
+def was_addressed(found: Found, principal: str, group: Group) -> bool:
+    """Was this event addressed to the principal when it was appended? The sender is no recipient."""
+    if found.by == principal:
+        return False
+    if principal in found.named:
+        return True
+    actor = group.actors.get(principal)
+    return found.everyone and actor is not None and actor.joined < found.seq
+
+
+def _message(case: Case) -> Outcome:
+    body = cast("shapes.ChatMessage", case.body)
+    if not body.text.strip() and not body.attachments:
+        raise invalid("text may be empty only when attachments carry the message", "CCCS-047")
+    if (body.src_group_id is None) != (body.src_event_id is None):
+        raise invalid("src_group_id and src_event_id stand together or not at all", "CCCS-053")
+    replied = case.event(body.reply_to, "CCCS-051") if body.reply_to is not None else None
+    audience_of(body, case.group, case.by, replied)
+    relayed = body.src_group_id is not None
+    if body.src_group_id is not None and body.src_event_id is not None:
+        case.lookup.source(body.src_group_id, body.src_event_id, case.by)
+    check_references(body.refs, lookup=case.lookup, reader=case.by, relayed=relayed)
+    if not body.attachments:
+        return None
+    blobs = [
+        require_blob(item.path, item.sha256, item.bytes, lookup=case.lookup, reader=case.by, row="CCCS-086")
+        for item in body.attachments
+    ]
+    return {**case.data, "attachments": completed(case.data["attachments"], blobs)}
+
+
+def _ack(case: Case) -> Outcome:
+    body = cast("shapes.ChatAck", case.body)
+    case.require_self(body.actor_id, "CCCS-060")
+    found = case.event(body.event_id, "CCCS-059")
+    if found.kind != "chat.message" or found.data.get("priority") != "attention":
+        raise invalid(
+            "only an attention message can be acknowledged", "CCCS-062", reason="not_an_attention_message"
+        )
+    if not was_addressed(found, body.actor_id, case.group):
+        raise invalid("the message was not addressed to you", "CCCS-064", reason="not_addressed")
+    mark = case.lookup.mark("ack", found.seq, body.actor_id)
+    return mark[0] if mark else None
+
+
+def _read(case: Case) -> Outcome:
+    body = cast("shapes.ChatRead", case.body)
+    if not case.group.is_addressable(body.actor_id):
+        raise missing("actor", "actor_id is not in this group", "CCCS-070")
+    if case.by not in {body.actor_id, USER}:
+        raise denied("only the reader or the owner moves a read cursor", "CCCS-070")
+    found = case.event(body.event_id, "CCCS-068")
+    if not readable_mark(found, body.actor_id, case.group):
+        raise invalid(
+            "a read cursor stands at a message or notice addressed to its reader",
+            "CCCS-069",
+            reason="not_addressed",
+        )
+    position = case.lookup.read_position(body.actor_id)
+    return position[1] if position is not None and position[0] >= found.seq else None
+
+
+def readable_mark(found: Found, reader: str, group: Group) -> bool:
+    """May the reader's cursor stand here? Humans see the whole room, so for them a broadcast counts too."""
+    if found.kind not in {"chat.message", "system.notify"}:
+        return False
+    kind = kind_of(reader)
+    human = kind is not None and kind.is_human
+    return was_addressed(found, reader, group) or (human and found.everyone and found.by != reader)
+
+
+def _reaction(case: Case) -> Outcome:
+    body = cast("shapes.ChatReaction", case.body)
+    found = case.event(body.event_id, "CCCS-073")
+    if body.actor_id != case.by:
+        raise denied("a reaction is always one's own", "CCCS-074")
+    if found.kind != "chat.message":
+        raise invalid("only a message can be reacted to", "CCCS-074")
+    mark = case.lookup.mark("reaction", found.seq, body.actor_id, body.emoji)
+    if mark is None and body.removed:
+        raise invalid("there is no such reaction to take back", "CCCS-074")
+    if mark is not None and mark[1] is not body.removed:
+        return mark[0]
+    return None
+
+
+def _notify(case: Case) -> Outcome:
+    body = cast("shapes.SystemNotify", case.body)
+    if case.notice_kinds is not None and body.kind not in case.notice_kinds:
+        raise invalid("this hub does not allow this kind of notice", "CCCS-077")
+    if body.target_actor_id is not None and not case.group.is_addressable(body.target_actor_id):
+        raise missing("actor", "target_actor_id is not in this group", "CCCS-079")
+    if body.related_event_id is not None:
+        case.event(body.related_event_id, "CCCS-080")
+    return None
+
+
+def notice_audience(body: shapes.SystemNotify) -> Audience:
+    """One recipient, or everyone."""
+    if body.target_actor_id is None:
+        return Audience(everyone=True)
+    return Audience(named=(body.target_actor_id,))
+
+
+def _notify_ack(case: Case) -> Outcome:
+    body = cast("shapes.SystemNotifyAck", case.body)
+    case.require_self(body.actor_id, "CCCS-082")
+    found = case.event(body.notify_event_id, "CCCS-081")
+    if found.kind != "system.notify":
+        raise invalid("only a notice can be acknowledged this way", "CCCS-083", reason="not_a_notice")
+    if not readable_mark(found, body.actor_id, case.group):
+        raise invalid("the notice was not addressed to you", "CCCS-083", reason="not_addressed")
+    mark = case.lookup.mark("notice", found.seq, body.actor_id)
+    return mark[0] if mark else None
+
+
+def _group_create(case: Case) -> Outcome:
+    if case.group.last_seq:
+        raise invalid("the group exists already; group.create is its first event", "CCCS-117")
+    body = cast("shapes.GroupCreate", case.body)
+    if not body.scopes:
+        return None
+    keys = [
+        {**scope, "scope_key": scope_key(case.group.group_id, cast("str", scope["url"]))}
+        for scope in cast("list[dict[str, Any]]", case.data["scopes"])
+    ]
+    return {**case.data, "scopes": keys}
+
+
+def _as_sent(_case: Case) -> Outcome:
+    return None
+
+
+def _attach_scope(case: Case) -> Outcome:
+    body = cast("shapes.GroupAttachScope", case.body)
+    return {**case.data, "scope_key": scope_key(case.group.group_id, body.url)}
+
+
+def _actor_add(case: Case) -> Outcome:
+    body = cast("shapes.ActorAdd", case.body)
+    require_actor_id(body.actor_id)
+    known = case.group.actors.get(body.actor_id)
+    if known is not None:
+        why = (
+            "is in the group already" if known.removed is None else "was used before and is never given again"
+        )
+        raise invalid(f"this actor id {why}", "CCCS-011", reason="actor_exists")
+    return None
+
+
+def _actor_known(case: Case) -> Outcome:
+    actor_id = cast("shapes.ActorRemove", case.body).actor_id
+    if case.group.actor(actor_id) is None:
+        raise missing("actor", "no such actor in this group", "CCCS-011")
+    return None
+
+
+def _context_sync(case: Case) -> Outcome:
+    for op in cast("shapes.ContextSync", case.body).ops:
+        if op.store == "tasks" and op.op == "set" and not isinstance(op.value, dict):
+            raise invalid("a task is an object", "CCCS-118")
+    return None
+
+
+def _person_add(case: Case) -> Outcome:
+    body = cast("shapes.PersonAdd", case.body)
+    if kind_of(body.principal) is not PrincipalKind.PERSON:
+        raise invalid("a person is named usr:<id>", "CCCS-039")
+    if body.principal in case.group.people:
+        raise invalid("this person is in the group already", "CCCS-039", reason="person_exists")
+    return None
+
+
+RULES: Final[dict[str, Callable[[Case], Outcome]]] = {
+    "chat.message": _message,
+    "chat.ack": _ack,
+    "chat.read": _read,
+    "chat.reaction": _reaction,
+    "system.notify": _notify,
+    "system.notify_ack": _notify_ack,
+    "group.create": _group_create,
+    "group.update": _as_sent,
+    "group.attach_scope": _attach_scope,
+    "actor.add": _actor_add,
+    "actor.update": _actor_known,
+    "actor.remove": _actor_known,
+    "context.sync": _context_sync,
+    "x.tacit.person.add": _person_add,
+}

@@ -1,0 +1,268 @@
+"""The shapes of `data` for each standard kind (CCCS-046 to CCCS-094, CCCS-117, CCCS-118).
+
+Types and closed value sets only; sense (does the event exist, may this principal) is for the rules. Unknown
+members are allowed everywhere and are kept (CCCS-022, CCCS-085).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from tacit.ledger.codes import invalid
+
+Short = Annotated[str, Meta(min_length=1, max_length=200)]
+ClientId = Annotated[str, Meta(min_length=1, max_length=128)]
+BlobPath = Annotated[str, Meta(min_length=1, max_length=512)]
+ConversationKind = Literal["dm", "channel", "thread", "system", "tool"]
+
+
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """A file carried by a message (CCCS-084)."""
+
+    path: BlobPath
+    kind: Literal["text", "image", "file"] = "file"
+    title: str | None = None
+    mime_type: str | None = None
+    bytes: Annotated[int, Meta(ge=0)] | None = None
+    sha256: str | None = None
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """What a presentation looked like (CCCS-092)."""
+
+    path: BlobPath
+    mime_type: str | None = None
+    bytes: Annotated[int, Meta(ge=0)] | None = None
+    sha256: str | None = None
+    width: float | None = None
+    height: float | None = None
+    captured_at: str | None = None
+    source: str | None = None
+
+
+class PresentationRef(msgspec.Struct, frozen=True, kw_only=True):
+    """An anchor into a slot of the group's presentation surface (CCCS-090)."""
+
+    slot_id: Short
+    v: Literal[1] | None = None
+    label: str | None = None
+    locator_label: str | None = None
+    title: str | None = None
+    card_type: str | None = None
+    status: Literal["open", "needs_user", "resolved"] | None = None
+    href: str | None = None
+    excerpt: str | None = None
+    locator: dict[str, Any] | None = None
+    snapshot: Snapshot | None = None
+
+
+class TaskRef(msgspec.Struct, frozen=True, kw_only=True):
+    """A link to a task of the same group (CCCS-094)."""
+
+    task_id: Short
+    title: str | None = None
+    status: str | None = None
+
+
+class PlainRef(msgspec.Struct, frozen=True, kw_only=True):
+    """A file, url, commit or text, or a kind that we do not know and keep (CCCS-089)."""
+
+    kind: str = "url"
+    url: str | None = None
+    path: str | None = None
+    title: str | None = None
+    sha: str | None = None
+    bytes: Annotated[int, Meta(ge=0)] | None = None
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message is said (C2A-209); an extra member that CCCS readers may ignore."""
+
+    kind: ConversationKind
+    id: str | None = None
+
+
+class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """`chat.message` (CCCS-046 to CCCS-056). `thread` is reserved and not even named here (CCCS-054)."""
+
+    text: str
+    format: Literal["plain", "markdown"] = "plain"
+    priority: Literal["normal", "attention"] = "normal"
+    to: list[str] = []
+    reply_to: str | None = None
+    quote_text: str | None = None
+    src_group_id: str | None = None
+    src_event_id: str | None = None
+    dst_group_id: str | None = None
+    dst_to: list[str] | None = None
+    attachments: list[Attachment] = []
+    refs: list[dict[str, Any]] = []
+    client_id: ClientId | None = None
+    conversation: Conversation | None = None
+
+
+class ChatAck(msgspec.Struct, frozen=True, kw_only=True):
+    """`chat.ack` (CCCS-059)."""
+
+    actor_id: str
+    event_id: str
+    client_id: ClientId | None = None
+
+
+class ChatRead(msgspec.Struct, frozen=True, kw_only=True):
+    """`chat.read` (CCCS-067)."""
+
+    actor_id: str
+    event_id: str
+    client_id: ClientId | None = None
+
+
+class ChatReaction(msgspec.Struct, frozen=True, kw_only=True):
+    """`chat.reaction` (CCCS-073, CCCS-074)."""
+
+    event_id: str
+    actor_id: str
+    emoji: Annotated[str, Meta(min_length=1, max_length=32)]
+    removed: bool = False
+    client_id: ClientId | None = None
+
+
+class SystemNotify(msgspec.Struct, frozen=True, kw_only=True):
+    """`system.notify` (CCCS-076 to CCCS-080)."""
+
+    kind: Short
+    priority: Literal["low", "normal", "high", "urgent"] = "normal"
+    title: str | None = None
+    message: str | None = None
+    target_actor_id: str | None = None
+    context: dict[str, Any] | None = None
+    requires_ack: bool = False
+    related_event_id: str | None = None
+    client_id: ClientId | None = None
+
+
+class SystemNotifyAck(msgspec.Struct, frozen=True, kw_only=True):
+    """`system.notify_ack` (CCCS-081)."""
+
+    notify_event_id: str
+    actor_id: str
+    client_id: ClientId | None = None
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
+    """A project root; the hub fills in `scope_key` (CCCS-008)."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2000)]
+    scope_key: str | None = None
+
+
+class GroupCreate(msgspec.Struct, frozen=True, kw_only=True):
+    """`group.create`: always the first event of its ledger."""
+
+    title: Short
+    scopes: list[Scope] = []
+    client_id: ClientId | None = None
+
+
+class GroupUpdate(msgspec.Struct, frozen=True, kw_only=True):
+    """`group.update`: a new title; further members are kept for layers above."""
+
+    title: Short | None = None
+    client_id: ClientId | None = None
+
+
+class GroupAttachScope(msgspec.Struct, frozen=True, kw_only=True):
+    """`group.attach_scope` (CCCS-008)."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2000)]
+    scope_key: str | None = None
+    client_id: ClientId | None = None
+
+
+RoleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+
+class ActorAdd(msgspec.Struct, frozen=True, kw_only=True):
+    """`actor.add` (CCCS-011, CCCS-012). `roles` are the skills that a role mention can name."""
+
+    actor_id: str
+    role: Literal["foreman", "peer"] | None = None
+    title: Short | None = None
+    roles: list[RoleName] = []
+    client_id: ClientId | None = None
+
+
+class ActorUpdate(msgspec.Struct, frozen=True, kw_only=True):
+    """`actor.update`: only the members that are present change; `null` takes a role or title away."""
+
+    actor_id: str
+    role: Literal["foreman", "peer"] | msgspec.UnsetType | None = msgspec.UNSET
+    title: Short | msgspec.UnsetType | None = msgspec.UNSET
+    roles: list[RoleName] | msgspec.UnsetType = msgspec.UNSET
+    client_id: ClientId | None = None
+
+
+class ActorRemove(msgspec.Struct, frozen=True, kw_only=True):
+    """`actor.remove`: the id stays taken for ever (CCCS-011)."""
+
+    actor_id: str
+    client_id: ClientId | None = None
+
+
+class ContextOp(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of the shared context or of the task store (CCCS-118)."""
+
+    op: Literal["set", "delete"]
+    key: Short
+    store: Literal["context", "tasks"] = "context"
+    value: Any = None
+
+
+class ContextSync(msgspec.Struct, frozen=True, kw_only=True):
+    """`context.sync` (CCCS-118)."""
+
+    ops: Annotated[list[ContextOp], Meta(min_length=1, max_length=100)]
+    client_id: ClientId | None = None
+
+
+class PersonAdd(msgspec.Struct, frozen=True, kw_only=True):
+    """`x.tacit.person.add`: a further human, outside CCCS v1 (CCCS-039)."""
+
+    principal: str
+    title: Short | None = None
+
+
+class Extension(msgspec.Struct, frozen=True, kw_only=True):
+    """What we read of a kind that we do not know: only its idempotency key."""
+
+    client_id: Any = None
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+MALFORMED_ROWS: Final[dict[str, str]] = {
+    "$.text": "CCCS-046",
+    "$.format": "CCCS-048",
+    "$.priority": "CCCS-049",
+    "$.to": "CCCS-031",
+    "$.role": "CCCS-012",
+    "$.attachments": "CCCS-084",
+}
+
+
+def shape(data: object, model: type[S], row: str) -> S:
+    """`data` as `model`, or a refusal that names the place of the first fault."""
+    try:
+        return msgspec.convert(data, model, strict=True)
+    except msgspec.ValidationError as fault:
+        text = str(fault)
+        place = text.rsplit("`", 2)[-2] if text.endswith("`") else "$"
+        reason = text.split(" - at `", 1)[0]
+        raise invalid(f"{reason} (at data{place[1:]})", _row(place, row), at=place) from None
+
+
+def _row(place: str, default: str) -> str:
+    return MALFORMED_ROWS.get(place.split("[", 1)[0], default)
