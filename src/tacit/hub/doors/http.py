@@ -91,7 +91,8 @@ class HttpDoor:
             except (Refused, TacitError) as error:
                 self._hub.metrics.refused.labels(failure(error)["code"]).inc()
                 return error_answer(error)
-            repeat = operation.may_repeat and isinstance(result, dict)
+            # A fresh event is passed on as bytes; a repeat is an object with marks.
+            repeat = operation.may_repeat and not isinstance(result, msgspec.Raw)
             return json_answer(result, 200 if repeat else operation.status)
 
         return handle

@@ -143,10 +143,8 @@ class Connection:
         self._hub.metrics.connections.inc()
         try:
             async for message in self._socket:
-                if message.type is WSMsgType.TEXT:
+                if message.type is WSMsgType.TEXT or message.type is WSMsgType.BINARY:
                     self._take(message.data)
-                elif message.type is WSMsgType.BINARY:
-                    self._take(message.data.decode("utf-8", "replace"))
                 if self._in_flight >= self._hub.config.limits.in_flight:
                     self._room.clear()
                     await self._room.wait()
@@ -172,7 +170,7 @@ class Connection:
         while self.pending > 65536 and not self._transport.is_closing():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str | bytes) -> None:
         call_id: object = None
         has_id = True
         try:
@@ -194,7 +192,7 @@ class Connection:
             raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
         return self.credential
 
-    def _append(self, call_id: object, params: dict[str, Any], text: str, *, answer: bool) -> None:
+    def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
         credential = self._require()
         request: requests.Append = typed(params, requests.Append, strict=True)
         if request.by is not None:
@@ -306,7 +304,7 @@ class Connection:
         self.notify("typing", {"group_id": group_id, "by": by, "conversation_id": conversation_id})
 
 
-def _call(text: str) -> dict[str, Any]:
+def _call(text: str | bytes) -> dict[str, Any]:
     try:
         value = parse(text)
     except Malformed as fault:
