@@ -1,6 +1,6 @@
 """Carry a requirement list (Markdown tables) into `spec/` as data. Run by hand when a list changes.
 
-    python tools/import_rows.py PATH/cccs.md spec/cccs.toml
+python tools/import_rows.py PATH/cccs.md spec/cccs.toml
 """
 
 import json

@@ -20,7 +20,9 @@ def faults(path: Path) -> list[str]:
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION:
                 found.append(f"{where}: {node.name} has {length} lines, at most {FUNCTION}")
-        if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") == "Protocol" for base in node.bases):
+        if isinstance(node, ast.ClassDef) and any(
+            getattr(base, "id", "") == "Protocol" for base in node.bases
+        ):
             methods = sum(isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) for item in node.body)
             if methods > PORT:
                 found.append(f"{where}: port {node.name} has {methods} methods, at most {PORT}")
