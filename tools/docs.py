@@ -18,6 +18,10 @@ from tacit.ledger.principal import PrincipalKind
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Made by tools/docs.py; edit the tables in the code instead. -->\n"
+FOLLOW = (
+    "| `follow` | ws; SSE: `GET …/events` with `Accept: text/event-stream` | as `events` | `{subscription}`, then "
+    "notifications `event {subscription, event}`; `cut {subscription, since_seq, reason}` before it ends |"
+)
 
 
 def http_page() -> str:
@@ -27,8 +31,8 @@ def http_page() -> str:
         "# The hub's operations",
         "",
         "Over HTTP with `Authorization: Bearer TOKEN`, and as JSON-RPC 2.0 methods of the same names on the",
-        "WebSocket `/v1/ws` (there also `authenticate`, `follow`, `unfollow` and the methods marked ws). The full",
-        "description with all types is at `GET /v1/openapi.json`.",
+        "WebSocket `/v1/ws` (there also `authenticate`, `follow`, `unfollow` and the methods marked ws). The",
+        "full description with all types is at `GET /v1/openapi.json`.",
         "",
         "| method | HTTP | parameters | meaning |",
         "|---|---|---|---|",
@@ -37,7 +41,9 @@ def http_page() -> str:
         required = set(one.params.__struct_fields__) - {
             name
             for name, default in zip(
-                reversed(one.params.__struct_fields__), reversed(one.params.__struct_defaults__), strict=False
+                reversed(one.params.__struct_fields__),
+                reversed(one.params.__struct_defaults__),
+                strict=False,
             )
             if repr(default) != "NODEFAULT"
         }
@@ -48,9 +54,7 @@ def http_page() -> str:
             f"| `{name}` | ws | {' '.join(params.__struct_fields__)} | {(run.__doc__ or '').strip()} |"
         )
     lines += [
-        "| `follow` | ws; SSE: `GET …/events` with `Accept: text/event-stream` | as `events` | "
-        "`{subscription}`, then notifications `event {subscription, event}`; `cut {subscription, since_seq, reason}` "
-        "before the hub ends it |",
+        FOLLOW,
         "| - | `POST /v1/groups/{group_id}/blobs` | body: the bytes | store a blob; its path is its sha256 |",
         "| - | `GET /v1/groups/{group_id}/blobs/{path}` | | a blob's bytes |",
         "| - | `GET /healthz`, `GET /metrics`, `GET /v1/openapi.json` | | health, Prometheus, description |",
@@ -81,7 +85,7 @@ def kinds_page() -> str:
         NOTE,
         "# Kinds of events",
         "",
-        "Own kinds are named `x.<vendor>.<name>` or `vendor.<name>.<what>` and are stored without being understood.",
+        "Own kinds are named `x.<vendor>.<name>` or `vendor.<name>.<what>`; they are stored, not understood.",
         "",
         "| kind | profile | who writes it | members of `data` |",
         "|---|---|---|---|",
@@ -126,12 +130,12 @@ PAGES = {
 
 def broken_links() -> list[str]:
     """Links to files that are not there."""
-    found = []
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if not (page.parent / target).exists():
-                found.append(f"{page.relative_to(ROOT)} links to {target}, which is not there")
-    return found
+    return [
+        f"{page.relative_to(ROOT)} links to {target}, which is not there"
+        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").glob("*.md")]
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
 
 
 def main() -> int:
