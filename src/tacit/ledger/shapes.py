@@ -258,9 +258,12 @@ def shape(data: object, model: type[S], row: str) -> S:
     try:
         return msgspec.convert(data, model, strict=True)
     except msgspec.ValidationError as fault:
-        text = str(fault)
-        place = text.rsplit("`", 2)[-2] if text.endswith("`") else "$"
-        reason = text.split(" - at `", 1)[0]
+        reason, _, place = str(fault).rpartition(" - at `")
+        if not reason:
+            reason, place = place, "$"
+        place = place.rstrip("`")
+        # The library quotes a value that is not in a closed set; an answer never does.
+        reason = "Not one of the values allowed" if reason.startswith("Invalid enum value") else reason
         raise invalid(f"{reason} (at data{place[1:]})", _row(place, row), at=place) from None
 
 
