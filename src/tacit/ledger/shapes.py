@@ -6,6 +6,7 @@ members are allowed everywhere and are kept (CCCS-022, CCCS-085).
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -253,12 +254,17 @@ MALFORMED_ROWS: Final[dict[str, str]] = {
 }
 
 
+def fault_text(fault: msgspec.ValidationError) -> str:
+    """What is wrong and where, without the value that was sent: errors carry no user content."""
+    return re.sub(r"^(Invalid enum value) .*( - at `[^`]*`)$", r"\1\2", str(fault), flags=re.DOTALL)
+
+
 def shape(data: object, model: type[S], row: str) -> S:
     """`data` as `model`, or a refusal that names the place of the first fault."""
     try:
         return msgspec.convert(data, model, strict=True)
     except msgspec.ValidationError as fault:
-        text = str(fault)
+        text = fault_text(fault)
         place = text.rsplit("`", 2)[-2] if text.endswith("`") else "$"
         reason = text.split(" - at `", 1)[0]
         raise invalid(f"{reason} (at data{place[1:]})", _row(place, row), at=place) from None

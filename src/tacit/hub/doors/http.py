@@ -16,6 +16,7 @@ from tacit.base.errors import Refused, TacitError
 from tacit.hub import operations
 from tacit.hub.doors.answers import failure, status_of
 from tacit.ledger.codes import invalid
+from tacit.ledger.shapes import fault_text
 
 if TYPE_CHECKING:
     from aiohttp.typedefs import Middleware
@@ -118,7 +119,7 @@ def typed(given: dict[str, Any], params: type[Any], *, strict: bool) -> Any:
     try:
         return msgspec.convert(given, params, strict=strict)
     except msgspec.ValidationError as fault:
-        raise invalid(str(fault), "CCCS-013") from None
+        raise invalid(fault_text(fault), "CCCS-013") from None
 
 
 def _is_list(hint: Any) -> bool:
@@ -180,7 +181,13 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
         return json_answer(body, 405, {"Allow": ", ".join(sorted(error.allowed_methods))})
     except web.HTTPNotFound:
         return json_answer({"code": "unknown_op", "message": "the hub does not know this operation"}, 404)
-    except (web.HTTPException, ConnectionResetError, TimeoutError):
+    except web.HTTPException as error:
+        return json_answer({"code": "invalid_request", "message": error.reason}, error.status)
+    except web.RequestPayloadError:
+        return error_answer(
+            invalid("the body cannot be read: its transfer or content coding is broken", "CCCS-020")
+        )
+    except (ConnectionResetError, TimeoutError):
         raise
     except Exception as error:  # noqa: BLE001 - the last line: answered as `internal` and logged
         return error_answer(error)
