@@ -91,7 +91,9 @@ class Room:
         body = {"name": name, "groups": groups}
         return (await self.ok("POST", "/v1/services", json=body))["token"]
 
-    async def append(self, group: str, kind: str, data: dict[str, Any], token: str = "", **more: Any) -> Answer:
+    async def append(
+        self, group: str, kind: str, data: dict[str, Any], token: str = "", **more: Any
+    ) -> Answer:
         body = {"kind": kind, "data": data, **more}
         return await self.post(f"/v1/groups/{group}/events", body, token=token)
 
@@ -112,13 +114,21 @@ class Room:
         headers = dict(given.pop("headers", {}))
         if token is not None:
             headers["Authorization"] = f"Bearer {token or self.owner}"
-        async with self.session.ws_connect(self.url + "/v1/ws", headers=headers, max_msg_size=0, **given) as ws:
-            async with Socket(ws) as socket:
-                yield socket
+        async with (
+            self.session.ws_connect(self.url + "/v1/ws", headers=headers, max_msg_size=0, **given) as ws,
+            Socket(ws) as socket,
+        ):
+            yield socket
 
     @asynccontextmanager
-    async def stream(self, group: str, token: str = "", *, headers: Any = None, **query: Any) -> AsyncIterator[Sse]:
-        sent = {"Authorization": f"Bearer {token or self.owner}", "Accept": "text/event-stream", **(headers or {})}
+    async def stream(
+        self, group: str, token: str = "", *, headers: Any = None, **query: Any
+    ) -> AsyncIterator[Sse]:
+        sent = {
+            "Authorization": f"Bearer {token or self.owner}",
+            "Accept": "text/event-stream",
+            **(headers or {}),
+        }
         async with self.session.get(
             f"{self.url}/v1/groups/{group}/events",
             headers=sent,
