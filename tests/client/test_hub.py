@@ -186,7 +186,9 @@ class Fragile:
 
 
 async def _answer(socket, call, result) -> None:
-    await socket.send_str(msgspec.json.encode({"jsonrpc": "2.0", "id": call["id"], "result": result}).decode())
+    await socket.send_str(
+        msgspec.json.encode({"jsonrpc": "2.0", "id": call["id"], "result": result}).decode()
+    )
 
 
 async def test_a_connection_lost_after_sending_leaves_the_outcome_unknown():
@@ -289,7 +291,11 @@ async def test_events_keep_the_streams_order_whatever_their_times_and_scopes_say
             await _answer(socket, call, {"cursors": ["since_seq"], "filters": ["kinds"]})
             return
         await _answer(socket, call, {"subscription": 1})
-        for seq, ts in ((1, "2026-01-01T00:00:09Z"), (2, "2026-01-01T00:00:01Z"), (3, "2026-01-01T00:00:05Z")):
+        for seq, ts in (
+            (1, "2026-01-01T00:00:09Z"),
+            (2, "2026-01-01T00:00:01Z"),
+            (3, "2026-01-01T00:00:05Z"),
+        ):
             await _tell(socket, {**_event(seq, ts=ts), "scope_key": "%%not/parsed%%"})
 
     async with Fragile(serve).running() as url, Hub(url) as hub:
@@ -305,7 +311,9 @@ async def test_events_keep_the_streams_order_whatever_their_times_and_scopes_say
 async def test_an_unknown_code_is_a_plain_failure():
     async def serve(_peer, socket, call):
         error = {"code": -1, "message": "no", "data": {"code": "never_heard_of", "message": "no"}}
-        await socket.send_str(msgspec.json.encode({"jsonrpc": "2.0", "id": call["id"], "error": error}).decode())
+        await socket.send_str(
+            msgspec.json.encode({"jsonrpc": "2.0", "id": call["id"], "error": error}).decode()
+        )
 
     async with Fragile(serve).running() as url, Hub(url) as hub:
         with pytest.raises(Refused) as refused:

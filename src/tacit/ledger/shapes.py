@@ -253,17 +253,22 @@ MALFORMED_ROWS: Final[dict[str, str]] = {
 }
 
 
+def reason_and_place(fault: msgspec.ValidationError) -> tuple[str, str]:
+    """What is wrong and where. The library quotes a value outside a closed set; an answer never does."""
+    reason, _, place = str(fault).rpartition(" - at `")
+    if not reason:
+        reason, place = place, "$"
+    if reason.startswith("Invalid enum value"):
+        reason = "Not one of the values allowed"
+    return reason, place.rstrip("`")
+
+
 def shape(data: object, model: type[S], row: str) -> S:
     """`data` as `model`, or a refusal that names the place of the first fault."""
     try:
         return msgspec.convert(data, model, strict=True)
     except msgspec.ValidationError as fault:
-        reason, _, place = str(fault).rpartition(" - at `")
-        if not reason:
-            reason, place = place, "$"
-        place = place.rstrip("`")
-        # The library quotes a value that is not in a closed set; an answer never does.
-        reason = "Not one of the values allowed" if reason.startswith("Invalid enum value") else reason
+        reason, place = reason_and_place(fault)
         raise invalid(f"{reason} (at data{place[1:]})", _row(place, row), at=place) from None
 
 

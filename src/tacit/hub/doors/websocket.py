@@ -192,11 +192,13 @@ class Connection:
             raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
         return self.credential
 
-    def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
+    def _hinted(self, by: object) -> Credential:
         credential = self._require()
+        return self._hub.as_hinted(credential, by) if isinstance(by, str) else credential
+
+    def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
         request: requests.Append = typed(params, requests.Append, strict=True)
-        if request.by is not None:
-            credential = self._hub.as_hinted(credential, request.by)
+        credential = self._hinted(request.by)
         raw = compact(bytes(_raw_data.decode(text).params.data))
         wanted = operations.submission(credential, request, raw)
         self._hub.desk.submit(Append(wanted, self._answerer(call_id, answer=answer)))
@@ -252,7 +254,7 @@ class Connection:
                 return self._unfollow(params)
             case _ if method in METHODS:
                 shape, run = METHODS[method]
-                credential = self._require()
+                credential = self._hinted(params.get("by"))
                 return await run(self._hub, credential, typed(params, shape, strict=True))
             case _:
                 raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
