@@ -19,8 +19,9 @@ from tacit.ledger.principal import PrincipalKind
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Made by tools/docs.py; edit the tables in the code instead. -->\n"
 FOLLOW = (
-    "| `follow` | ws; SSE: `GET …/events` with `Accept: text/event-stream` | as `events` | `{subscription}`, then "
-    "notifications `event {subscription, event}`; `cut {subscription, since_seq, reason}` before it ends |"
+    "| `follow` | ws; SSE: `GET …/events` with `Accept: text/event-stream` | as `events` | `{subscription}`, "
+    "then notifications `event {subscription, event}`; "
+    "`cut {subscription, since_seq, reason}` before the hub ends it |"
 )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from tacit.base.errors import Unavailable
-from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import Session, pass_session
 from tacit.ledger.admission import Settings
@@ -72,9 +71,5 @@ def verify(context: click.Context, session: Session) -> None:
 @pass_session
 def rebuild(session: Session) -> None:
     """Fold every event again into empty projections. The hub must be stopped."""
-    lock = FolderLock(session.data, purpose="tacit ledger rebuild")
-    try:
-        count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings())
-    finally:
-        lock.release()
+    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings())
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,7 +10,9 @@ from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.journal import FIRST_LINK, link
-from tests.ledger.world import World
+
+if TYPE_CHECKING:
+    from tests.ledger.world import World
 
 
 def rebuild(world: World) -> int:

@@ -102,10 +102,15 @@ class HttpDoor:
         if (request.content_length or 0) > limit:
             raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
         raw = bytearray()
-        async for piece in request.content.iter_any():
-            raw += piece
-            if len(raw) > limit:
-                raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
+        try:
+            async for piece in request.content.iter_any():
+                raw += piece
+                if len(raw) > limit:
+                    break
+        except web.RequestPayloadError as fault:
+            raise invalid("the body is not what its headers say", "CCCS-020", reason="bad_body") from fault
+        if len(raw) > limit:
+            raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
         return operations.body_of(bytes(raw))
 
 

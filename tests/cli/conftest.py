@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TACIT = str(Path(sys.executable).parent / "tacit")
+
+
+class Shell:
+    """The `tacit` command as a person types it, in a home folder of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.env = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("TACIT")},
+            "XDG_DATA_HOME": str(home / "data"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "COLUMNS": "200",
+            "NO_COLOR": "1",
+            "HOME": str(home),
+        }
+        self.hub: subprocess.Popen[str] | None = None
+
+    def start(self, *options: str, port: str = "0") -> dict[str, object]:
+        with (self.home / "hub.log").open("a") as log:
+            self.hub = subprocess.Popen(
+                [TACIT, "--json", "up", "--port", port, *options],
+                env=self.env,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        told = json.loads(self.hub.stdout.readline())
+        self.env["TACIT_URL"] = told["url"]
+        return told
+
+    def stop(self, how: int = signal.SIGTERM) -> int:
+        self.hub.send_signal(how)
+        code = self.hub.wait(20)
+        self.hub.stdout.close()
+        return code
+
+    def run(self, *words: str, code: int = 0, stdin: str = "") -> str:
+        done = subprocess.run(
+            [TACIT, *words],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            input=stdin,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr + done.stdout
+        return done.stdout if code == 0 else done.stderr
+
+    def json(self, *words: str):
+        return json.loads(self.run(*words, "--json"))
+
+
+@pytest.fixture
+def shell(tmp_path):
+    shell = Shell(tmp_path)
+    yield shell
+    if shell.hub is not None and shell.hub.poll() is None:
+        shell.stop(signal.SIGKILL)
+    elif shell.hub is not None:
+        shell.hub.stdout.close()
