@@ -52,6 +52,8 @@ def connect(path: Path, *, readonly: bool = False, vfs: str | None = None) -> ap
             connection.execute("PRAGMA synchronous=FULL")
             # Checkpoints belong to the Checkpointer's thread, never to a commit that someone waits for.
             connection.execute("PRAGMA wal_autocheckpoint=0")
+            # Without it, REPLACE would remove a row past the triggers that forbid it.
+            connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if readonly else PAGE_CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()

@@ -109,6 +109,7 @@ class Store:
             self._readers.put(Reader(connection))
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._uuid = ids.Uuid7()
+        self._closed = False
 
     def start(self, deliver: Callable[[Sequence[Job], Sequence[Outcome]], None] = deliver_here) -> None:
         """Begin to write; reports what an earlier crash left half-written."""
@@ -203,11 +204,17 @@ class Store:
         return "g_" + self._uuid.next(self.options.clock.now() // 1000, draw).hex()[:24]
 
     def close(self) -> None:
-        """Finish what waits, move the log into the database, let go of the folder."""
+        """Finish what waits, move the log into the database, let go of the folder. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
         self.writer.close()
         self.checkpointer.close()
         self.pool.shutdown(wait=True)
-        for connection in self._reader_connections:
-            connection.close()
-        self._connection.close()
-        self._lock.release()
+        try:
+            for connection in (*self._reader_connections, self._connection):
+                connection.close()
+        except FAILED as error:
+            log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
+        finally:
+            self._lock.release()
