@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 START = parse_rfc3339("2026-01-13T10:00:00Z") or Moment(0)
+
+
+_seeds = itertools.count(1)
 
 
 class HandClock:
@@ -81,7 +85,8 @@ class World:
     ) -> None:
         self.folder = folder
         self.clock = HandClock()
-        self.entropy = SeededEntropy()
+        # A second world on the same folder must not draw the same ids again.
+        self.entropy = SeededEntropy(next(_seeds))
         self.settings = settings or Settings()
         self.vfs = vfs
         self.hard_pages = hard_pages

@@ -86,7 +86,8 @@ def _owing(audience: Audience, group: Group, sender: str) -> tuple[str, ...]:
     if audience.everyone:
         names.update(dict.fromkeys(actor.actor_id for actor in group.present()))
     names.pop(sender, None)
-    return tuple(names)
+    # A service may be a party to a dm, yet only actors and humans acknowledge (CCCS-059).
+    return tuple(name for name in names if group.is_addressable(name))
 
 
 def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
@@ -105,7 +106,7 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
 
 
 def _notice(body: shapes.SystemNotify, by: str, _data: dict[str, Any], group: Group, _: Lookup) -> Facts:
-    audience = notice_audience(body)
+    audience = notice_audience(body, by)
     return Facts(
         audience=audience,
         addressed=True,

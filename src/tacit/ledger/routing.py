@@ -75,11 +75,12 @@ def audience_of(message: ChatMessage, group: Group, sender: str, replied: Found 
     A dm is declared by `conversation.kind`, or follows: one concrete recipient and no reply, or a reply that
     stays among the parties of a private message. A private message's reply without `to` goes to the others.
     """
-    tokens = list(dict.fromkeys(message.to))
+    tokens = list(dict.fromkeys(USER if token == "@user" else token for token in message.to))  # noqa: S105
     declared = message.conversation.kind if message.conversation else None
     inside = replied is not None and replied.private
     if replied is not None and inside and not tokens and declared in {None, "dm", "thread"}:
-        return Audience(named=tuple(sorted(replied.parties() - {sender})), private=True)
+        others = (party for party in replied.parties() if party != sender and group.has_member(party))
+        return Audience(named=tuple(sorted(others)), private=True)
     audience = resolve(tokens, group, sender)
     if declared == "dm":
         if audience.everyone or not tokens or not all(is_concrete(token) for token in tokens):

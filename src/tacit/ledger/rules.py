@@ -150,11 +150,11 @@ def _notify(case: Case) -> Outcome:
     return None
 
 
-def notice_audience(body: shapes.SystemNotify) -> Audience:
-    """One recipient, or everyone."""
+def notice_audience(body: shapes.SystemNotify, sender: str) -> Audience:
+    """One recipient, or everyone; the sender is never its own recipient."""
     if body.target_actor_id is None:
         return Audience(everyone=True)
-    return Audience(named=(body.target_actor_id,))
+    return Audience(named=() if body.target_actor_id == sender else (body.target_actor_id,))
 
 
 def _notify_ack(case: Case) -> Outcome:

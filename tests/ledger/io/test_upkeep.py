@@ -6,7 +6,6 @@ import pytest
 
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.sqlite import connect
-from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.journal import FIRST_LINK, link
@@ -208,4 +207,3 @@ def test_verify_beside_a_running_hub_leaves_an_arriving_blob_alone(room: World) 
 def test_verify_of_a_folder_without_a_ledger_is_told_apart(world: World) -> None:
     with pytest.raises(Unavailable, match="cannot open"):
         upkeep.verify(world.folder / "elsewhere", world.entropy)
-    assert Settings() == world.settings

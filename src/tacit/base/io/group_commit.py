@@ -26,7 +26,7 @@ class GroupCommit(Generic[J, R]):
     def __init__(
         self,
         commit: Callable[[Sequence[J]], Sequence[R]],
-        deliver: Callable[[Sequence[J], Sequence[R]], None],
+        deliver: Callable[[Sequence[J], Sequence[R | Unavailable]], None],
         *,
         name: str = "tacit-writer",
         max_batch: int = 512,
@@ -80,11 +80,19 @@ class GroupCommit(Generic[J, R]):
             return [self._waiting.popleft() for _ in range(count)]
 
     def _run(self) -> None:
+        unanswered: list[J] = []
         try:
-            while jobs := self._take():
-                self._deliver(jobs, self._commit(jobs))
+            while unanswered := self._take():
+                jobs, outcomes = unanswered, self._commit(unanswered)
+                unanswered = []
+                self._deliver(jobs, outcomes)
         except BaseException as error:
-            # Callers are told by `submit` and by `died`; the failure itself still reaches the thread's hook.
+            # Later callers are told by `submit` and by `died`; the failure itself reaches the thread's hook.
             with self._wake:
                 self._died = error
+                unanswered += self._waiting
+                self._waiting.clear()
+            if unanswered:
+                told = Unavailable("the store's writer has died; whether this was written is not known")
+                self._deliver(unanswered, [told] * len(unanswered))
             raise

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PAGE_CACHE_KIB: Final = 16_384
 READER_CACHE_KIB: Final = 4_096
 BUSY_MS: Final = 10_000
+RESTART_WAIT_MS: Final = 50
 
 DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError)
 FAILED: Final = (
@@ -51,6 +52,8 @@ def connect(path: Path, *, readonly: bool = False, vfs: str | None = None) -> ap
             connection.execute("PRAGMA synchronous=FULL")
             # Checkpoints belong to the Checkpointer's thread, never to a commit that someone waits for.
             connection.execute("PRAGMA wal_autocheckpoint=0")
+            # Without it, REPLACE would remove a row past the triggers that forbid it.
+            connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if readonly else PAGE_CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
@@ -72,7 +75,8 @@ class Schema:
         """Bring the file forward to the newest version, each step in its own transaction."""
         found = _pragma(connection, "application_id")
         version = _pragma(connection, "user_version")
-        if found not in {0, self.application_id}:
+        is_blank = not version and not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        if found != self.application_id and not (found == 0 and is_blank):
             raise Corrupt(
                 f"{path.name} belongs to another program", hint="point --data at a folder of Tacit's own"
             )
@@ -108,7 +112,8 @@ class Checkpointer:
     """Moves the write-ahead log into the database in a thread of its own, so that no commit waits for it.
 
     Below `soft_pages` nothing happens; above, a passive checkpoint follows each nudge. When the log passes
-    `hard_pages` (a reader held it open), the next checkpoint waits for readers and starts the log anew.
+    `hard_pages`, the next checkpoint starts the log anew. Doing so keeps writers out while it waits for
+    readers, so it waits for a moment only; if a reader stays, it tries again `soft_pages` later.
     """
 
     def __init__(
@@ -119,6 +124,7 @@ class Checkpointer:
         self._soft = soft_pages
         self._hard = hard_pages
         self._pages = 0
+        self._held = 0
         self._wake = threading.Event()
         self._closing = False
         self.failures = 0
@@ -152,19 +158,33 @@ class Checkpointer:
             self._thread.join()
 
     def _run(self) -> None:
-        connection = connect(self._path, vfs=self._vfs)
-        try:
-            while True:
-                self._wake.wait()
-                self._wake.clear()
-                if self._closing:
-                    return
-                restart = self._pages >= self._hard
-                mode = apsw.SQLITE_CHECKPOINT_RESTART if restart else apsw.SQLITE_CHECKPOINT_PASSIVE
-                try:
-                    connection.wal_checkpoint(mode=mode)
-                except FAILED:
-                    # The log simply stays longer; the next nudge tries again, the metric tells.
-                    self.failures += 1
-        finally:
+        connection: apsw.Connection | None = None
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            if self._closing:
+                break
+            try:
+                if connection is None:
+                    connection = connect(self._path, vfs=self._vfs)
+                    connection.set_busy_timeout(RESTART_WAIT_MS)
+                self._checkpoint(connection)
+            except (*FAILED, *DAMAGED, Unavailable, Corrupt):
+                # The log simply stays longer; the next nudge tries again, the metric tells.
+                self.failures += 1
+        if connection is not None:
             connection.close()
+
+    def _checkpoint(self, connection: apsw.Connection) -> None:
+        pages = self._pages
+        restart = pages >= max(self._hard, self._held)
+        try:
+            connection.wal_checkpoint(
+                mode=apsw.SQLITE_CHECKPOINT_RESTART if restart else apsw.SQLITE_CHECKPOINT_PASSIVE
+            )
+        except apsw.BusyError:
+            if restart:
+                self._held = pages + self._soft
+            raise
+        if restart:
+            self._held = 0

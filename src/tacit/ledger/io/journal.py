@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.errors import Bug
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.ports import Stale
 
@@ -46,6 +47,8 @@ class SqliteJournal:
         """Append entries whose positions follow `expected_last`, or raise `Stale`."""
         if self.last(group) != expected_last or entries[0].seq != expected_last + 1:
             raise Stale
+        if entries[-1].seq != expected_last + len(entries):
+            raise Bug("entries leave a gap or stand out of order")
         base = self._number(group) << SHIFT
         chain = group.chain or FIRST_LINK
         rows: list[tuple[int, bytes, int, bytes, bytes]] = []

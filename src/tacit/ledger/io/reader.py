@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import heapq
 import json
+import re
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,8 +25,6 @@ from tacit.ledger.io.rows import SELECT, found, one
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import apsw
 
     from tacit.ledger.cursor import Selection
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
+_UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,16 @@ class Reader:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """All queries inside see the same moment: none of them can skip what another one already shows."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def group(self, group_id: str) -> Group:
         """A group; refuses an unknown one."""
@@ -273,7 +285,7 @@ class Reader:
     def search(self, group: Group, principal: str, query: str, limit: int) -> list[Found]:
         """Messages that contain every word of the query, newest first."""
         words = [word.replace('"', '""') for word in query.split()]
-        if not words or len(query) > 500:
+        if not words or len(query) > 500 or _UNSEARCHABLE.search(query):
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
         match = " ".join(f'"{word}"*' for word in words)
         base = group.number << SHIFT

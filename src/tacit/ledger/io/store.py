@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+import msgspec
+from apsw import SQLITE_CHECKPOINT_TRUNCATE, BusyError
 
 from tacit.base import ids
 from tacit.base.errors import Corrupt, Refused, Unavailable
@@ -75,6 +79,8 @@ class Store:
             self._connection = connect(self.path, vfs=self.options.vfs)
             SCHEMA.migrate(self._connection, self.path)
             self._check_ends()
+            if self._torn is not None:
+                self._start_log_anew()
         except DAMAGED as error:
             self._lock.release()
             raise Corrupt("the ledger's file is damaged", hint=damage_hint(self.path)) from error
@@ -103,6 +109,7 @@ class Store:
             self._readers.put(Reader(connection))
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._uuid = ids.Uuid7()
+        self._closed = False
 
     def start(self, deliver: Callable[[Sequence[Job], Sequence[Outcome]], None] = deliver_here) -> None:
         """Begin to write; reports what an earlier crash left half-written."""
@@ -128,6 +135,11 @@ class Store:
                     f"group {group_id} does not end where its record says", hint=damage_hint(self.path)
                 )
 
+    def _start_log_anew(self) -> None:
+        """The torn end is kept in quarantine; left in the log it would be found again after every crash."""
+        with suppress(BusyError):
+            self._connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
+
     def _report_torn(self, found: torn.Torn) -> None:
         log.warning("a half-written commit was set aside", extra={"bytes": found.size})
         data = {
@@ -143,8 +155,6 @@ class Store:
 
     def own_submission(self, group_id: str, kind: str, data: dict[str, Any]) -> Submission:
         """A submission of the hub's own."""
-        import msgspec
-
         return Submission(group_id, SYSTEM, kind, data, msgspec.json.encode(data))
 
     def submit(self, job: Job) -> None:
@@ -176,11 +186,12 @@ class Store:
         return outcome
 
     def read(self, query: Callable[[Reader], T]) -> T:
-        """Run a query on a free reader; blocks while all are busy."""
+        """Run a query on a free reader, against one state of the ledger; blocks while all are busy."""
         reader = self._readers.get()
         try:
-            return query(reader)
-        except DAMAGED as error:
+            with reader.snapshot():
+                return query(reader)
+        except (*DAMAGED, msgspec.DecodeError) as error:
             raise Corrupt("the ledger's file is damaged", hint=damage_hint(self.path)) from error
         except FAILED as error:
             raise Unavailable(f"the ledger cannot be read now ({type(error).__name__})") from error
@@ -193,11 +204,17 @@ class Store:
         return "g_" + self._uuid.next(self.options.clock.now() // 1000, draw).hex()[:24]
 
     def close(self) -> None:
-        """Finish what waits, move the log into the database, let go of the folder."""
+        """Finish what waits, move the log into the database, let go of the folder. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
         self.writer.close()
         self.checkpointer.close()
         self.pool.shutdown(wait=True)
-        for connection in self._reader_connections:
-            connection.close()
-        self._connection.close()
-        self._lock.release()
+        try:
+            for connection in (*self._reader_connections, self._connection):
+                connection.close()
+        except FAILED as error:
+            log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
+        finally:
+            self._lock.release()
