@@ -37,6 +37,9 @@ class Desk:
         self._metrics = metrics
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = False
+        self._open = 0
+        self._settled = asyncio.Event()
+        self._settled.set()
         self.on_landed: Callable[[Landed], None] = lambda _landed: None
 
     def open(self) -> None:
@@ -64,6 +67,18 @@ class Desk:
             self._live.publish(group_id, events)
         for job, outcome in zip(jobs, outcomes, strict=True):
             job.done(outcome)
+        self._open -= len(jobs)
+        if not self._open:
+            self._settled.set()
+
+    async def settled(self) -> None:
+        """Return when everything that was taken has been answered."""
+        await self._settled.wait()
+
+    @property
+    def is_closing(self) -> bool:
+        """Is the hub stopping?"""
+        return self._closing
 
     def close(self) -> None:
         """Take nothing more."""
@@ -74,6 +89,8 @@ class Desk:
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
         self.store.submit(job)
+        self._open += 1
+        self._settled.clear()
 
     async def append(self, submission: Submission, *, creates: bool = False) -> Landed | Again:
         """Append and wait for the commit."""

@@ -47,8 +47,8 @@ class Hub:
             limits.failed_sign_ins_per_second, limits.failed_sign_ins_per_second * 6, "failed sign-ins"
         )
         self.on_revoked: dict[Callable[[str], None], None] = {}
+        self.on_stop: dict[Callable[[], None], None] = {}
         self.is_first_start = False
-        self.stopping = asyncio.Event()
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
@@ -108,7 +108,6 @@ class Hub:
 
     async def close(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit."""
-        self.stopping.set()
         self.desk.close()
         self.live.close()
         await asyncio.get_running_loop().run_in_executor(None, self.store.close)

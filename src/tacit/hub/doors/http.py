@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 
 from tacit.base.errors import Refused, TacitError
 from tacit.hub import operations
+from tacit.hub.config import is_loopback
 from tacit.hub.doors.answers import failure, status_of
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import fault_text
@@ -163,13 +164,26 @@ def guard(hub: Hub) -> Middleware:
             )
         if origin is not None and request.method == hdrs.METH_OPTIONS:
             return web.Response(status=204, headers=_preflight(origin))
-        response = await _answered(request, handler)
-        if origin is not None and not response.prepared:
-            response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
-            response.headers[hdrs.VARY] = "Origin"
-        return response
+        if hub.config.local_trust and not _says_loopback(request):
+            # A page whose name was pointed at this machine would be of its own origin: take no other name.
+            return json_answer(
+                {"code": "permission_denied", "message": "under local trust use 127.0.0.1 or localhost"}, 403
+            )
+        return await _answered(request, handler)
 
     return step
+
+
+def allow_origin(hub: Hub) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """Let an allowed page read every answer, streams and errors too."""
+
+    async def sign(request: web.Request, response: web.StreamResponse) -> None:
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is not None and _same_origin(request, origin, hub.config.allow_origins):
+            response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+            response.headers[hdrs.VARY] = "Origin"
+
+    return sign
 
 
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -184,9 +198,9 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.HTTPException as error:
         return json_answer({"code": "invalid_request", "message": error.reason}, error.status)
     except web.RequestPayloadError:
-        return error_answer(
-            invalid("the body cannot be read: its transfer or content coding is broken", "CCCS-020")
-        )
+        response = error_answer(invalid("the body's transfer or content coding is broken", "CCCS-020"))
+        response.force_close()
+        return response
     except (ConnectionResetError, TimeoutError):
         raise
     except Exception as error:  # noqa: BLE001 - the last line: answered as `internal` and logged
@@ -201,6 +215,11 @@ def _preflight(origin: str) -> dict[str, str]:
         hdrs.ACCESS_CONTROL_MAX_AGE: "600",
         hdrs.VARY: "Origin",
     }
+
+
+def _says_loopback(request: web.Request) -> bool:
+    name = request.transport.get_extra_info("sockname") if request.transport is not None else None
+    return not isinstance(name, tuple) or is_loopback(request.url.host or "")
 
 
 def _same_origin(request: web.Request, origin: str, allowed: tuple[str, ...]) -> bool:
