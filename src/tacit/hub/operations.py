@@ -7,6 +7,7 @@ raising. What it may show is decided by the credential (CCCS-045, CCCS-110).
 from __future__ import annotations
 
 import base64
+import hashlib
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -267,7 +268,7 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     if request.record:
         record = record_data(source.event_id, request.group_id, request.to)
         if request.client_id is not None:
-            record["client_id"] = f"record:{request.client_id}"[:128]
+            record["client_id"] = "record:" + hashlib.sha256(request.client_id.encode()).hexdigest()
         wanted.append(
             Submission(request.src_group_id, principal, "chat.message", record, msgspec.json.encode(record))
         )

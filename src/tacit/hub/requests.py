@@ -150,7 +150,7 @@ class OneBlob(msgspec.Struct, frozen=True, kw_only=True):
 
     group_id: GroupId
     path: Annotated[str, Meta(min_length=1, max_length=512)]
-    offset: Annotated[int, Meta(ge=0)] = 0
+    offset: Position = 0
     length: Annotated[int, Meta(ge=0, le=512 * 1024)] = 256 * 1024
 
 
