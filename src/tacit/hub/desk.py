@@ -7,8 +7,9 @@ happen on the loop's thread, once per commit.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
 from tacit.ledger.io.clerk import Again, Append, Job, Landed, Outcome, Together, Write
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Found
 
 T = TypeVar("T")
+log: Final = logging.getLogger("tacit.hub")
+SETTLE_SECONDS: Final = 10.0
 
 
 class Desk:
@@ -72,8 +75,12 @@ class Desk:
             self._settled.set()
 
     async def settled(self) -> None:
-        """Return when everything that was taken has been answered."""
-        await self._settled.wait()
+        """Return when everything that was taken has been answered, or when the writer seems to hang."""
+        try:
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await self._settled.wait()
+        except TimeoutError:
+            log.warning("stopping although the writer has not answered", extra={"open": self._open})
 
     @property
     def is_closing(self) -> bool:

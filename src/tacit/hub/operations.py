@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from tacit import __version__
-from tacit.base.strict_json import Malformed, parse
+from tacit.base.strict_json import Malformed, compact, parse
 from tacit.hub import views
 from tacit.ledger.admission import Submission
 from tacit.ledger.codes import denied, invalid, missing
@@ -43,10 +43,12 @@ def submission(credential: Credential, request: requests.Append, raw: bytes) -> 
     )
 
 
-async def append(hub: Hub, credential: Credential, request: requests.Append) -> object:
-    """Append one event."""
-    raw = msgspec.json.encode(request.data)
-    return views.appended(await hub.desk.append(submission(credential, request, raw)))
+async def append(
+    hub: Hub, credential: Credential, request: requests.Append, raw: bytes | None = None
+) -> object:
+    """Append one event; `raw` is its data as the caller wrote it."""
+    kept = raw if raw is not None else msgspec.json.encode(request.data)
+    return views.appended(await hub.desk.append(submission(credential, request, kept)))
 
 
 async def show_capabilities(hub: Hub, _credential: Credential, _request: requests.Nothing) -> object:
@@ -333,6 +335,18 @@ async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> 
     await group_of(hub, credential, request.group_id)
     hub.live.signal(request.group_id, credential.principal, request.conversation_id)
     return {"ok": True}
+
+
+class _Body(msgspec.Struct, frozen=True):
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+_as_sent: Final = msgspec.json.Decoder(_Body)
+
+
+def data_as_sent(raw: bytes) -> bytes:
+    """The `data` of a body that `body_of` accepted, without white space and otherwise as it was written."""
+    return compact(bytes(_as_sent.decode(raw).data))
 
 
 def body_of(raw: bytes) -> dict[str, Any]:

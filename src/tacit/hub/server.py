@@ -83,6 +83,7 @@ class Server:
         self.config = config
         self.hub = Hub(config)
         self._runner: web.AppRunner | None = None
+        self._stopped = False
         self.port = config.port
 
     async def start(self) -> None:
@@ -115,6 +116,9 @@ class Server:
 
     async def stop(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit, close the doors."""
+        if self._stopped:
+            return
+        self._stopped = True
         self.hub.desk.close()
         await self.hub.desk.settled()
         self.hub.live.close()

@@ -83,12 +83,14 @@ class HttpDoor:
             try:
                 # Who asks comes before what is asked; only under local trust may the body itself say it.
                 credential = credential_of(self._hub, request)
-                given = await self._body(request) if in_body else query_of(request, operation.params)
+                raw = await self._body(request) if in_body else b""
+                given = operations.body_of(raw) if in_body else query_of(request, operation.params)
                 if isinstance(by := given.get("by"), str):
                     credential = self._hub.as_hinted(credential, by)
                 given.update(dict(request.match_info))
                 params = typed(given, operation.params, strict=in_body)
-                result = await operation.run(self._hub, credential, params)
+                kept = {"raw": operations.data_as_sent(raw)} if operation.name == "append" else {}
+                result = await operation.run(self._hub, credential, params, **kept)
             except Unauthenticated:
                 return unauthenticated_answer()
             except (Refused, TacitError) as error:
@@ -98,7 +100,7 @@ class HttpDoor:
 
         return handle
 
-    async def _body(self, request: web.Request) -> dict[str, Any]:
+    async def _body(self, request: web.Request) -> bytes:
         limit = self._hub.config.limits.body_bytes
         if (request.content_length or 0) > limit:
             raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
@@ -107,7 +109,7 @@ class HttpDoor:
             raw += piece
             if len(raw) > limit:
                 raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
-        return operations.body_of(bytes(raw))
+        return bytes(raw)
 
 
 def _status(operation: Operation, result: object) -> int:
