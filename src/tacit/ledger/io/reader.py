@@ -276,7 +276,8 @@ class Reader:
 
     def search(self, group: Group, principal: str, query: str, limit: int) -> list[Found]:
         """Messages that contain every word of the query, newest first."""
-        words = [word.replace('"', '""') for word in query.split()]
+        # SQLite reads a NUL as the end of the text; between words it means no more than a space.
+        words = [word.replace('"', '""') for word in query.replace("\0", " ").split()]
         if not words or len(query) > 500:
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
         match = " ".join(f'"{word}"*' for word in words)
