@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -11,45 +9,20 @@ import pytest
 import schemathesis
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
-from tests.hub.room import Room, config
+from tests.hub.beside import Beside
 
-from tacit.hub.config import Limits
 from tacit.hub.doors.routes import OPERATIONS
-from tacit.hub.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.hub.room import Room
 
 EXAMPLES = 12
 load_all_checks()
 # A schema says what a request looks like, not whether it makes sense: `kind` is one of many, cursors exclude
 # one another, a position exists or not. And members or parameters that we do not know are ignored (CCCS-013).
 LEFT_OUT = {"positive_data_acceptance", "negative_data_rejection"}
-
-
-class Beside:
-    """A hub on a loop of its own thread, for a client that blocks."""
-
-    def __init__(self, folder: Any) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self.server = self.run(self._begin(folder))
-
-    async def _begin(self, folder: Any) -> Server:
-        # schemathesis also asks without a token and with wrong ones, over and over.
-        server = Server(config(folder, limits=Limits(failed_sign_ins_per_second=10_000)))
-        await server.start()
-        return server
-
-    def run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
-
-    def close(self) -> None:
-        self.run(self.server.stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
 
 @pytest.fixture(scope="module")
