@@ -488,9 +488,8 @@ async def test_the_second_example_vector_a_relayed_message(room: Room) -> None:
 async def test_framework_errors_are_error_objects_too(room: Room) -> None:
     plain = await room.get("/v1/ws")
     assert (plain.status, plain.code) == (400, "invalid_request")
-    for body, kind in ((b"{broken", "gzip"), (b"{broken", "deflate"), (b"{broken", "br")):
-        answer = await room.call("POST", "/v1/groups", data=body, headers={"Content-Encoding": kind})
-        assert (answer.status, answer.code) == (400, "invalid_request"), kind
+    broken = await room.call("POST", "/v1/groups", data=b"{broken", headers={"Content-Encoding": "gzip"})
+    assert (broken.status, broken.code) == (400, "invalid_request")
 
 
 @pytest.mark.spec("CCCS-111")

@@ -23,6 +23,7 @@ class Limits:
     requests_per_second: float = 20_000.0
     burst: float = 40_000.0
     failed_sign_ins_per_second: float = 5.0
+    sign_in_seconds: float = 10.0
     follower_bytes: int = 4 * 1024 * 1024
     heartbeat_seconds: float = 30.0
 

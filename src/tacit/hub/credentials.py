@@ -87,6 +87,7 @@ class Registry:
             "LEFT JOIN actors a ON a.group_no=g.number AND a.actor_id=c.principal "
             "WHERE c.revoked IS NULL AND a.removed IS NULL"
         )
+        self._live.clear()
         for token_hash, token_id, principal, group_id, groups in rows:
             allowed = frozenset(json.loads(groups)) if groups else None
             self._live[bytes(token_hash)] = Credential(token_id, principal, group_id, allowed)

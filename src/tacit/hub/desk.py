@@ -7,8 +7,9 @@ happen on the loop's thread, once per commit.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
 from tacit.ledger.io.clerk import Again, Append, Job, Landed, Outcome, Together, Write
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Found
 
 T = TypeVar("T")
+log: Final = logging.getLogger("tacit.hub")
+SETTLE_SECONDS: Final = 10.0
 
 
 class Desk:
@@ -37,6 +40,9 @@ class Desk:
         self._metrics = metrics
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = False
+        self._open = 0
+        self._settled = asyncio.Event()
+        self._settled.set()
         self.on_landed: Callable[[Landed], None] = lambda _landed: None
 
     def open(self) -> None:
@@ -64,6 +70,22 @@ class Desk:
             self._live.publish(group_id, events)
         for job, outcome in zip(jobs, outcomes, strict=True):
             job.done(outcome)
+        self._open -= len(jobs)
+        if not self._open:
+            self._settled.set()
+
+    async def settled(self) -> None:
+        """Return when everything that was taken has been answered, or when the writer seems to hang."""
+        try:
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await self._settled.wait()
+        except TimeoutError:
+            log.warning("stopping although the writer has not answered", extra={"open": self._open})
+
+    @property
+    def is_closing(self) -> bool:
+        """Is the hub stopping?"""
+        return self._closing
 
     def close(self) -> None:
         """Take nothing more."""
@@ -74,6 +96,8 @@ class Desk:
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
         self.store.submit(job)
+        self._open += 1
+        self._settled.clear()
 
     async def append(self, submission: Submission, *, creates: bool = False) -> Landed | Again:
         """Append and wait for the commit."""

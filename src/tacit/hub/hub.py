@@ -18,6 +18,7 @@ from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import apsw
 
@@ -27,6 +28,27 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
 LOCAL: Final = "local"
+SHORTEST_TOKEN: Final = 32
+
+
+def _kept_token(path: Path) -> str | None:
+    """The owner's token from its file; None when the file is gone, or holds too little to be a secret."""
+    if not path.exists():
+        return None
+    token = path.read_text(encoding="ascii", errors="replace").strip()
+    return token if len(token) >= SHORTEST_TOKEN and token.isascii() else None
+
+
+def _keep_token(path: Path, token: str) -> None:
+    """Write the file as a whole or not at all, for its owner's eyes only."""
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
 
 
 class Hub:
@@ -47,8 +69,8 @@ class Hub:
             limits.failed_sign_ins_per_second, limits.failed_sign_ins_per_second * 6, "failed sign-ins"
         )
         self.on_revoked: dict[Callable[[str], None], None] = {}
+        self.on_stop: dict[Callable[[], None], None] = {}
         self.is_first_start = False
-        self.stopping = asyncio.Event()
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
@@ -58,16 +80,11 @@ class Hub:
 
     def _owner(self, connection: apsw.Connection) -> None:
         path = self.config.data / OWNER_FILE
-        if path.exists():
-            token = path.read_text(encoding="ascii").strip()
-        else:
+        token = _kept_token(path)
+        if token is None or self._is_revoked(connection, token):
             self.is_first_start = True
             token = new_token(self.store.options.entropy)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(token + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            _keep_token(path, token)
         if self.registry.find(token) is None:
             now = self.store.options.clock.now()
             connection.execute(
@@ -78,6 +95,12 @@ class Hub:
                 (digest(token), "tok_owner_" + digest(token)[:6].hex(), USER, now),
             )
             self.registry.load(connection)
+
+    def _is_revoked(self, connection: apsw.Connection, token: str) -> bool:
+        row = connection.execute(
+            "SELECT revoked FROM credentials WHERE token_hash=?", (digest(token),)
+        ).fetchone()
+        return row is not None and row[0] is not None
 
     @property
     def owner_token(self) -> str:
@@ -108,7 +131,6 @@ class Hub:
 
     async def close(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit."""
-        self.stopping.set()
         self.desk.close()
         self.live.close()
         await asyncio.get_running_loop().run_in_executor(None, self.store.close)

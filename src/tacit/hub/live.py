@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Protocol
 
+from tacit.base.errors import Unavailable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -76,14 +78,13 @@ class Live:
         self._ends: dict[str, int] = {}
         self._metrics = metrics
         self._max_pending = max_pending
-
-    def end(self, group_id: str) -> int | None:
-        """The last position that was published; None before the first."""
-        return self._ends.get(group_id)
+        self._closed = False
 
     def attach(self, follower: Follower, seq: int) -> bool:
         """Go live from `seq`; False when newer events were published meanwhile: read them first."""
-        if self._ends.setdefault(follower.group_id, seq) > seq:
+        if self._closed:
+            raise Unavailable("the hub is stopping")
+        if self._ends.get(follower.group_id, 0) > seq:
             return False
         follower.seq = seq
         self._followers[follower.group_id][follower] = None
@@ -130,6 +131,7 @@ class Live:
 
     def close(self) -> None:
         """Tell every follower where to resume (the hub is stopping)."""
+        self._closed = True
         for followers in list(self._followers.values()):
             for follower in list(followers):
                 self.detach(follower)
@@ -139,4 +141,5 @@ class Live:
         """Tell the other followers of a group that somebody is typing; a signal, not an event."""
         followers = self._followers.get(group_id, {})
         for outlet in {follower.outlet: None for follower in followers if follower.principal != by}:
-            outlet.signal(group_id, by, conversation_id)
+            if outlet.pending <= self._max_pending:
+                outlet.signal(group_id, by, conversation_id)

@@ -7,12 +7,13 @@ raising. What it may show is decided by the credential (CCCS-045, CCCS-110).
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, cast
+import hashlib
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from tacit import __version__
-from tacit.base.strict_json import Malformed, parse
+from tacit.base.strict_json import Malformed, compact, parse
 from tacit.hub import views
 from tacit.ledger.admission import Submission
 from tacit.ledger.codes import denied, invalid, missing
@@ -42,10 +43,12 @@ def submission(credential: Credential, request: requests.Append, raw: bytes) -> 
     )
 
 
-async def append(hub: Hub, credential: Credential, request: requests.Append) -> object:
-    """Append one event."""
-    raw = msgspec.json.encode(request.data)
-    return views.appended(await hub.desk.append(submission(credential, request, raw)))
+async def append(
+    hub: Hub, credential: Credential, request: requests.Append, raw: bytes | None = None
+) -> object:
+    """Append one event; `raw` is its data as the caller wrote it."""
+    kept = raw if raw is not None else msgspec.json.encode(request.data)
+    return views.appended(await hub.desk.append(submission(credential, request, kept)))
 
 
 async def show_capabilities(hub: Hub, _credential: Credential, _request: requests.Nothing) -> object:
@@ -272,7 +275,7 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     if request.record:
         record = record_data(source.event_id, request.group_id, request.to)
         if request.client_id is not None:
-            record["client_id"] = f"record:{request.client_id}"[:128]
+            record["client_id"] = "record:" + hashlib.sha256(request.client_id.encode()).hexdigest()
         wanted.append(
             Submission(request.src_group_id, principal, "chat.message", record, msgspec.json.encode(record))
         )
@@ -337,6 +340,18 @@ async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> 
     await group_of(hub, credential, request.group_id)
     hub.live.signal(request.group_id, credential.principal, request.conversation_id)
     return {"ok": True}
+
+
+class _Body(msgspec.Struct, frozen=True):
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+_as_sent: Final = msgspec.json.Decoder(_Body)
+
+
+def data_as_sent(raw: bytes) -> bytes:
+    """The `data` of a body that `body_of` accepted, without white space and otherwise as it was written."""
+    return compact(bytes(_as_sent.decode(raw).data))
 
 
 def body_of(raw: bytes) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Open a group."""
 
     title: Short
-    scopes: list[str] = []
+    scopes: list[Annotated[str, Meta(min_length=1, max_length=2000)]] = []
 
 
 class OneGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class NewActor(msgspec.Struct, frozen=True, kw_only=True):
     """Add an actor; its token is shown once."""
 
     group_id: GroupId
-    actor_id: Name
+    actor_id: Annotated[Name, Meta(extra_json_schema={"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"})]
     role: Literal["foreman", "peer"] | None = None
     title: Short | None = None
     roles: list[Annotated[str, Meta(max_length=40)]] = []
@@ -47,14 +47,14 @@ class NewPerson(msgspec.Struct, frozen=True, kw_only=True):
     """Add a further human, `usr:<id>`."""
 
     group_id: GroupId
-    principal: Name
+    principal: Annotated[Name, Meta(extra_json_schema={"pattern": "^usr:[A-Za-z0-9][A-Za-z0-9._-]*$"})]
     title: Short | None = None
 
 
 class NewService(msgspec.Struct, frozen=True, kw_only=True):
     """Register a service, `svc:<name>`, for all groups or for some."""
 
-    name: Name
+    name: Annotated[Name, Meta(extra_json_schema={"pattern": "^svc:[A-Za-z0-9][A-Za-z0-9._-]*$"})]
     groups: list[GroupId] | None = None
 
 
@@ -75,7 +75,7 @@ class Append(msgspec.Struct, frozen=True, kw_only=True):
     """Append an event. Other envelope members are ignored; a `by` must be the caller's own."""
 
     group_id: GroupId
-    kind: str
+    kind: Annotated[str, Meta(min_length=1, max_length=128)]
     data: dict[str, Any]
     scope_key: str = ""
     by: str | None = None
@@ -88,7 +88,7 @@ class Events(msgspec.Struct, frozen=True, kw_only=True):
     since_seq: Position | None = None
     since_event_id: EventId | None = None
     since_ts: str | None = None
-    kinds: list[str] | None = None
+    kinds: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)] | None = None
     limit: Limit | None = None
 
 
@@ -149,7 +149,7 @@ class OneBlob(msgspec.Struct, frozen=True, kw_only=True):
 
     group_id: GroupId
     path: Annotated[str, Meta(min_length=1, max_length=512)]
-    offset: Annotated[int, Meta(ge=0)] = 0
+    offset: Position = 0
     length: Annotated[int, Meta(ge=0, le=512 * 1024)] = 256 * 1024
 
 

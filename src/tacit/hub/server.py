@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from aiohttp import hdrs, web
 
 from tacit.hub.doors import blobs, sse, websocket
-from tacit.hub.doors.http import HttpDoor, guard, json_answer
+from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer
 from tacit.hub.doors.openapi import describe
 from tacit.hub.doors.page import front_page
 from tacit.hub.doors.routes import OPERATIONS
@@ -32,6 +32,7 @@ async def _healthz(_request: web.Request) -> web.StreamResponse:
 def application(hub: Hub) -> web.Application:
     """All doors of one hub."""
     app = web.Application(middlewares=[guard(hub)], client_max_size=hub.config.limits.body_bytes)
+    app.on_response_prepare.append(allow_origin(hub))
     door = HttpDoor(hub)
     description = describe(hub.config)
     for operation in OPERATIONS:
@@ -82,6 +83,7 @@ class Server:
         self.config = config
         self.hub = Hub(config)
         self._runner: web.AppRunner | None = None
+        self._stopped = False
         self.port = config.port
 
     async def start(self) -> None:
@@ -114,8 +116,14 @@ class Server:
 
     async def stop(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit, close the doors."""
+        if self._stopped:
+            return
+        self._stopped = True
         self.hub.desk.close()
+        await self.hub.desk.settled()
         self.hub.live.close()
+        for leave in list(self.hub.on_stop):
+            leave()
         if self._runner is not None:
             await self._runner.cleanup()
         await self.hub.close()

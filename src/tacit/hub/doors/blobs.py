@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
-from tacit.base.errors import TacitError
+from tacit.base.errors import TacitError, Unavailable
 from tacit.hub import operations
 from tacit.hub.doors.http import (
     Unauthenticated,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.hub.hub import Hub
-    from tacit.ledger.io.blobs import Stored
+    from tacit.ledger.io.blobs import Incoming, Stored
 
 # Shown by a browser as they are; anything else is only ever offered as a download.
 SAFE: Final = frozenset(
@@ -37,16 +38,24 @@ def _require_size(size: int, limit: int) -> None:
 
 
 async def _receive(hub: Hub, request: web.Request) -> Stored:
-    limit = hub.config.limits.blob_bytes
-    incoming = hub.store.blobs.incoming()
     try:
-        async for piece in request.content.iter_chunked(256 * 1024):
-            incoming.write(piece)
-            _require_size(incoming.size, limit)
-        return incoming.finish()
-    except BaseException:
-        incoming.abandon()
+        incoming = hub.store.blobs.incoming()
+        try:
+            return await _written(incoming, request, hub.config.limits.blob_bytes)
+        except BaseException:
+            incoming.abandon()
+            raise
+    except ConnectionError:
         raise
+    except OSError as error:
+        raise Unavailable(f"the blob cannot be stored now ({type(error).__name__})") from error
+
+
+async def _written(incoming: Incoming, request: web.Request, limit: int) -> Stored:
+    async for piece in request.content.iter_chunked(256 * 1024):
+        incoming.write(piece)
+        _require_size(incoming.size, limit)
+    return await asyncio.to_thread(incoming.finish)
 
 
 async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:

@@ -32,11 +32,13 @@ class Following:
         self._request = request
         self._wanted: Selection = operations.chosen(request)
         self._page: Page | None = None
+        self.at = 0
 
     async def begin(self) -> None:
         """Read the first page; everything that can be refused is refused here."""
         await operations.group_of(self._hub, self._credential, self._request.group_id)
-        self._page = await self._read(self._wanted)
+        page = self._page = await self._read(self._wanted)
+        self.at = page.events[0].seq - 1 if page.events else page.next_seq
 
     async def _read(self, wanted: Selection) -> Page:
         group_id, principal = self._request.group_id, self._credential.principal
@@ -47,15 +49,19 @@ class Following:
     async def go_live(
         self, outlet: Outlet, subscription: int, drain: Callable[[], Awaitable[None]]
     ) -> Follower:
-        """Replay, then attach. `drain` waits until the outlet has room: a replay floods no slow reader."""
+        """Replay, then attach. `drain` waits until the outlet has room: a replay floods no slow reader.
+
+        Whatever ends it early leaves in `at` the position from which the reader can resume.
+        """
         page = self._page or await self._read(self._wanted)
         principal = self._credential.principal
         follower = Follower(outlet, subscription, self._request.group_id, principal, self._wanted)
         # A limit bounds the replay alone (CCCS-108): what lies between it and the end is left out.
-        at = page.last_seq if self._request.limit is not None else page.next_seq
+        at = max(page.next_seq, page.last_seq) if self._request.limit is not None else page.next_seq
         while True:
             if page.events:
                 outlet.push(outlet.encode(subscription, page.events))
+                self.at = at
                 await drain()
             if at >= page.last_seq and self._hub.live.attach(follower, at):
                 return follower

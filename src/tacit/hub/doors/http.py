@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 
 from tacit.base.errors import Refused, TacitError
 from tacit.hub import operations
+from tacit.hub.config import is_loopback
 from tacit.hub.doors.answers import failure, status_of
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import reason_and_place
@@ -82,12 +83,14 @@ class HttpDoor:
             try:
                 # Who asks comes before what is asked; only under local trust may the body itself say it.
                 credential = credential_of(self._hub, request)
-                given = await self._body(request) if in_body else query_of(request, operation.params)
+                raw = await self._body(request) if in_body else b""
+                given = operations.body_of(raw) if in_body else query_of(request, operation.params)
                 if isinstance(by := given.get("by"), str):
                     credential = self._hub.as_hinted(credential, by)
                 given.update(dict(request.match_info))
                 params = typed(given, operation.params, strict=in_body)
-                result = await operation.run(self._hub, credential, params)
+                kept = {"raw": operations.data_as_sent(raw)} if operation.name == "append" else {}
+                result = await operation.run(self._hub, credential, params, **kept)
             except Unauthenticated:
                 return unauthenticated_answer()
             except (Refused, TacitError) as error:
@@ -97,7 +100,7 @@ class HttpDoor:
 
         return handle
 
-    async def _body(self, request: web.Request) -> dict[str, Any]:
+    async def _body(self, request: web.Request) -> bytes:
         limit = self._hub.config.limits.body_bytes
         if (request.content_length or 0) > limit:
             raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
@@ -111,7 +114,7 @@ class HttpDoor:
             raise invalid("the body is not what its headers say", "CCCS-020", reason="bad_body") from fault
         if len(raw) > limit:
             raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
-        return operations.body_of(bytes(raw))
+        return bytes(raw)
 
 
 def _status(operation: Operation, result: object) -> int:
@@ -169,13 +172,26 @@ def guard(hub: Hub) -> Middleware:
             )
         if origin is not None and request.method == hdrs.METH_OPTIONS:
             return web.Response(status=204, headers=_preflight(origin))
-        response = await _answered(request, handler)
-        if origin is not None and not response.prepared:
-            response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
-            response.headers[hdrs.VARY] = "Origin"
-        return response
+        if hub.config.local_trust and not _says_loopback(request):
+            # A page whose name was pointed at this machine would be of its own origin: take no other name.
+            return json_answer(
+                {"code": "permission_denied", "message": "under local trust use 127.0.0.1 or localhost"}, 403
+            )
+        return await _answered(request, handler)
 
     return step
+
+
+def allow_origin(hub: Hub) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
+    """Let an allowed page read every answer, streams and errors too."""
+
+    async def sign(request: web.Request, response: web.StreamResponse) -> None:
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is not None and _same_origin(request, origin, hub.config.allow_origins):
+            response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+            response.headers[hdrs.VARY] = "Origin"
+
+    return sign
 
 
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -190,9 +206,9 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.HTTPException as error:
         return json_answer({"code": "invalid_request", "message": error.reason}, error.status)
     except web.RequestPayloadError:
-        return error_answer(
-            invalid("the body cannot be read: its transfer or content coding is broken", "CCCS-020")
-        )
+        response = error_answer(invalid("the body's transfer or content coding is broken", "CCCS-020"))
+        response.force_close()
+        return response
     except (ConnectionResetError, TimeoutError):
         raise
     except Exception as error:  # noqa: BLE001 - the last line: answered as `internal` and logged
@@ -207,6 +223,11 @@ def _preflight(origin: str) -> dict[str, str]:
         hdrs.ACCESS_CONTROL_MAX_AGE: "600",
         hdrs.VARY: "Origin",
     }
+
+
+def _says_loopback(request: web.Request) -> bool:
+    name = request.transport.get_extra_info("sockname") if request.transport is not None else None
+    return not isinstance(name, tuple) or is_loopback(request.url.host or "")
 
 
 def _same_origin(request: web.Request, origin: str, allowed: tuple[str, ...]) -> bool:

@@ -22,24 +22,28 @@ from tacit.hub.doors.http import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tacit.hub.hub import Hub
+    from tacit.hub.live import Follower
     from tacit.ledger.ports import Found
 
 log: Final = logging.getLogger("tacit.hub")
+GRACE_SECONDS: Final = 10.0
 
 
 class SseOutlet:
     """A bounded hand-over from the loop to one response."""
 
-    def __init__(self, heartbeat: float) -> None:
+    def __init__(self, heartbeat: float, drop: Callable[[], None]) -> None:
         self._waiting: list[bytes] = []
         self._bytes = 0
         self._wake = asyncio.Event()
         self._empty = asyncio.Event()
         self._heartbeat = heartbeat
         self._ended = False
+        self._drop = drop
+        self._dropping: asyncio.TimerHandle | None = None
 
     @property
     def pending(self) -> int:
@@ -52,6 +56,8 @@ class SseOutlet:
 
     def push(self, data: bytes) -> None:
         """Queue bytes for the response."""
+        if self._ended:
+            return
         self._waiting.append(data)
         self._bytes += len(data)
         self._empty.clear()
@@ -67,6 +73,12 @@ class SseOutlet:
         note = msgspec.json.encode({"reason": reason, "since_seq": resume})
         self.push(b"event: cut\ndata: %b\n\n" % note)
         self._ended = True
+        self._dropping = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._drop)
+
+    def release(self) -> None:
+        """The response is over: what happens to the connection is no longer this outlet's business."""
+        if self._dropping is not None:
+            self._dropping.cancel()
 
     async def drained(self) -> None:
         """Return when everything queued is on the wire."""
@@ -111,13 +123,30 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
     )
     await response.prepare(request)
     await response.write(b": tacit\n\n")
-    outlet = SseOutlet(hub.config.limits.heartbeat_seconds / 2)
+    transport = request.transport
+    outlet = SseOutlet(
+        hub.config.limits.heartbeat_seconds / 2, transport.abort if transport is not None else lambda: None
+    )
     live = asyncio.ensure_future(following.go_live(outlet, 0, outlet.drained))
+
+    def failed(task: asyncio.Task[Follower]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            outlet.cut(0, following.at, "stopping" if hub.desk.is_closing else "failed")
+
+    def revoked(token_id: str) -> None:
+        if token_id == credential.token_id:
+            live.cancel()
+            outlet.cut(0, following.at, "token revoked")
+
+    live.add_done_callback(failed)
+    hub.on_revoked[revoked] = None
     try:
         await outlet.pump(response)
     except ConnectionResetError:
         log.debug("a stream's reader went away")
     finally:
+        hub.on_revoked.pop(revoked, None)
+        outlet.release()
         live.cancel()
         await asyncio.wait({live})
         if not live.cancelled() and live.exception() is None:

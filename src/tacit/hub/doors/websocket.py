@@ -10,14 +10,14 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.hub import operations, requests, views
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
-from tacit.hub.doors.http import Unauthenticated, credential_of, typed
+from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, typed, unauthenticated_answer
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.io.clerk import Again, Append, Landed
@@ -36,6 +36,7 @@ METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
 }
 CUT_CODE: Final = 4008
 CLOSED_CODE: Final = 4001
+GRACE_SECONDS: Final = 10.0
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -63,7 +64,9 @@ def frame(payload: bytes) -> bytes:
 class Connection:
     """One client on the WebSocket; an `Outlet` for its subscriptions."""
 
-    def __init__(self, hub: Hub, socket: web.WebSocketResponse, request: web.Request) -> None:
+    def __init__(
+        self, hub: Hub, socket: web.WebSocketResponse, request: web.Request, credential: Credential | None
+    ) -> None:
         self._hub = hub
         self._socket = socket
         transport = request.transport
@@ -80,7 +83,8 @@ class Connection:
         self._tasks: set[asyncio.Task[None]] = set()
         self._subscriptions: dict[int, Follower | None] = {}
         self._next = 0
-        self.credential: Credential | None = None
+        self._ended = False
+        self.credential = credential
 
     # -- sending
 
@@ -96,6 +100,8 @@ class Connection:
 
     def push(self, data: bytes) -> None:
         """Send frames with everything else of this tick."""
+        if self._ended:
+            return
         self._out.append(data)
         if not self._scheduled:
             self._scheduled = True
@@ -118,28 +124,31 @@ class Connection:
         self.end(CUT_CODE if reason == "too_slow" else WSCloseCode.GOING_AWAY, reason)
 
     def end(self, code: int, reason: str) -> None:
-        """Close soon; give a peer that does not read ten seconds, then drop it."""
+        """Send nothing more and close; give a peer that does not read ten seconds, then drop it."""
+        if self._ended:
+            return
         self._flush()
+        self._ended = True
+        self._detach()
+        self._loop.call_later(GRACE_SECONDS, self._transport.abort)
         self._spawn(self._close(code, reason))
 
     async def _close(self, code: int, reason: str) -> None:
-        try:
-            async with asyncio.timeout(10):
-                await self._socket.close(code=code, message=reason.encode())
-        except TimeoutError:
-            pass
-        finally:
-            self._transport.abort()
+        await self._socket.close(code=code, message=reason.encode())
+
+    def _detach(self) -> None:
+        for follower in self._subscriptions.values():
+            if follower is not None:
+                self._hub.live.detach(follower)
+        self._subscriptions.clear()
 
     # -- receiving
 
     async def serve(self) -> None:
         """Answer until the client goes."""
-        try:
-            self.credential = credential_of(self._hub, self._request)
-        except Unauthenticated:
-            self.credential = None  # a browser cannot send the header: `authenticate` comes first
         self._hub.on_revoked[self._revoked] = None
+        self._hub.on_stop[self._stopping] = None
+        patience = self._loop.call_later(self._hub.config.limits.sign_in_seconds, self._require_sign_in)
         self._hub.metrics.connections.inc()
         try:
             async for message in self._socket:
@@ -153,15 +162,22 @@ class Connection:
         finally:
             self._hub.metrics.connections.dec()
             self._hub.on_revoked.pop(self._revoked, None)
-            for follower in self._subscriptions.values():
-                if follower is not None:
-                    self._hub.live.detach(follower)
+            self._hub.on_stop.pop(self._stopping, None)
+            patience.cancel()
+            self._detach()
             for task in self._tasks:
                 task.cancel()
 
     def _revoked(self, token_id: str) -> None:
         if self.credential is not None and self.credential.token_id == token_id:
             self.end(CLOSED_CODE, "token revoked")
+
+    def _stopping(self) -> None:
+        self.end(WSCloseCode.GOING_AWAY, "stopping")
+
+    def _require_sign_in(self) -> None:
+        if self.credential is None:
+            self.end(CLOSED_CODE, "not signed in")
 
     async def drained(self) -> None:
         """Return when the client has read most of what was sent; gives up with the connection."""
@@ -171,6 +187,8 @@ class Connection:
             await asyncio.sleep(0.002)
 
     def _take(self, text: str | bytes) -> None:
+        if self._ended:
+            return
         call_id: object = None
         has_id = True
         try:
@@ -183,6 +201,7 @@ class Connection:
             if method == "append":
                 self._append(call_id, params, text, answer=has_id)
             else:
+                self._in_flight += 1
                 self._spawn(self._run(call_id, method, params, answer=has_id))
         except TacitError as error:
             self._fail(call_id, error, answer=has_id)
@@ -206,9 +225,7 @@ class Connection:
 
     def _answerer(self, call_id: object, *, answer: bool) -> Callable[[Any], None]:
         def done(outcome: object) -> None:
-            self._in_flight -= 1
-            if not self._room.is_set():
-                self._room.set()
+            self._landed()
             if not isinstance(outcome, (Landed, Again)):
                 self._fail(call_id, cast("BaseException", outcome), answer=answer)
             elif answer and isinstance(outcome, Landed):
@@ -218,6 +235,11 @@ class Connection:
                 self._answer(call_id, views.appended(outcome))
 
         return done
+
+    def _landed(self) -> None:
+        self._in_flight -= 1
+        if not self._room.is_set():
+            self._room.set()
 
     def _answer(self, call_id: object, result: object) -> None:
         self.push(frame(_encode({"jsonrpc": "2.0", "id": call_id, "result": result})))
@@ -241,8 +263,10 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - answered as `internal` and logged, the connection lives
             self._fail(call_id, error, answer=answer)
         else:
-            if answer and result is not None:
+            if answer:
                 self._answer(call_id, result)
+        finally:
+            self._landed()
 
     async def _result(self, method: str, params: dict[str, Any]) -> object:
         match method:
@@ -266,7 +290,7 @@ class Connection:
             now = self._loop.time()
             self._hub.sign_in_rate.take(self._request.remote or "local", now)
             raise denied("this token proves nothing", "CCCS-042")
-        if self.credential is not None and self.credential.principal != credential.principal:
+        if self.credential is not None and self.credential.token_id != credential.token_id:
             raise denied("this connection speaks for somebody else already", "CCCS-042")
         self.credential = credential
         return {"principal": credential.principal, "group_id": credential.group_id}
@@ -283,9 +307,8 @@ class Connection:
     async def _live(self, number: int, following: Following) -> None:
         try:
             follower = await following.go_live(self, number, self.drained)
-        except TacitError as error:
-            self._subscriptions.pop(number, None)
-            self.notify("cut", {"subscription": number, "error": rpc_error(error)["data"]})
+        except TacitError:
+            self.cut(number, following.at, "stopping" if self._hub.desk.is_closing else "failed")
             return
         if number in self._subscriptions:
             self._subscriptions[number] = follower
@@ -322,12 +345,20 @@ def _call(text: str | bytes) -> dict[str, Any]:
 
 
 async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
-    """Upgrade and serve one client."""
+    """Upgrade and serve one client. A browser cannot send the header: it says `authenticate` first."""
+    credential = None
+    if hub.config.local_trust or hdrs.AUTHORIZATION in request.headers:
+        try:
+            credential = credential_of(hub, request)
+        except Unauthenticated:
+            return unauthenticated_answer()
+        except TacitError as error:
+            return error_answer(error)
     socket = web.WebSocketResponse(
         heartbeat=hub.config.limits.heartbeat_seconds,
         compress=False,
         max_msg_size=hub.config.limits.body_bytes,
     )
     await socket.prepare(request)
-    await Connection(hub, socket, request).serve()
+    await Connection(hub, socket, request, credential).serve()
     return socket

@@ -222,7 +222,11 @@ class Clerk:
             data=admitted.raw,
         )
         if len(raw) > MAX_EVENT_BYTES:
-            raise invalid("the event is larger than 256 KiB; put large content into a blob", "CCCS-020")
+            raise invalid(
+                "the event is larger than 256 KiB; put large content into a blob",
+                "CCCS-020",
+                reason="too_large",
+            )
         facts = project(submission.kind, submission.by, admitted.data, admitted.body, group, view)
         entry = Entry(seq, event_id, submission.kind, raw)
         found = self.take(entry, submission.by, at, admitted.data, group, facts)

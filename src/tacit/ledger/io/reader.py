@@ -94,11 +94,15 @@ class Reader:
         return event
 
     def page(self, group: Group, principal: str, wanted: Selection) -> Page:
-        """Up to `limit` events after the cursor, in append order (CCCS-103)."""
+        """Up to `limit` events after the cursor, in append order (CCCS-103).
+
+        Reads up to the end that `group` knew and no further: each kind is a query of its own, and an event
+        that lands between two of them would otherwise be passed over.
+        """
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[Found] = []
-        for event in self._scan(group.number, after, kinds):
+        for event in self._scan(group, after, kinds):
             after = event.seq
             if event.visible_to(principal):
                 events.append(event)
@@ -138,18 +142,18 @@ class Reader:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
 
-    def _scan(self, number: int, after: int, kinds: list[int] | None) -> Iterator[Found]:
+    def _scan(self, group: Group, after: int, kinds: list[int] | None) -> Iterator[Found]:
         if kinds is None:
-            yield from self._walk(number, after, None)
+            yield from self._walk(group, after, None)
         else:
-            lanes = [self._walk(number, after, kind) for kind in kinds]
+            lanes = [self._walk(group, after, kind) for kind in kinds]
             yield from heapq.merge(*lanes, key=lambda event: event.seq)
 
-    def _walk(self, number: int, after: int, kind: int | None) -> Iterator[Found]:
-        base = number << SHIFT
+    def _walk(self, group: Group, after: int, kind: int | None) -> Iterator[Found]:
+        base = group.number << SHIFT
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
         while True:
-            values = (base | after, base | SEQ_MASK, *(() if kind is None else (kind,)), CHUNK)
+            values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), CHUNK)
             rows = self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values).fetchall()
             for row in rows:
                 yield found(row)
@@ -284,6 +288,8 @@ class Reader:
 
     def search(self, group: Group, principal: str, query: str, limit: int) -> list[Found]:
         """Messages that contain every word of the query, newest first."""
+        # SQLite reads a NUL as the end of the text; between words it means no more than a space.
+        query = query.replace("\0", " ")
         words = [word.replace('"', '""') for word in query.split()]
         if not words or len(query) > 500 or _UNSEARCHABLE.search(query):
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")

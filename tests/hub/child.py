@@ -1,0 +1,22 @@
+"""A hub in a process of its own: `python child.py FOLDER`. Prints its port, serves until SIGTERM or SIGKILL."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import uvloop
+
+from tacit.hub.config import HubConfig
+from tacit.hub.server import Server
+
+
+def announce(server: Server) -> None:
+    sys.stdout.write(f"{server.port}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(Server(HubConfig(Path(sys.argv[1]), port=0)).run(announce))

@@ -1,0 +1,266 @@
+"""Stopping on purpose and being killed: nothing acknowledged is lost, nothing is appended twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import signal
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pytest
+from tests.hub.room import WAIT, Room, Socket, running
+
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.ledger.admission import Settings
+from tacit.ledger.io import upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@pytest.mark.spec("CCCS-113")
+async def test_a_stop_answers_every_append_and_tells_followers_where_to_resume(tmp_path: Path) -> None:
+    async with running(tmp_path) as room:
+        group = await room.group()
+        async with room.socket() as writer, room.socket() as follower, room.stream(group) as stream:
+            await follower.call("follow", group_id=group)
+            said = {"group_id": group, "kind": "chat.message", "data": {"text": "x"}}
+            sent = [await writer.send("append", **said) for _ in range(300)]
+            async with asyncio.timeout(WAIT):
+                await sent[0]
+                stopping = asyncio.create_task(room.server.stop())
+                answers = await asyncio.gather(*sent, return_exceptions=True)
+            landed = [
+                answer["result"]["seq"]
+                for answer in answers
+                if isinstance(answer, dict) and "result" in answer
+            ]
+            refused = [answer for answer in answers if isinstance(answer, dict) and "error" in answer]
+            unknown = [answer for answer in answers if not isinstance(answer, dict)]
+            assert {answer["error"]["data"]["code"] for answer in refused} <= {"daemon_unavailable"}
+            last = max(landed)
+            cut = (await follower.note("cut"))["params"]
+            assert cut == {"subscription": 1, "since_seq": last, "reason": "stopping"}
+            assert await asyncio.wait_for(follower.closed, WAIT) == 1001
+            assert await asyncio.wait_for(writer.closed, WAIT) == 1001
+            blocks = []
+            while block := await stream.block():
+                blocks.append(block)
+            assert blocks[-1]["event"] == "cut"
+            assert json.loads(blocks[-1]["data"]) == {"reason": "stopping", "since_seq": last}
+            assert [int(block["id"]) for block in blocks[:-1]] == list(range(1, last + 1))
+            await asyncio.wait_for(stopping, WAIT)
+    assert landed == list(range(2, last + 1))
+    async with running(tmp_path) as room:
+        # Frames that the hub never read have no answer; all that were answered are there, and nothing else.
+        assert await room.last_seq(group) == last
+        assert len(landed) + len(refused) + len(unknown) == 300
+        async with room.socket() as socket:
+            await socket.call("follow", group_id=group, since_seq=last)
+            more = await room.say(group, "after")
+            assert await socket.event() == more
+            assert more["seq"] == last + 1
+
+
+async def test_a_socket_that_writes_and_follows_gets_its_answers_before_it_is_closed(tmp_path: Path) -> None:
+    async with running(tmp_path) as room:
+        group = await room.group()
+        async with room.socket() as socket:
+            await socket.call("follow", group_id=group, since_seq=1)
+            said = {"group_id": group, "kind": "chat.message", "data": {"text": "x" * 1000}}
+            sent = [await socket.send("append", **said) for _ in range(100)]
+            while not room.server.hub.desk._open:
+                await asyncio.sleep(0)
+            taken = room.server.hub.desk._open
+            await asyncio.wait_for(room.server.stop(), WAIT)
+            await asyncio.wait_for(socket.closed, WAIT)
+            answers = await asyncio.gather(*sent, return_exceptions=True)
+            landed = [one["result"]["seq"] for one in answers if isinstance(one, dict) and "result" in one]
+            assert taken
+            assert len(landed) >= taken
+            events = []
+            while not socket.notes.empty():
+                events.append(socket.notes.get_nowait())
+            assert [one["params"]["event"]["seq"] for one in events[:-1]] == landed
+            assert events[-1]["params"]["since_seq"] == landed[-1]
+
+
+@pytest.mark.spec("CCCS-113")
+async def test_while_stopping_an_append_is_refused_as_unavailable_on_every_door(room: Room) -> None:
+    group = await room.group()
+    async with room.socket() as socket:
+        room.server.hub.desk.close()
+        answer = await room.append(group, "chat.message", {"text": "x"})
+        assert (answer.status, answer.code) == (503, "daemon_unavailable")
+        answer = await room.post("/v1/groups", {"title": "x"})
+        assert (answer.status, answer.code) == (503, "daemon_unavailable")
+        body = await (await socket.send("append", group_id=group, kind="chat.message", data={"text": "x"}))
+        assert body["error"]["data"]["code"] == "daemon_unavailable"
+        assert body["error"]["code"] == -32000
+        room.server.hub.live.close()
+        await socket.call("follow", group_id=group, since_seq=0)
+        cut = (await socket.note("cut"))["params"]
+        assert (cut["since_seq"], cut["reason"]) == (1, "stopping")
+
+
+async def test_idle_connections_do_not_hold_up_a_stop(tmp_path: Path) -> None:
+    async with running(tmp_path) as room, room.socket() as one, room.socket(None) as two:
+        await one.call("groups")
+        async with asyncio.timeout(3):
+            await room.server.stop()
+        assert await one.closed == await two.closed == 1001
+
+
+@asynccontextmanager
+async def child(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, Room]]:
+    """A hub in a process of its own; ended by id whatever happens."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(Path(__file__).with_name("child.py")), str(folder), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        port = int(await asyncio.wait_for(process.stdout.readline(), WAIT))
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            yield process, Outside(session, port, (folder / "owner.token").read_text().strip())
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+class Outside(Room):
+    """A room whose hub runs elsewhere."""
+
+    def __init__(self, session: aiohttp.ClientSession, port: int, owner: str) -> None:
+        self.session = session
+        self.owner = owner
+        self._url = f"http://127.0.0.1:{port}"
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+
+class Writer:
+    """One writer with client_ids: what it sent, and what it was told."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.count = 0
+        self.told: dict[str, int] = {}
+        self.unsure: list[dict[str, Any]] = []
+
+    def next(self) -> dict[str, Any]:
+        self.count += 1
+        key = f"{self.name}-{self.count}"
+        return {"text": f"word {key}", "client_id": key, "priority": random.choice(["normal", "attention"])}
+
+    async def write(self, socket: Socket, group: str) -> None:
+        """Write until the hub is gone: first what is unsure again, then new."""
+        again, self.unsure = self.unsure, []
+        try:
+            while True:
+                batch = again or [self.next() for _ in range(8)]
+                again = []
+                self.unsure = list(batch)
+                sent = [
+                    await socket.send("append", group_id=group, kind="chat.message", data=data)
+                    for data in batch
+                ]
+                for data, future in zip(batch, sent, strict=True):
+                    result = (await future)["result"]
+                    known = self.told.setdefault(data["client_id"], result["seq"])
+                    assert known == result["seq"]
+                    self.unsure.remove(data)
+        except (ConnectionError, aiohttp.ClientError):
+            return
+
+
+async def kill_round(folder: Path, group: str, writers: list[Writer], after: float) -> None:
+    async with child(folder) as (process, room):
+        if not group:
+            return
+        async with asyncio.TaskGroup() as tasks, aiohttp.ClientSession() as session:
+            room.session = session
+            sockets = [room.socket() for _ in writers]
+            opened = [await socket.__aenter__() for socket in sockets]
+            for writer, socket in zip(writers, opened, strict=True):
+                tasks.create_task(writer.write(socket, group))
+            await asyncio.sleep(after)  # the moment of death is random on purpose
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+            for socket in opened:
+                await asyncio.wait_for(socket.closed, WAIT)
+            for manager in sockets:
+                await manager.__aexit__(None, None, None)
+
+
+def check(folder: Path, group: str, writers: list[Writer]) -> None:
+    """Everything that was acknowledged is there once, in order; projections equal a rebuild."""
+    report = upkeep.verify(folder, SystemEntropy())
+    assert report.sound, report.problems
+    events = [json.loads(line) for line in upkeep.export(folder, group)]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    places: dict[str, int] = {}
+    for event in events:
+        if key := event["data"].get("client_id"):
+            assert key not in places
+            places[key] = event["seq"]
+    for writer in writers:
+        for key, seq in writer.told.items():
+            assert places[key] == seq
+        mine = [key for key in places if key.startswith(writer.name + "-")]
+        assert sorted(mine, key=lambda key: int(key.split("-")[1])) == mine
+    before = upkeep.fingerprint(folder)
+    assert upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings()) >= len(events)
+    assert upkeep.fingerprint(folder) == before
+
+
+async def killed(folder: Path, rounds: int) -> None:
+    chance = random.Random(rounds)
+    async with running(folder) as room:
+        group = await room.group()
+        for name in ("ann", "bob"):
+            await room.actor(group, name)
+    writers = [Writer(f"w{n}") for n in range(8)]
+    for _ in range(rounds):
+        await kill_round(folder, group, writers, 0.05 + chance.random() * 0.3)
+        await asyncio.to_thread(check, folder, group, writers)
+    assert sum(len(writer.told) for writer in writers) > rounds * 8
+    async with running(folder) as room, room.socket() as socket:
+        for writer in writers:
+            for data in writer.unsure:
+                first = await socket.call("append", group_id=group, kind="chat.message", data=data)
+                again = await socket.call("append", group_id=group, kind="chat.message", data=data)
+                assert again["id"] == first["id"]
+    await asyncio.to_thread(check, folder, group, writers)
+
+
+@pytest.mark.spec("CCCS-055", "CCCS-114", "CCCS-115")
+async def test_five_kills_under_eight_writers_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    await killed(tmp_path, 5)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.spec("CCCS-055", "CCCS-114", "CCCS-115")
+async def test_fifty_kills_under_eight_writers_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    await killed(tmp_path, 50)
+
+
+async def test_sigterm_stops_a_hub_cleanly(tmp_path: Path) -> None:
+    async with child(tmp_path) as (process, room):
+        group = await room.group()
+        async with room.socket() as socket:
+            await socket.call("follow", group_id=group)
+            process.send_signal(signal.SIGTERM)
+            assert (await socket.note("cut"))["params"]["reason"] == "stopping"
+            assert await asyncio.wait_for(socket.closed, WAIT) == 1001
+        assert await asyncio.wait_for(process.wait(), WAIT) == 0
+    async with running(tmp_path) as room:
+        assert await room.last_seq(group) == 1
