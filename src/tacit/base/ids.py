@@ -34,9 +34,11 @@ def raw(identifier: str) -> bytes | None:
     if len(digits) != 32 or digits != digits.lower():
         return None
     try:
-        return bytes.fromhex(digits)
+        found = bytes.fromhex(digits)
     except ValueError:
         return None
+    # White space between digits is skipped by `fromhex`; it is no part of an id.
+    return found if len(found) == 16 else None
 
 
 class Uuid7:

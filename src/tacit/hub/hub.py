@@ -12,6 +12,7 @@ from tacit.hub.desk import Desk
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.ledger.codes import denied
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import USER
 
@@ -88,8 +89,12 @@ class Hub:
         return Credential(LOCAL, hint or USER)
 
     def as_hinted(self, credential: Credential, by: str) -> Credential:
-        """A hint in the request counts under local trust alone; elsewhere the operation refuses it."""
-        return self.trusted(by) if credential.token_id == LOCAL else credential
+        """A hint in the request counts under local trust alone; elsewhere it must agree (CCCS-042)."""
+        if credential.token_id == LOCAL:
+            return self.trusted(by)
+        if by != credential.principal:
+            raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
+        return credential
 
     def _landed(self, landed: Landed) -> None:
         if landed.found.kind == "actor.remove":

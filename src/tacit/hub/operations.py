@@ -61,6 +61,11 @@ async def show_capabilities(hub: Hub, _credential: Credential, _request: request
     }
 
 
+async def whoami(_hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
+    """Whom the credential speaks for."""
+    return {"principal": credential.principal, "group_id": credential.group_id}
+
+
 async def create_group(hub: Hub, credential: Credential, request: requests.NewGroup) -> object:
     """Open a group."""
     credential.require_owner()

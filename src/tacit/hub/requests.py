@@ -25,7 +25,6 @@ class NewGroup(msgspec.Struct, frozen=True, kw_only=True):
 
     title: Short
     scopes: list[str] = []
-    client_id: ClientId | None = None
 
 
 class OneGroup(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from aiohttp import hdrs, web
@@ -30,8 +31,7 @@ async def _healthz(_request: web.Request) -> web.StreamResponse:
 
 def application(hub: Hub) -> web.Application:
     """All doors of one hub."""
-    app = web.Application(middlewares=[guard], client_max_size=hub.config.limits.body_bytes)
-    app["hub"] = hub
+    app = web.Application(middlewares=[guard(hub)], client_max_size=hub.config.limits.body_bytes)
     door = HttpDoor(hub)
     description = describe(hub.config)
     for operation in OPERATIONS:
@@ -57,9 +57,9 @@ def application(hub: Hub) -> web.Application:
     app.router.add_get("/healthz", _healthz)
     app.router.add_get("/metrics", metrics)
     app.router.add_get("/v1/openapi.json", openapi)
-    app.router.add_post(base, lambda request: blobs.upload(hub, request))
-    app.router.add_get(base + "/{path:.+}", lambda request: blobs.fetch(hub, request))
-    app.router.add_get("/v1/ws", lambda request: websocket.serve(hub, request))
+    app.router.add_post(base, partial(blobs.upload, hub))
+    app.router.add_get(base + "/{path:.+}", partial(blobs.fetch, hub))
+    app.router.add_get("/v1/ws", partial(websocket.serve, hub))
     app.router.add_get("/", front_page)
     return app
 

@@ -124,7 +124,13 @@ def _bare(data: dict[str, Any]) -> dict[str, Any]:
     attachments = data.get("attachments")
     if isinstance(attachments, list):
         bare["attachments"] = [
-            {name: value for name, value in item.items() if name not in _COMPLETED_PARTS}
-            for item in cast("list[dict[str, Any]]", attachments)
+            {
+                name: value
+                for name, value in cast("dict[str, Any]", item).items()
+                if name not in _COMPLETED_PARTS
+            }
+            if isinstance(item, dict)
+            else item
+            for item in cast("list[object]", attachments)
         ]
     return bare

@@ -253,14 +253,22 @@ MALFORMED_ROWS: Final[dict[str, str]] = {
 }
 
 
+def reason_and_place(fault: msgspec.ValidationError) -> tuple[str, str]:
+    """What is wrong and where. The library quotes a value outside a closed set; an answer never does."""
+    reason, _, place = str(fault).rpartition(" - at `")
+    if not reason:
+        reason, place = place, "$"
+    if reason.startswith("Invalid enum value"):
+        reason = "Not one of the values allowed"
+    return reason, place.rstrip("`")
+
+
 def shape(data: object, model: type[S], row: str) -> S:
     """`data` as `model`, or a refusal that names the place of the first fault."""
     try:
         return msgspec.convert(data, model, strict=True)
     except msgspec.ValidationError as fault:
-        text = str(fault)
-        place = text.rsplit("`", 2)[-2] if text.endswith("`") else "$"
-        reason = text.split(" - at `", 1)[0]
+        reason, place = reason_and_place(fault)
         raise invalid(f"{reason} (at data{place[1:]})", _row(place, row), at=place) from None
 
 

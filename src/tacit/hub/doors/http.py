@@ -6,7 +6,8 @@ import asyncio
 import functools
 import types
 import typing
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from aiohttp import hdrs, web
@@ -15,9 +16,10 @@ from tacit.base.errors import Refused, TacitError
 from tacit.hub import operations
 from tacit.hub.doors.answers import failure, status_of
 from tacit.ledger.codes import invalid
+from tacit.ledger.shapes import reason_and_place
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from aiohttp.typedefs import Middleware
 
     from tacit.hub.credentials import Credential
     from tacit.hub.doors.routes import Operation
@@ -91,8 +93,7 @@ class HttpDoor:
             except (Refused, TacitError) as error:
                 self._hub.metrics.refused.labels(failure(error)["code"]).inc()
                 return error_answer(error)
-            repeat = operation.may_repeat and isinstance(result, dict)
-            return json_answer(result, 200 if repeat else operation.status)
+            return json_answer(result, _status(operation, result))
 
         return handle
 
@@ -108,12 +109,18 @@ class HttpDoor:
         return operations.body_of(bytes(raw))
 
 
+def _status(operation: Operation, result: object) -> int:
+    """A repeat is no new event: it comes back decoded and marked, and is answered with 200."""
+    return 200 if operation.may_repeat and not isinstance(result, msgspec.Raw) else operation.status
+
+
 def typed(given: dict[str, Any], params: type[Any], *, strict: bool) -> Any:
     """Parameters as their type, or a refusal that names the place."""
     try:
         return msgspec.convert(given, params, strict=strict)
     except msgspec.ValidationError as fault:
-        raise invalid(str(fault), "CCCS-013") from None
+        reason, place = reason_and_place(fault)
+        raise invalid(f"{reason} (at {place})", "CCCS-013", at=place) from None
 
 
 def _is_list(hint: Any) -> bool:
@@ -142,36 +149,49 @@ def query_of(request: web.Request, params: type[Any]) -> dict[str, Any]:
     return given
 
 
-@web.middleware
-async def guard(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def guard(hub: Hub) -> Middleware:
     """The outermost step: unknown paths and methods, foreign pages, and faults nobody foresaw."""
-    hub = cast("Hub", request.app["hub"])
-    origin = request.headers.get(hdrs.ORIGIN)
-    if origin is not None and not _same_origin(request, origin, hub.config.allow_origins):
-        return json_answer(
-            {"code": "permission_denied", "message": "pages of other origins may not use this hub"}, 403
-        )
-    if origin is not None and request.method == hdrs.METH_OPTIONS:
-        return web.Response(status=204, headers=_preflight(origin))
+
+    @web.middleware
+    async def step(request: web.Request, handler: Handler) -> web.StreamResponse:
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is not None and not _same_origin(request, origin, hub.config.allow_origins):
+            return json_answer(
+                {"code": "permission_denied", "message": "pages of other origins may not use this hub"}, 403
+            )
+        if origin is not None and request.method == hdrs.METH_OPTIONS:
+            return web.Response(status=204, headers=_preflight(origin))
+        response = await _answered(request, handler)
+        if origin is not None and not response.prepared:
+            response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+            response.headers[hdrs.VARY] = "Origin"
+        return response
+
+    return step
+
+
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """The handler's answer, or an error object for whatever ended it (CCCS-111)."""
     try:
-        response = await handler(request)
+        return await handler(request)
     except web.HTTPMethodNotAllowed as error:
         body = {"code": "unknown_op", "message": "the hub does not know this operation"}
         return json_answer(body, 405, {"Allow": ", ".join(sorted(error.allowed_methods))})
     except web.HTTPNotFound:
         return json_answer({"code": "unknown_op", "message": "the hub does not know this operation"}, 404)
-    except web.HTTPException:
-        raise
+    except web.HTTPException as error:
+        return json_answer({"code": "invalid_request", "message": error.reason}, error.status)
+    except web.RequestPayloadError:
+        return error_answer(
+            invalid("the body cannot be read: its transfer or content coding is broken", "CCCS-020")
+        )
     except (ConnectionResetError, TimeoutError):
         raise
     except Exception as error:  # noqa: BLE001 - the last line: answered as `internal` and logged
         return error_answer(error)
-    if origin is not None and not response.prepared:
-        response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
-        response.headers[hdrs.VARY] = "Origin"
-    return response
 
 
 def _preflight(origin: str) -> dict[str, str]:

@@ -40,6 +40,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "What this hub can do",
     ),
     Operation(
+        "whoami",
+        "GET",
+        "/v1/whoami",
+        requests.Nothing,
+        operations.whoami,
+        "Whom the credential speaks for",
+    ),
+    Operation(
         "create_group",
         "POST",
         "/v1/groups",

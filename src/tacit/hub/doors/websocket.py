@@ -143,10 +143,8 @@ class Connection:
         self._hub.metrics.connections.inc()
         try:
             async for message in self._socket:
-                if message.type is WSMsgType.TEXT:
+                if message.type is WSMsgType.TEXT or message.type is WSMsgType.BINARY:
                     self._take(message.data)
-                elif message.type is WSMsgType.BINARY:
-                    self._take(message.data.decode("utf-8", "replace"))
                 if self._in_flight >= self._hub.config.limits.in_flight:
                     self._room.clear()
                     await self._room.wait()
@@ -172,7 +170,7 @@ class Connection:
         while self.pending > 65536 and not self._transport.is_closing():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str | bytes) -> None:
         call_id: object = None
         has_id = True
         try:
@@ -194,11 +192,13 @@ class Connection:
             raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
         return self.credential
 
-    def _append(self, call_id: object, params: dict[str, Any], text: str, *, answer: bool) -> None:
+    def _hinted(self, by: object) -> Credential:
         credential = self._require()
+        return self._hub.as_hinted(credential, by) if isinstance(by, str) else credential
+
+    def _append(self, call_id: object, params: dict[str, Any], text: str | bytes, *, answer: bool) -> None:
         request: requests.Append = typed(params, requests.Append, strict=True)
-        if request.by is not None:
-            credential = self._hub.as_hinted(credential, request.by)
+        credential = self._hinted(request.by)
         raw = compact(bytes(_raw_data.decode(text).params.data))
         wanted = operations.submission(credential, request, raw)
         self._hub.desk.submit(Append(wanted, self._answerer(call_id, answer=answer)))
@@ -254,7 +254,7 @@ class Connection:
                 return self._unfollow(params)
             case _ if method in METHODS:
                 shape, run = METHODS[method]
-                credential = self._require()
+                credential = self._hinted(params.get("by"))
                 return await run(self._hub, credential, typed(params, shape, strict=True))
             case _:
                 raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
@@ -306,7 +306,7 @@ class Connection:
         self.notify("typing", {"group_id": group_id, "by": by, "conversation_id": conversation_id})
 
 
-def _call(text: str) -> dict[str, Any]:
+def _call(text: str | bytes) -> dict[str, Any]:
     try:
         value = parse(text)
     except Malformed as fault:

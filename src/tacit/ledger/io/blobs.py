@@ -36,8 +36,11 @@ class BlobFolder:
     def __init__(self, folder: Path, entropy: Entropy) -> None:
         self._folder = folder
         self._entropy = entropy
-        folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob("incoming-*"):
+
+    def prepare(self) -> None:
+        """Make the folder and clear what an earlier process did not finish; for the folder's owner alone."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for left in self._folder.glob("incoming-*"):
             left.unlink()
 
     def incoming(self) -> Incoming:

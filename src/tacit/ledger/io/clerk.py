@@ -86,6 +86,14 @@ class Again:
 Outcome = Landed | Again | Refused | Unavailable | Bug | object
 
 
+class _HalfDone(Exception):
+    """A refusal that came after part of its job was staged: the batch is undone and its jobs tried apart."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(refused.code)
+        self.refused = refused
+
+
 class Clerk:
     """Commits batches of jobs on one connection."""
 
@@ -125,6 +133,8 @@ class Clerk:
         self._roll_back()
         if len(jobs) > 1:
             return [self.commit([job])[0] for job in jobs]
+        if isinstance(error, _HalfDone):
+            return [error.refused]
         log.error("a job failed unexpectedly", exc_info=error, extra={"fault": type(error).__name__})
         return [Refused("internal", "a fault of the hub's own; nothing was appended")]
 
@@ -136,10 +146,20 @@ class Clerk:
                 case Together(submissions=submissions, prepare=prepare):
                     return self._together(submissions, prepare, now)
                 case Write(act=act):
-                    self._wrote = True
-                    return act(self._connection)
+                    return self._write(act)
         except Refused as refused:
             return refused
+
+    def _write(self, act: Callable[[apsw.Connection], Any]) -> object:
+        self._wrote = True
+        self._connection.execute("SAVEPOINT written")
+        try:
+            return act(self._connection)
+        except Refused:
+            self._connection.execute("ROLLBACK TO written")
+            raise
+        finally:
+            self._connection.execute("RELEASE written")
 
     def _together(
         self,
@@ -161,7 +181,10 @@ class Clerk:
             raise
         finally:
             self._connection.execute("RELEASE together")
-        return [self._append(submission, now, creates=False) for submission in submissions]
+        try:
+            return [self._append(submission, now, creates=False) for submission in submissions]
+        except Refused as refused:
+            raise _HalfDone(refused) from refused
 
     def _append(self, submission: Submission, now: Moment, *, creates: bool) -> Landed | Again:
         group = Group(submission.group_id) if creates else self._group(submission.group_id)
@@ -172,10 +195,14 @@ class Clerk:
             if found is None:
                 raise Bug("a remembered submission has no event")
             return Again(found, outcome.mismatch)
-        if creates:
-            self._journal.number(group)
-            self._groups[group.group_id] = group
-        return self._land(submission, outcome, group, view, now)
+        if not creates:
+            return self._land(submission, outcome, group, view, now)
+        self._journal.number(group)
+        self._groups[group.group_id] = group
+        try:
+            return self._land(submission, outcome, group, View(self, group), now)
+        except Refused as refused:
+            raise _HalfDone(refused) from refused
 
     def _land(
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.ledger.projection import Facts, Mark
     from tacit.ledger.state import Group
 
+# In the order in which a flush writes: a duty must be there before it can be done.
 INSERTS: Final = {
     "audiences": "INSERT INTO audiences VALUES(?,?,?,?,?)",
     "lanes": "INSERT INTO lanes VALUES(?,?,?,?)",
@@ -158,12 +159,14 @@ class ReadModel:
 
     def flush(self) -> None:
         """Write all staged rows into the open transaction."""
-        for table, rows in self._staged.items():
+        for table, statement in INSERTS.items():
+            rows = self._staged.get(table)
+            if not rows:
+                continue
             if table == "search":
                 # The index starts a new segment whenever a document number goes back, so sort first.
                 rows.sort()
-            if rows:
-                self.connection.executemany(INSERTS[table], rows)
+            self.connection.executemany(statement, rows)
         self._staged.clear()
         if self._duty_changes:
             self.connection.executemany(

@@ -85,6 +85,7 @@ class Store:
             self._lock.release()
             raise
         self.blobs = BlobFolder(folder / "blobs", self.options.entropy)
+        self.blobs.prepare()
         self.clerk = Clerk(
             self._connection, self.path, self.options.clock, self.options.entropy, self.options.settings
         )

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.base import ids
-from tacit.base.errors import Corrupt, Refused
-from tacit.base.io.sqlite import DAMAGED, connect, damage_hint
+from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.blobs import BlobFolder
@@ -58,9 +59,11 @@ def _groups(connection: apsw.Connection) -> list[tuple[int, str, int, bytes]]:
     return [(row[0], row[1], row[2], bytes(row[3])) for row in rows]
 
 
-def _rows(connection: apsw.Connection, number: int) -> Iterator[tuple[int, bytes, str, bytes, bytes]]:
-    """Every event row of a group, in short reads so that the log of a running hub can move on."""
-    at, end = number << SHIFT, number << SHIFT | SEQ_MASK
+def _rows(
+    connection: apsw.Connection, number: int, last: int = SEQ_MASK
+) -> Iterator[tuple[int, bytes, str, bytes, bytes]]:
+    """Event rows of a group up to `last`, in short reads so that the log of a running hub can move on."""
+    at, end = number << SHIFT, number << SHIFT | last
     while rows := connection.execute(
         "SELECT pos, id, (SELECT name FROM kinds WHERE number=kind), chain, raw FROM events "
         "WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
@@ -116,7 +119,7 @@ def _verify_group(
     connection: apsw.Connection, number: int, group_id: str, end: tuple[int, bytes], report: Report
 ) -> None:
     expected, chain, last_ts = 0, FIRST_LINK, Moment(0)
-    for seq, event_id, kind, stored, raw in _rows(connection, number):
+    for seq, event_id, kind, stored, raw in _rows(connection, number, end[0]):
         expected += 1
         report.events += 1
         chain = link(chain, raw)
@@ -131,6 +134,15 @@ def _verify_group(
         last_ts = parse_rfc3339(decode(raw).ts) or last_ts
     if (expected, chain) != (end[0], end[1]):
         report.problems.append(f"group {group_id}: ends at {expected}, its record says {end[0]}")
+    # One query is one snapshot: a hub that appends meanwhile moves both ends.
+    beyond = connection.execute(
+        "SELECT count(*) FROM groups, events WHERE number=:n AND pos>(:n<<40)|last_seq AND pos<(:n+1)<<40",
+        {"n": number},
+    ).fetchone()
+    if beyond and beyond[0]:
+        report.problems.append(
+            f"group {group_id}: {beyond[0]} events lie beyond the end that its record says"
+        )
 
 
 def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts: Moment) -> str:
@@ -149,37 +161,48 @@ def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts
 def rebuild(folder: Path, clock: Clock, entropy: Entropy, settings: Settings) -> int:
     """Fold every event again into empty projections, in one transaction; returns how many events."""
     path = folder / DATABASE
-    connection = connect(path)
-    count = 0
+    # A hub that runs on this folder keeps counts in memory and must not be written past.
+    lock = FolderLock(folder, purpose="tacit ledger rebuild")
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        for table in PROJECTIONS:
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from our own list
-        connection.execute("INSERT INTO search(search) VALUES('delete-all')")
-        clerk = Clerk(connection, path, clock, entropy, settings)
-        for number, group_id, _last, _chain in _groups(connection):
-            group = Group(group_id, number)
-            for seq, event_id, kind, _link, raw in _rows(connection, number):
-                _again(clerk, group, Entry(seq, event_id, kind, raw))
-                count += 1
-                if count % STEP == 0:
-                    clerk.flush_model()
-            clerk.flush_model()
-        connection.execute("COMMIT")
+        connection = connect(path)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            count = _fold_all(connection, Clerk(connection, path, clock, entropy, settings))
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
     except DAMAGED as error:
         raise Corrupt("the ledger's file is damaged", hint=damage_hint(path)) from error
+    except FAILED as error:
+        raise Unavailable(f"the rebuild failed ({type(error).__name__}); nothing was changed") from error
     finally:
-        connection.close()
+        lock.release()
+    return count
+
+
+def _fold_all(connection: apsw.Connection, clerk: Clerk) -> int:
+    count = 0
+    for table in PROJECTIONS:
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from our own list
+    connection.execute("INSERT INTO search(search) VALUES('delete-all')")
+    for number, group_id, _last, _chain in _groups(connection):
+        group = Group(group_id, number)
+        for seq, event_id, kind, _link, raw in _rows(connection, number):
+            _again(clerk, group, Entry(seq, event_id, kind, raw))
+            count += 1
+            if count % STEP == 0:
+                clerk.flush_model()
+        clerk.flush_model()
     return count
 
 
 def _again(clerk: Clerk, group: Group, entry: Entry) -> None:
-    event: Event = decode(entry.raw)
-    at = parse_rfc3339(event.ts) or group.last_ts
     try:
+        event: Event = decode(entry.raw)
+        at = parse_rfc3339(event.ts) or group.last_ts
         body = body_of(entry.kind, event.data)
         facts = project(entry.kind, event.by, event.data, body, group, View(clerk, group))
-    except (Refused, msgspec.ValidationError) as error:
+    except (Refused, msgspec.DecodeError) as error:
         raise Corrupt(
             f"event {entry.seq} of group {group.group_id} cannot be folded",
             hint="run `tacit ledger verify`; nothing was changed",

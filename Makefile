@@ -1,0 +1,67 @@
+# `make run` and `make test` do all set-up on a fresh Debian machine; see README.md.
+VENV := .venv
+PY := $(VENV)/bin/python
+PYTHON ?= python3
+JOBS ?= 2
+
+.PHONY: setup setup-test setup-check system-test run test check soak bench fuzz docs lock clean
+
+setup: $(VENV)/.ready
+
+setup-test: $(VENV)/.ready-test
+
+setup-check: $(VENV)/.ready-check
+
+$(VENV)/.ready: locks/run.txt pyproject.toml
+	@sh tools/venv.sh "$(PYTHON)" "$(VENV)"
+	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/run.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.ready locks/test.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/test.txt
+	@touch $@
+
+$(VENV)/.ready-check: $(VENV)/.ready-test locks/check.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/check.txt
+	@touch $@
+
+run: setup
+	$(VENV)/bin/tacit up $(ARGS)
+
+system-test:
+	@sh tools/system.sh
+
+test: setup-check system-test
+	$(PY) -m pytest -n $(JOBS) -m "not soak" $(ARGS)
+	$(MAKE) --no-print-directory check
+
+check: setup-check
+	$(VENV)/bin/ruff format --check --quiet src tests tools bench fuzz
+	$(VENV)/bin/ruff check --quiet src tests tools bench fuzz
+	$(VENV)/bin/basedpyright --level error src
+	$(VENV)/bin/lint-imports --no-logo
+	$(PY) tools/sizes.py
+	$(PY) tools/spec_check.py
+	$(PY) tools/docs.py --check
+
+soak: setup-test system-test
+	$(PY) -m pytest -n $(JOBS) -m soak $(ARGS)
+
+bench: setup
+	$(PY) bench/spine.py $(ARGS)
+
+fuzz: setup-test
+	$(PY) fuzz/hub.py --seconds 60 $(ARGS)
+
+docs: setup
+	$(PY) tools/docs.py
+
+# Exact versions for every machine; the lock files name no index and no host.
+lock:
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate pyproject.toml tools/build.in -o locks/run.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
+
+clean:
+	rm -rf $(VENV)

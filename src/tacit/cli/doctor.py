@@ -1,0 +1,93 @@
+"""`tacit doctor`: what is installed, running, reachable, and what to do about the rest."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+
+import apsw
+import click
+
+from tacit import __version__
+from tacit.base.errors import TacitError
+from tacit.cli.session import Session, pass_session
+from tacit.client import SyncHub
+from tacit.ledger.io.store import DATABASE
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+def _hub(session: Session) -> Finding:
+    try:
+        token = (session.data / "owner.token").read_text(encoding="ascii").strip()
+    except OSError:
+        token = session.token
+    try:
+        with SyncHub(session.url, token, retry_for=0.5) as hub:
+            return Finding("hub", ok=True, found=f"{session.url}, version {hub.capabilities()['version']}")
+    except TacitError as error:
+        return Finding(
+            "hub", ok=False, found=str(error), advice="start it with `tacit up`, or give --url and --token"
+        )
+
+
+def _data(session: Session) -> Finding:
+    path = session.data / DATABASE
+    if not path.exists():
+        return Finding("data", ok=False, found=f"{session.data} is empty", advice="`tacit up` makes it")
+    free = shutil.disk_usage(session.data).free // 2**20
+    size = path.stat().st_size // 2**20
+    return Finding(
+        "data",
+        ok=free > 512,
+        found=f"{session.data}, ledger {size} MiB, {free} MiB free",
+        advice="" if free > 512 else "make room: the hub refuses writes when the disk is full",
+    )
+
+
+def _tool(name: str, used_for: str) -> Finding:
+    path = shutil.which(name)
+    return Finding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
+
+
+def findings(session: Session) -> list[Finding]:
+    """Everything worth knowing."""
+    python = platform.python_version()
+    return [
+        Finding("tacit", ok=True, found=__version__),
+        Finding("python", ok=sys.version_info >= (3, 11), found=python, advice="Tacit needs 3.11 or newer"),
+        Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
+        _data(session),
+        _hub(session),
+        _tool("nats-server", "running on several machines"),
+        _tool("chromium", "the browser tests"),
+    ]
+
+
+@click.command()
+@pass_session
+@click.pass_context
+def doctor(context: click.Context, session: Session) -> None:
+    """What is installed, running, reachable; what to do about it."""
+    found = findings(session)
+
+    def human() -> None:
+        for one in found:
+            mark = "[green]✓[/green]" if one.ok else "[yellow]-[/yellow]"
+            session.out.print(f"{mark} {one.what:12} {one.found}", soft_wrap=True)
+            if one.advice and not one.ok:
+                session.out.print(f"               {one.advice}", style="dim", soft_wrap=True)
+
+    session.answer([asdict(one) for one in found], human)
+    essential = {"python", "data", "hub"}
+    context.exit(0 if all(one.ok for one in found if one.what in essential) else 3)

@@ -1,0 +1,80 @@
+"""`tacit ledger`: export, verify and rebuild a data folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tacit.base.errors import Unavailable
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.cli.session import Session, pass_session
+from tacit.ledger.admission import Settings
+from tacit.ledger.io import upkeep
+from tacit.ledger.io.store import DATABASE
+
+
+@click.group()
+@click.option("--data", type=click.Path(path_type=Path), help="The hub's data folder.")
+@pass_session
+def ledger(session: Session, data: Path | None) -> None:
+    """Take the ledger out, check it, or fold it anew."""
+    session.data = data or session.data
+    if not (session.data / DATABASE).exists():
+        raise Unavailable(f"there is no ledger in {session.data}")
+
+
+@ledger.command()
+@click.option("--group", "group_id", metavar="GROUP_ID", help="Only this group.")
+@pass_session
+def export(session: Session, group_id: str | None) -> None:
+    """Every event as one line of JSON, in order. Works beside a running hub."""
+    for raw in upkeep.export(session.data, group_id):
+        sys.stdout.buffer.write(raw + b"\n")
+    sys.stdout.buffer.flush()
+
+
+@ledger.command()
+@pass_session
+@click.pass_context
+def verify(context: click.Context, session: Session) -> None:
+    """Check the file, every event's order, id, time and hash, and every blob."""
+    report = upkeep.verify(session.data, SystemEntropy())
+
+    def human() -> None:
+        session.out.print(f"{report.groups} groups, {report.events} events, {report.blobs} blobs")
+        for problem in report.problems:
+            session.out.print(f"[red]✗[/red] {problem}", soft_wrap=True)
+        if report.sound:
+            session.out.print("[green]✓[/green] sound")
+        else:
+            session.out.print(
+                "Stop the hub, keep a copy of the folder, and restore a backup; "
+                "`tacit ledger export` takes out what can still be read."
+            )
+
+    session.answer(
+        {
+            "groups": report.groups,
+            "events": report.events,
+            "blobs": report.blobs,
+            "problems": report.problems,
+            "sound": report.sound,
+        },
+        human,
+    )
+    context.exit(0 if report.sound else 1)
+
+
+@ledger.command()
+@pass_session
+def rebuild(session: Session) -> None:
+    """Fold every event again into empty projections. The hub must be stopped."""
+    lock = FolderLock(session.data, purpose="tacit ledger rebuild")
+    try:
+        count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings())
+    finally:
+        lock.release()
+    session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

@@ -1,0 +1,162 @@
+"""The `tacit` command: global options, all subcommands, and what each kind of error means at the end.
+
+Subcommands are imported when they are used: `tacit send` does not load the hub.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Final, NoReturn, cast
+
+import click
+
+from tacit import __version__
+from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.cli.session import DEFAULT_URL, Session, default_data
+
+EPILOG: Final = """\b
+A first minute:
+  tacit up                                  run the hub (in a terminal of its own)
+  tacit group new "My first room"           open a group
+  tacit actor add "My first room" ada       add an agent; its token is kept here
+  tacit tail "My first room"                watch it (in another terminal)
+  tacit send "My first room" "hello"        speak as the owner
+  tacit send "My first room" hi --as ada    speak as ada
+\b
+Every command takes --json, --as NAME and --help.
+Exit codes: 0 ok, 1 refused, 2 usage, 3 unavailable. Shell completion: tacit completion bash
+"""
+
+# In the order in which one learns them: name, where it lives, what it does.
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "up": ("tacit.cli.up:up", "Run the hub: ledger, doors, and the page."),
+    "link": ("tacit.cli.up:link", "Print the owner's sign-in link again."),
+    "group": ("tacit.cli.groups:group", "Open and look at groups."),
+    "actor": ("tacit.cli.groups:actor", "Add agents to a group; handle their tokens."),
+    "service": ("tacit.cli.groups:service", "Register tools and bridges (svc:...)."),
+    "send": ("tacit.cli.talk:send", "Send a message."),
+    "reply": ("tacit.cli.talk:reply", "Reply to a message."),
+    "inbox": ("tacit.cli.talk:inbox", "What waits for you."),
+    "read": ("tacit.cli.talk:read", "Mark messages as read."),
+    "ack": ("tacit.cli.talk:ack", "Acknowledge an attention message."),
+    "react": ("tacit.cli.talk:react", "React to a message."),
+    "tail": ("tacit.cli.talk:tail", "Watch a group live."),
+    "search": ("tacit.cli.talk:search", "Find messages by their words."),
+    "forward": ("tacit.cli.talk:forward", "Bring a message from one group into another."),
+    "source": ("tacit.cli.talk:source", "Open the source of a relayed message."),
+    "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
+    "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
+    "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
+}
+
+
+def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        cast("Session", context.find_object(Session)).as_json = True
+
+
+def _set_speaker(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value:
+        cast("Session", context.find_object(Session)).speaker = value
+
+
+def _with_common_options(command: click.Command) -> click.Command:
+    """Let every command take the options that one tends to add at the end of a line."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            _with_common_options(inner)
+    elif not any(parameter.name == "as_json_here" for parameter in command.params):
+        command.params += [
+            click.Option(
+                ["--json", "as_json_here"],
+                is_flag=True,
+                expose_value=False,
+                callback=_set_json,
+                help="Print JSON.",
+            ),
+            click.Option(
+                ["--as", "speaker_here"],
+                metavar="NAME",
+                expose_value=False,
+                callback=_set_speaker,
+                help="Speak as this actor.",
+            ),
+        ]
+    return command
+
+
+class Lazy(click.Group):
+    """Commands in the table's order, imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class names it
+        """As in the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command's module now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        return _with_common_options(cast("click.Command", getattr(importlib.import_module(module), name)))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands, without importing them all."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, what) for name, (_, what) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Lazy,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="tacit")
+@click.option("--url", envvar="TACIT_URL", default=DEFAULT_URL, show_default=True, help="Where the hub is.")
+@click.option("--token", envvar="TACIT_TOKEN", help="Speak with this token.")
+@click.option("--as", "speaker", envvar="TACIT_AS", metavar="NAME", help="Speak as an actor added here.")
+@click.option("--data", type=click.Path(path_type=Path), help="The hub's data folder [$TACIT_DATA].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one value a line.")
+@click.pass_context
+def tacit(
+    context: click.Context,
+    url: str,
+    token: str | None,
+    speaker: str | None,
+    data: Path | None,
+    as_json: bool,
+) -> None:
+    """One room for people and AI agents, over a ledger that loses nothing."""
+    session = Session(url.rstrip("/"), token, speaker, data or default_data(), as_json)
+    context.obj = session
+    context.call_on_close(session.close)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(code)
+
+
+def main() -> None:
+    """The entry point: errors become one clear line and an exit code."""
+    try:
+        tacit(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+    except Refused as refused:
+        _fail(f"refused ({refused.code}): {refused.message}", 1)
+    except Corrupt as corrupt:
+        _fail(f"damaged: {corrupt.message}\nwhat to do: {corrupt.hint}", 3)
+    except Unavailable as unavailable:
+        _fail(f"unavailable: {unavailable}", 3)
+    except TacitError as error:
+        # What is left is `OutcomeUnknown` of the client: it may have happened.
+        _fail(f"outcome unknown: {error}", 3)

@@ -1,0 +1,162 @@
+"""What every command needs: where the hub is, as whom to speak, and how to print.
+
+Order of sources: option, environment, then the files that `tacit up` and `tacit actor add` left behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from rich.console import Console
+
+from tacit.base.errors import Refused, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.client import Event, SyncHub
+
+DEFAULT_URL = "http://127.0.0.1:7433"
+
+
+def default_data() -> Path:
+    """Where a hub keeps its data unless told otherwise."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(os.environ.get("TACIT_DATA") or Path(base) / "tacit")
+
+
+def tokens_file() -> Path:
+    """Where the tokens of actors added on this machine are kept."""
+    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "tacit" / "tokens.json"
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of the command line."""
+
+    url: str = DEFAULT_URL
+    token: str | None = None
+    speaker: str | None = None
+    data: Path = field(default_factory=default_data)
+    as_json: bool = False
+    retry_for: float = 5.0
+    out: Console = field(default_factory=lambda: Console(highlight=False))
+    err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    _hub: SyncHub | None = None
+
+    def hub(self, group_id: str | None = None) -> SyncHub:
+        """A client under the chosen credential; for `--as NAME` the group decides which token."""
+        if self._hub is None:
+            from tacit.client import SyncHub
+
+            self._hub = SyncHub(self.url, self._credential(group_id), retry_for=self.retry_for)
+        return self._hub
+
+    def owner(self) -> SyncHub:
+        """A client under the owner's credential, closed by the caller."""
+        from tacit.client import SyncHub
+
+        return SyncHub(self.url, self._owner_token(), retry_for=self.retry_for)
+
+    def _credential(self, group_id: str | None) -> str | None:
+        if self.token:
+            return self.token
+        if self.speaker and self.speaker != "user":
+            found = kept_tokens().get(self.url, {}).get(group_id or "", {}).get(self.speaker)
+            if found is None:
+                raise Refused(
+                    "permission_denied",
+                    f"no token of {self.speaker} is kept here for this group; give one with --token, or let "
+                    f"the owner run `tacit actor token GROUP {self.speaker}`",
+                )
+            return found
+        return self._owner_token()
+
+    def _owner_token(self) -> str | None:
+        if self.token and not self.speaker:
+            return self.token
+        path = self.data / "owner.token"
+        try:
+            return path.read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            raise Unavailable(
+                f"no hub has been started with the data folder {self.data}; run `tacit up`, or give "
+                "--token and --url"
+            ) from None
+        except PermissionError:
+            raise Refused("permission_denied", f"{path} belongs to another account") from None
+
+    def resolve_group(self, name: str) -> str:
+        """A group's id from its id or its title."""
+        if self.token or not self.speaker:
+            groups = self.hub().groups()
+        else:
+            with self.owner() as owner:
+                groups = owner.groups()
+        found = [one for one in groups if one["group_id"] == name]
+        found = found or [one for one in groups if one["title"].casefold() == name.casefold()]
+        if len(found) > 1:
+            ids = ", ".join(one["group_id"] for one in found)
+            raise Refused("invalid_request", f"several groups have this title; name one by its id: {ids}")
+        if not found:
+            raise Refused("group_not_found", "no such group; `tacit group list` shows all")
+        return str(found[0]["group_id"])
+
+    def resolve_event(self, group_id: str, name: str) -> Event:
+        """An event from its id or its number in the ledger."""
+        number = name.removeprefix("#")
+        if not number.isdigit():
+            return self.hub(group_id).event(group_id, name)
+        page = self.hub(group_id).events(group_id, since_seq=max(0, int(number) - 1), limit=1)
+        if not page.events or page.events[0].seq != int(number):
+            raise Refused("event_not_found", f"there is no event {name} that you may see")
+        return page.events[0]
+
+    def print_json(self, value: Any) -> None:
+        """One line of JSON for machines."""
+        sys.stdout.write(msgspec.json.encode(value, enc_hook=str).decode() + "\n")
+        sys.stdout.flush()
+
+    def answer(self, value: Any, show: Callable[[], None]) -> None:
+        """Print for a machine or for a person."""
+        if self.as_json:
+            self.print_json(value)
+        else:
+            show()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._hub is not None:
+            self._hub.close()
+            self._hub = None
+
+
+pass_session = click.make_pass_decorator(Session)
+
+
+def kept_tokens() -> dict[str, dict[str, dict[str, str]]]:
+    """Tokens by hub, group and actor."""
+    try:
+        return json.loads(tokens_file().read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
+def keep_token(url: str, group_id: str, actor_id: str, token: str) -> None:
+    """Remember a token for `--as`; the file is for this account's eyes only."""
+    path = tokens_file()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    tokens = kept_tokens()
+    tokens.setdefault(url, {}).setdefault(group_id, {})[actor_id] = token
+    fresh = path.with_suffix(".new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(tokens, file, indent=1)
+    fresh.replace(path)

@@ -1,0 +1,119 @@
+"""How events, groups and inboxes look to a person at a terminal."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tacit.client import Event, Inbox
+
+COLOURS: Final = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
+
+
+def colour(principal: str) -> str:
+    """The same colour for the same name, always."""
+    return COLOURS[sum(principal.encode()) % len(COLOURS)]
+
+
+def clock(event: Event) -> str:
+    """The local time of an event."""
+    return datetime.fromisoformat(event.ts).astimezone().strftime("%H:%M:%S")
+
+
+def plain(text: str) -> str:
+    """Text without control characters: a message must not drive somebody's terminal."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def line(event: Event) -> Text:
+    """One event as a line."""
+    data = event.data
+    shown = Text(f"#{event.seq:<5} {clock(event)} ", style="dim")
+    shown.append(event.by, style=f"bold {colour(event.by)}")
+    match event.kind:
+        case "chat.message":
+            if to := data.get("to"):
+                shown.append(f" → {plain(' '.join(to))}", style="dim")
+            if data.get("priority") == "attention":
+                shown.append(" !", style="bold red")
+            shown.append("  " + plain(data["text"]))
+            if attachments := data.get("attachments"):
+                names = ", ".join(plain(one.get("title") or one["path"][:12]) for one in attachments)
+                shown.append(f"  [{names}]", style="dim")
+            if data.get("src_group_id"):
+                shown.append("  (relayed)", style="dim")
+        case "chat.ack":
+            shown.append(f" acknowledged {data['event_id'][-8:]}", style="dim")
+        case "chat.read":
+            shown.append(f" read up to {data['event_id'][-8:]}", style="dim")
+        case "chat.reaction":
+            verb = "took back" if data.get("removed") else "reacted"
+            shown.append(f" {verb} {plain(data['emoji'])}", style="dim")
+        case "system.notify":
+            shown.append(
+                f" ⚑ {plain(data.get('title') or data.get('message') or data['kind'])}", style="yellow"
+            )
+        case "actor.add" | "actor.remove" | "actor.update":
+            verb = {"add": "added", "remove": "removed", "update": "changed"}[event.kind.split(".")[1]]
+            shown.append(f" {verb} {data['actor_id']}", style="dim")
+        case "group.create":
+            shown.append(f" opened “{plain(data['title'])}”", style="dim")
+        case _:
+            shown.append(f" {event.kind}", style="dim italic")
+    return shown
+
+
+def events(console: Console, many: list[Event]) -> None:
+    """Events, one below the other."""
+    for event in many:
+        console.print(line(event), soft_wrap=True)
+
+
+def groups(console: Console, many: list[dict[str, Any]]) -> None:
+    """A table of groups."""
+    if not many:
+        console.print('No groups yet. Open one: [bold]tacit group new "My first room"[/bold]')
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("title", "id", "actors", "events"):
+        table.add_column(name, justify="right" if name == "events" else "left", overflow="fold")
+    for one in many:
+        names = " ".join(actor["actor_id"] for actor in one["actors"]) or "-"
+        table.add_row(plain(one["title"]), one["group_id"], names, str(one["last_seq"]))
+    console.print(table)
+
+
+def actors(console: Console, many: list[dict[str, Any]]) -> None:
+    """A table of actors."""
+    if not many:
+        console.print("No actors yet. Add one: [bold]tacit actor add GROUP NAME[/bold]")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("actor", "role", "title", "roles"):
+        table.add_column(name)
+    for one in many:
+        table.add_row(one["actor_id"], one["role"] or "-", one["title"] or "-", " ".join(one["roles"]) or "-")
+    console.print(table)
+
+
+def inbox(console: Console, box: Inbox) -> None:
+    """What waits for somebody."""
+    if box.attention:
+        console.print(f"[bold red]{box.attention_count} to acknowledge[/bold red]")
+        events(console, box.attention)
+    if box.notices:
+        console.print(f"[yellow]{len(box.notices)} notices to confirm[/yellow]")
+        events(console, box.notices)
+    if box.unread:
+        console.print(f"[bold]{box.unread_count} unread[/bold]")
+        events(console, box.unread)
+    if not (box.attention or box.notices or box.unread):
+        console.print("Nothing waits for you.")

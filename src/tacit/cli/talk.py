@@ -1,0 +1,207 @@
+"""`tacit send`, `reply`, `ack`, `read`, `react`, `inbox`, `tail`, `search`, `relay`: talking."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tacit.cli import show
+from tacit.cli.session import Session, pass_session
+from tacit.client import SourceUnavailable
+
+if TYPE_CHECKING:
+    from tacit.client import Appended
+
+
+def _said(session: Session, done: Appended, what: str) -> None:
+    again = " (it was there already)" if done.duplicate else ""
+    value = {"event": done.event, "duplicate": done.duplicate}
+    session.answer(value, lambda: session.out.print(f"{what} #{done.seq}{again}", style="dim"))
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.argument("text", nargs=-1)
+@click.option("--to", multiple=True, metavar="WHO", help="An actor, @all, @peers, @foreman or @user.")
+@click.option("--attention", is_flag=True, help="Ask every recipient for an acknowledgement.")
+@click.option("--attach", multiple=True, type=click.Path(path_type=Path, exists=True), help="A file.")
+@click.option("--client-id", help="Idempotency key of your own.")
+@pass_session
+def send(
+    session: Session,
+    name: str,
+    text: tuple[str, ...],
+    to: tuple[str, ...],
+    attention: bool,
+    attach: tuple[Path, ...],
+    client_id: str | None,
+) -> None:
+    """Send a message. Without TEXT, or with -, it is read from standard input."""
+    group_id = session.resolve_group(name)
+    hub = session.hub(group_id)
+    words = " ".join(text) if text and text != ("-",) else ""
+    if not words and not attach:
+        words = sys.stdin.read().rstrip("\n")
+    more = {"client_id": client_id} if client_id else {}
+    attachments = [hub.upload(group_id, path) for path in attach]
+    done = hub.send(group_id, words, to=to, attention=attention, attachments=attachments, **more)
+    _said(session, done, "sent")
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.argument("event", metavar="EVENT")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--to", multiple=True, metavar="WHO", help="Recipients; everyone when not given.")
+@pass_session
+def reply(session: Session, name: str, event: str, text: tuple[str, ...], to: tuple[str, ...]) -> None:
+    """Reply to a message, named by its id or its number (#12)."""
+    group_id = session.resolve_group(name)
+    found = session.resolve_event(group_id, event)
+    done = session.hub(group_id).send(group_id, " ".join(text), reply_to=found.id, to=to)
+    _said(session, done, "sent")
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.argument("event", metavar="EVENT")
+@pass_session
+def ack(session: Session, name: str, event: str) -> None:
+    """Acknowledge an attention message."""
+    group_id = session.resolve_group(name)
+    found = session.resolve_event(group_id, event)
+    _said(session, session.hub(group_id).ack(group_id, found.id), "acknowledged by")
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.argument("event", metavar="EVENT", required=False)
+@pass_session
+def read(session: Session, name: str, event: str | None) -> None:
+    """Mark messages as read, up to EVENT or up to the newest one."""
+    group_id = session.resolve_group(name)
+    hub = session.hub(group_id)
+    if event is not None:
+        event_id = session.resolve_event(group_id, event).id
+    else:
+        unread = hub.inbox(group_id, limit=1000)
+        if not unread.unread:
+            session.answer({"event": None}, lambda: session.out.print("nothing unread", style="dim"))
+            return
+        event_id = unread.unread[-1].id
+    _said(session, hub.read(group_id, event_id), "read, noted by")
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.argument("event", metavar="EVENT")
+@click.argument("emoji")
+@click.option("--remove", is_flag=True, help="Take the reaction back.")
+@pass_session
+def react(session: Session, name: str, event: str, emoji: str, remove: bool) -> None:
+    """React to a message."""
+    group_id = session.resolve_group(name)
+    found = session.resolve_event(group_id, event)
+    done = session.hub(group_id).react(group_id, found.id, emoji, removed=remove)
+    _said(session, done, "noted by")
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.option("--for", "actor_id", metavar="NAME", help="Somebody else's inbox (owner only).")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@pass_session
+def inbox(session: Session, name: str, actor_id: str | None, limit: int) -> None:
+    """What waits for you: acknowledgements owed, notices, unread messages."""
+    group_id = session.resolve_group(name)
+    box = session.hub(group_id).inbox(group_id, actor_id, limit)
+    session.answer(box, lambda: show.inbox(session.out, box))
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.option("--lines", "-n", default=20, show_default=True, help="How much of the past to show.")
+@click.option("--since", type=int, metavar="SEQ", help="Start after this position instead.")
+@click.option("--kinds", help="Only these, such as chat.message,system.* ; default: all.")
+@click.option("--no-follow", is_flag=True, help="Stop at the end instead of waiting for more.")
+@pass_session
+def tail(
+    session: Session, name: str, lines: int, since: int | None, kinds: str | None, no_follow: bool
+) -> None:
+    """Watch a group live; goes on by itself when the hub comes back. Stop with Ctrl-C."""
+    group_id = session.resolve_group(name)
+    hub = session.hub(group_id)
+    wanted = kinds.split(",") if kinds else None
+    last = int(hub.group(group_id)["last_seq"])
+    start = since if since is not None else max(0, last - lines)
+    if no_follow:
+        while start < last:
+            page = hub.events(group_id, since_seq=start, kinds=wanted, limit=1000)
+            for event in page.events:
+                session.answer(event, lambda event=event: show.events(session.out, [event]))
+            start = page.next_cursor
+        return
+    for event in hub.follow(group_id, since_seq=start, kinds=wanted):
+        session.answer(event, lambda event=event: show.events(session.out, [event]))
+
+
+@click.command()
+@click.argument("name", metavar="GROUP")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
+@pass_session
+def search(session: Session, name: str, words: tuple[str, ...], limit: int) -> None:
+    """Messages that contain every word, newest first."""
+    group_id = session.resolve_group(name)
+    found = session.hub(group_id).search(group_id, " ".join(words), limit)
+
+    def human() -> None:
+        if not found:
+            session.out.print("nothing found", style="dim")
+        show.events(session.out, found)
+
+    session.answer(found, human)
+
+
+@click.command()
+@click.argument("source", metavar="FROM_GROUP")
+@click.argument("event", metavar="EVENT")
+@click.argument("destination", metavar="TO_GROUP")
+@click.option("--to", multiple=True, metavar="WHO", help="Recipients there; default @all.")
+@click.option("--text", help="Instead of the whole text: begin it with [Summarized].")
+@click.option("--no-record", is_flag=True, help="Leave no send record in the source group.")
+@pass_session
+def forward(
+    session: Session,
+    source: str,
+    event: str,
+    destination: str,
+    to: tuple[str, ...],
+    text: str | None,
+    no_record: bool,
+) -> None:
+    """Bring a message from one group into another."""
+    from_id, to_id = session.resolve_group(source), session.resolve_group(destination)
+    found = session.resolve_event(from_id, event)
+    done = session.hub().relay(to_id, from_id, found.id, to=to or None, text=text, record=not no_record)
+    _said(session, done, "relayed as")
+
+
+@click.command("source")
+@click.argument("name", metavar="GROUP")
+@click.argument("event", metavar="EVENT")
+@pass_session
+def source(session: Session, name: str, event: str) -> None:
+    """Open the source message of a relayed one, or say plainly that it is unavailable."""
+    group_id = session.resolve_group(name)
+    found = session.resolve_event(group_id, event)
+    origin = session.hub(group_id).source_of(found)
+    if origin is None:
+        session.answer({"source": None}, lambda: session.out.print("this message was not relayed"))
+    elif isinstance(origin, SourceUnavailable):
+        session.answer({"unavailable": origin}, lambda: session.out.print(str(origin), style="yellow"))
+    else:
+        session.answer({"source": origin.event}, lambda: show.events(session.out, [origin.event]))

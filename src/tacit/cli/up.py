@@ -1,0 +1,103 @@
+"""`tacit up` and `tacit link`: run the hub, and find the way in."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tacit.base.errors import Unavailable
+from tacit.base.moment import SECOND, Moment
+from tacit.cli.session import Session, pass_session
+from tacit.hub import logs
+from tacit.hub.config import HubConfig, Limits
+from tacit.hub.server import Server
+from tacit.ledger.admission import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _ready(session: Session) -> Callable[[Server], None]:
+    def ready(server: Server) -> None:
+        first = server.hub.is_first_start
+        if session.as_json:
+            session.print_json({"url": server.url, "data": str(server.config.data), "first_start": first})
+            return
+        out = session.out
+        out.print(f"[bold]Tacit[/bold] is up at {server.url}, data in {server.config.data}")
+        if first:
+            out.print("Sign in with this link (it holds your token; it is shown only now):")
+            out.print(f"  [bold]{server.link}[/bold]", soft_wrap=True)
+        else:
+            out.print("Sign in with the link that [bold]tacit link[/bold] prints.")
+        if server.config.local_trust:
+            session.err.print(
+                "[yellow]local trust is on: `by` is whatever callers say, no security boundary[/yellow]"
+            )
+        out.print("Talk from another terminal: [bold]tacit --help[/bold]. Stop with Ctrl-C.")
+
+    return ready
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path), help="Folder for the ledger; made if missing.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=7433, show_default=True, help="Port to listen on; 0 picks a free one.")
+@click.option("--socket", type=click.Path(path_type=Path), help="Listen on this Unix socket too.")
+@click.option("--tls-cert", type=click.Path(path_type=Path, exists=True), help="Certificate chain (PEM).")
+@click.option("--tls-key", type=click.Path(path_type=Path, exists=True), help="Its private key (PEM).")
+@click.option("--insecure-public", is_flag=True, help="Listen publicly without TLS (a proxy encrypts).")
+@click.option("--local-trust", is_flag=True, help="Take callers on loopback at their word; not secure.")
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="Let pages of this origin in.")
+@click.option("--allow-service", multiple=True, metavar="NAME", help="Allow a reserved svc:cccc.* name.")
+@click.option("--rate", default=20_000.0, show_default=True, help="Requests a second for each credential.")
+@click.option(
+    "--idempotency-window",
+    default=300,
+    show_default=True,
+    type=click.IntRange(min=300),
+    help="Seconds for which a repeated client_id is recognised.",
+)
+@click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
+@pass_session
+def up(session: Session, data: Path | None, rate: float, idempotency_window: int, **given: object) -> None:
+    """Run the hub: the ledger, its doors, and the page that the sign-in link opens."""
+    import uvloop
+
+    as_json = bool(given.pop("log_json")) or not sys.stderr.isatty()
+    logs.set_up(as_json=as_json)
+    origins, services = given.pop("allow_origin"), given.pop("allow_service")
+    config = HubConfig(
+        data=(data or session.data).resolve(),
+        allow_origins=tuple(origins),  # type: ignore[arg-type]
+        allow_services=frozenset(services),  # type: ignore[arg-type]
+        limits=Limits(requests_per_second=rate, burst=2 * rate),
+        settings=Settings(idempotency_window=Moment(idempotency_window * SECOND)),
+        **given,  # type: ignore[arg-type]
+    )
+
+    async def run() -> None:
+        server = Server(config)
+        try:
+            await server.run(_ready(session))
+        except OSError as error:
+            await server.stop()
+            raise Unavailable(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from error
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run())
+
+
+@click.command()
+@pass_session
+def link(session: Session) -> None:
+    """Print the owner's sign-in link again (it holds your token: treat it as a password)."""
+    path = session.data / "owner.token"
+    if not path.exists():
+        raise Unavailable(f"no hub has been started with the data folder {session.data}; run `tacit up`")
+    url = f"{session.url}/#token={path.read_text(encoding='ascii').strip()}"
+    session.answer({"link": url}, lambda: session.out.print(url, soft_wrap=True))

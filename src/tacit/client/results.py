@@ -1,0 +1,82 @@
+"""What calls return, typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from tacit.ledger.envelope import VERSION, Event
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """An event that is in the ledger; `duplicate` when it was there before (CCCS-056, CCCS-057)."""
+
+    event: Event
+    duplicate: bool = False
+    mismatch: bool = False
+
+    @property
+    def id(self) -> str:
+        """The event's id."""
+        return self.event.id
+
+    @property
+    def seq(self) -> int:
+        """The event's position."""
+        return self.event.seq
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of a ledger; hand `next_cursor` back untouched (CCCS-106)."""
+
+    events: list[Event]
+    next_cursor: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """What waits for one principal."""
+
+    actor_id: str
+    unread: list[Event]
+    unread_count: int
+    attention: list[Event]
+    attention_count: int
+    notices: list[Event]
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The original of a relayed message."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUnavailable:
+    """The original cannot be shown; a state of its own, never an empty result (CCCS-100)."""
+
+    group_id: str
+    event_id: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"source unavailable ({self.reason})"
+
+
+def event_of(value: dict[str, Any]) -> Event | None:
+    """An event as received; None for an envelope version that this client does not know (CCCS-014)."""
+    if value.get("v") != VERSION:
+        return None
+    return msgspec.convert(value, Event)
+
+
+def appended_of(value: dict[str, Any]) -> Appended:
+    """The answer to an append."""
+    return Appended(msgspec.convert(value, Event), bool(value.get("duplicate")), bool(value.get("mismatch")))

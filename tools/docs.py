@@ -1,0 +1,159 @@
+"""Reference pages, made from the tables that the code itself uses.
+
+python tools/docs.py           write docs/reference/
+python tools/docs.py --check   fail when a page is stale, or a page links to nothing
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from tacit.cli.main import COMMANDS, tacit
+from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
+from tacit.ledger.codes import CODES
+from tacit.ledger.kinds import KINDS
+from tacit.ledger.principal import PrincipalKind
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTE = "<!-- Made by tools/docs.py; edit the tables in the code instead. -->\n"
+FOLLOW = (
+    "| `follow` | ws; SSE: `GET …/events` with `Accept: text/event-stream` | as `events` | `{subscription}`, then "
+    "notifications `event {subscription, event}`; `cut {subscription, since_seq, reason}` before it ends |"
+)
+
+
+def http_page() -> str:
+    """Every operation."""
+    lines = [
+        NOTE,
+        "# The hub's operations",
+        "",
+        "Over HTTP with `Authorization: Bearer TOKEN`, and as JSON-RPC 2.0 methods of the same names on the",
+        "WebSocket `/v1/ws` (there also `authenticate`, `follow`, `unfollow` and the methods marked ws). The",
+        "full description with all types is at `GET /v1/openapi.json`.",
+        "",
+        "| method | HTTP | parameters | meaning |",
+        "|---|---|---|---|",
+    ]
+    for one in OPERATIONS:
+        required = set(one.params.__struct_fields__) - {
+            name
+            for name, default in zip(
+                reversed(one.params.__struct_fields__),
+                reversed(one.params.__struct_defaults__),
+                strict=False,
+            )
+            if repr(default) != "NODEFAULT"
+        }
+        names = " ".join(name if name in required else f"{name}?" for name in one.params.__struct_fields__)
+        lines.append(f"| `{one.name}` | `{one.method} {one.path}` | {names or '-'} | {one.summary} |")
+    for name, (params, run) in RPC_ONLY.items():
+        lines.append(
+            f"| `{name}` | ws | {' '.join(params.__struct_fields__)} | {(run.__doc__ or '').strip()} |"
+        )
+    lines += [
+        FOLLOW,
+        "| - | `POST /v1/groups/{group_id}/blobs` | body: the bytes | store a blob; its path is its sha256 |",
+        "| - | `GET /v1/groups/{group_id}/blobs/{path}` | | a blob's bytes |",
+        "| - | `GET /healthz`, `GET /metrics`, `GET /v1/openapi.json` | | health, Prometheus, description |",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def codes_page() -> str:
+    """Every error code."""
+    lines = [
+        NOTE,
+        "# Error codes",
+        "",
+        "Errors are `{code, message, details?}` on every transport; in JSON-RPC that object is `error.data`.",
+        "`details.row` names the requirement that refused. An error always means that nothing was appended.",
+        "",
+        "| code | HTTP | JSON-RPC | meaning |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| `{name}` | {code.http} | {code.rpc} | {code.meaning} |" for name, code in CODES.items()]
+    return "\n".join([*lines, ""])
+
+
+def kinds_page() -> str:
+    """Every kind of event."""
+    lines = [
+        NOTE,
+        "# Kinds of events",
+        "",
+        "Own kinds are named `x.<vendor>.<name>` or `vendor.<name>.<what>`; they are stored, not understood.",
+        "",
+        "| kind | profile | who writes it | members of `data` |",
+        "|---|---|---|---|",
+    ]
+    order = list(PrincipalKind)
+    for name, rule in KINDS.items():
+        writers = ", ".join(kind.value for kind in order if kind in rule.writers)
+        writers += ", a foreman" if rule.foreman_may else ""
+        fields = " ".join(f"`{field}`" for field in rule.model.__struct_fields__)
+        lines.append(f"| `{name}` | {rule.profile} | {writers} | {fields} |")
+    return "\n".join([*lines, ""])
+
+
+def _help(command: click.Command, path: str, context: click.Context) -> list[str]:
+    inner = click.Context(command, info_name=path, parent=None, max_content_width=100, terminal_width=100)
+    inner.help_option_names = context.help_option_names
+    lines = [f"## {path}", "", "```text", command.get_help(inner).rstrip(), "```", ""]
+    if isinstance(command, click.Group) and path != "tacit":
+        for name, child in command.commands.items():
+            lines += _help(child, f"{path} {name}", context)
+    return lines
+
+
+def cli_page() -> str:
+    """The help of every command."""
+    context = click.Context(tacit, info_name="tacit", help_option_names=["-h", "--help"])
+    lines = [NOTE, "# The command line", ""]
+    for name in COMMANDS:
+        command = tacit.get_command(context, name)
+        if command is not None:
+            lines += _help(command, f"tacit {name}", context)
+    return "\n".join(lines)
+
+
+PAGES = {
+    "docs/reference/http.md": http_page,
+    "docs/reference/codes.md": codes_page,
+    "docs/reference/kinds.md": kinds_page,
+    "docs/reference/cli.md": cli_page,
+}
+
+
+def broken_links() -> list[str]:
+    """Links to files that are not there."""
+    return [
+        f"{page.relative_to(ROOT)} links to {target}, which is not there"
+        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "spec").glob("*.md")]
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+
+
+def main() -> int:
+    """Write or check."""
+    if "--check" not in sys.argv:
+        for name, make in PAGES.items():
+            (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / name).write_text(make(), encoding="utf-8")
+        return 0
+    stale = [
+        f"{name} is stale: run `make docs`"
+        for name, make in PAGES.items()
+        if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != make()
+    ]
+    faults = stale + broken_links()
+    print("\n".join(faults) or f"{len(PAGES)} reference pages fresh, all links lead somewhere")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

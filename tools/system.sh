@@ -1,0 +1,12 @@
+#!/bin/sh
+# What the tests need from the system, installed where we may, named clearly where we may not.
+set -eu
+missing=""
+command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
+[ -z "$missing" ] && exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    apt-get update -qq && apt-get install -y -qq $missing >/dev/null
+else
+    echo "The tests need:$missing. Install: sudo apt-get install$missing" >&2
+    exit 1
+fi
