@@ -122,9 +122,14 @@ async def pipelined(plan: Plan) -> Case:
         async with hub(folder / "hub") as running:
             load = await appenders(running, await running.open_group("append", CLIENTS), CLIENTS)
             await press(load, min(1.0, plan.seconds), IN_FLIGHT)
-            found = await in_turn(
-                plan.rounds, {"hub": lambda: press(load, plan.seconds, IN_FLIGHT), "bare": bare}
-            )
+
+            async def ours() -> dict[str, float]:
+                before = running.cpu()
+                found = await press(load, plan.seconds, IN_FLIGHT)
+                found["cpu_us"] = (running.cpu() - before) / sum(len(one.took) for one in load) * 1e6
+                return found
+
+            found = await in_turn(plan.rounds, {"hub": ours, "bare": bare})
     row = Row(
         "Durable append over `/v1/ws`, 8 clients, 16 in flight each",
         middle(found["hub"], "per_second"),
@@ -133,7 +138,8 @@ async def pipelined(plan: Plan) -> Case:
         middle(found["bare"], "per_second"),
         ratio(found, ("hub", "per_second"), ("bare", "per_second")),
         at_least=0.40,
-        note=f"p50 {middle(found['hub'], 'p50_ms'):.1f} ms, p99 {middle(found['hub'], 'p99_ms'):.1f} ms an append",
+        note=f"p50 {middle(found['hub'], 'p50_ms'):.1f} ms, p99 {middle(found['hub'], 'p99_ms'):.1f} ms, "
+        f"{middle(found['hub'], 'cpu_us'):.0f} µs of processor time an append",
     )
     return Case("Durable append", [row], found)
 

@@ -105,13 +105,17 @@ async def measure(folder: Path, seconds: float, in_flight: int) -> dict[str, flo
                 landed.set_result(None)
 
     feeding = asyncio.create_task(feed())
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     await asyncio.gather(*(caller(number) for number in range(in_flight)))
     took = time.perf_counter() - started
     feeding.cancel()
     thread.shutdown()
     writer.close()
-    return {"per_second": done / took, "batch": done / max(1, batches)}
+    return {
+        "per_second": done / took,
+        "batch": done / max(1, batches),
+        "cpu_us": (time.process_time() - used) / done * 1e6,
+    }
 
 
 def single(folder: Path, count: int) -> dict[str, float]:
