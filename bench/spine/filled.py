@@ -6,7 +6,6 @@ import hashlib
 import json
 import random
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -20,6 +19,7 @@ from tacit.ledger.io.store import Options, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 ACTORS: Final = 20
 OPEN_ACKS: Final = 60

@@ -17,7 +17,7 @@ INK, GOOD, BAD, QUIET = "#1f2933", "#2f7d6b", "#c2513b", "#c9d1d9"
 SHORT: Final = {
     "a": ("append, 8 x 16 in flight", "of a bare writer"),
     "c": ("HTTP POST, 64 connections", "of a bare handler"),
-    "g": ("fan-out to 200", "of a bare broadcast"),
+    "g": ("fan-out to 200, 16 in flight", "of a bare broadcast"),
 }
 
 
