@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(msgspec.Struct, frozen=True):
     """What somebody wants appended. `by` comes from the credential, never from the submitted text."""
 
     group_id: str
@@ -37,8 +36,7 @@ class Submission:
     scope_key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(msgspec.Struct, frozen=True):
     """It may happen: the data as it will be stored."""
 
     data: dict[str, Any]
@@ -46,8 +44,7 @@ class Admitted:
     body: msgspec.Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(msgspec.Struct, frozen=True):
     """It happened already, at this position; nothing is appended."""
 
     seq: int

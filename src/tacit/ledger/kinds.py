@@ -70,13 +70,13 @@ EXTENSION: Final = KindRule("core", TALKERS | {_S}, shapes.Extension, "CCCS-030"
 
 def rule_for(kind: str, profiles: frozenset[str]) -> KindRule:
     """The rule of a kind; refuses what is malformed, undefined, or of a profile not offered."""
-    if len(kind) > 128 or not _KIND.match(kind):
-        raise invalid("a kind is a non-empty dotted name such as chat.message", "CCCS-019")
     rule = KINDS.get(kind)
     if rule is not None:
         if rule.profile not in profiles:
             raise invalid(f"this hub does not offer the {rule.profile} profile", "CCCS-119")
         return rule
+    if len(kind) > 128 or not _KIND.match(kind):
+        raise invalid("a kind is a non-empty dotted name such as chat.message", "CCCS-019")
     if kind.startswith(STANDARD):
         raise invalid("this kind is not defined in its standard namespace", "CCCS-029")
     if not _OWN.match(kind):

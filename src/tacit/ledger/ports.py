@@ -9,18 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
+from tacit.base.moment import Moment
 from tacit.ledger.envelope import data_of
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.base.moment import Moment
     from tacit.ledger.state import Group
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """An event of the ledger with what the read model knows about its audience."""
 
     seq: int
@@ -57,8 +58,7 @@ class Blob:
     mime_type: str = "application/octet-stream"
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(msgspec.Struct, frozen=True):
     """A submission that was accepted before under the same key."""
 
     seq: int
@@ -105,8 +105,7 @@ class Lookup(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One event on its way into a journal: its position, its id, its kind and its bytes."""
 
     seq: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 from tacit.ledger.codes import denied, invalid
@@ -36,6 +37,7 @@ class PrincipalKind(Enum):
         return self in {PrincipalKind.USER, PrincipalKind.PERSON}
 
 
+@lru_cache(maxsize=4096)
 def kind_of(principal: str) -> PrincipalKind | None:
     """The kind that the spelling of a principal stands for; None when it is no principal at all."""
     if principal == USER:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A lasting sign of one principal on one event: an ack, a notice's ack, a reaction."""
 
     mark: str
@@ -45,8 +44,7 @@ class Change:
     value: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """All that the read model must remember of one event."""
 
     audience: Audience = Audience()
@@ -73,7 +71,9 @@ def project(
     maker = _MAKERS.get(kind)
     facts = maker(body, by, data, group, lookup) if maker else NOTHING
     client_id = getattr(body, "client_id", None)
-    return replace(facts, client_id=client_id) if isinstance(client_id, str) else facts
+    if client_id is facts.client_id or not isinstance(client_id, str):
+        return facts
+    return msgspec.structs.replace(facts, client_id=client_id)
 
 
 def body_of(kind: str, data: dict[str, Any]) -> msgspec.Struct:
@@ -101,6 +101,7 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
         owing=_owing(audience, group, by) if owed else (),
         text=body.text,
         root=(replied.root or replied.seq) if replied else 0,
+        client_id=body.client_id,
         blobs=tuple(dict.fromkeys(blob_paths(data))) if body.attachments or body.refs else (),
     )
 

@@ -6,8 +6,9 @@ a list of names. The sender is never its own recipient.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.principal import USER
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 SELECTORS: Final = ("@all", "@peers", "@foreman", "@user")
 
 
-@dataclass(frozen=True, slots=True)
-class Audience:
+class Audience(msgspec.Struct, frozen=True):
     """Whom an event is addressed to, and whether anybody else may read it."""
 
     everyone: bool = False

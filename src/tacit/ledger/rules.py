@@ -6,29 +6,27 @@ raising. Rows: chat 046-074, notices 075-083, groups and actors 008-012, context
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
+
 from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.ports import Lookup
 from tacit.ledger.principal import USER, PrincipalKind, kind_of, require_actor_id
 from tacit.ledger.references import check_references, completed, require_blob
 from tacit.ledger.routing import Audience, audience_of
-from tacit.ledger.state import scope_key
+from tacit.ledger.state import Group, scope_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import msgspec
-
     from tacit.ledger import shapes
-    from tacit.ledger.ports import Found, Lookup
-    from tacit.ledger.state import Group
+    from tacit.ledger.ports import Found
 
 Outcome = dict[str, Any] | int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """One submission before its rule."""
 
     by: str

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from tacit.base import ids
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
@@ -27,7 +31,7 @@ from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import apsw
@@ -36,10 +40,11 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Blob, Earlier
 
 log: Final = logging.getLogger("tacit.ledger")
+_written: Final = lru_cache(maxsize=16)(rfc3339)
+"""All events of one commit share their moment, so its text is made once."""
 
 
-@dataclass(slots=True)
-class Append:
+class Append(msgspec.Struct):
     """Please append this. `creates` is set for the one submission that opens a group."""
 
     submission: Submission
@@ -67,16 +72,14 @@ class Write:
 Job = Append | Together | Write
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
+class Landed(msgspec.Struct, frozen=True):
     """It is in the ledger, durable; `found` carries its bytes and its audience."""
 
     group_id: str
     found: Found
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(msgspec.Struct, frozen=True):
     """It was there already."""
 
     found: Found
@@ -209,7 +212,7 @@ class Clerk:
     ) -> Landed:
         at = max(now, group.last_ts)
         event_id = self._uuid.next(at // 1000, int.from_bytes(self._entropy.draw(10), "big"))
-        ts = rfc3339(at)
+        ts = _written(at)
         seq = group.last_seq + 1
         raw = encode(
             event_id=ids.text(event_id),
@@ -251,7 +254,7 @@ class Clerk:
         )
         self._model.stage(group, found, at, facts)
         group.last_ts = at
-        if fold(group, entry.kind, entry.seq, rfc3339(at), data):
+        if fold(group, entry.kind, entry.seq, _written(at), data):
             self._model.save_group(group)
         self._wrote = True
         return found

@@ -1,0 +1,22 @@
+"""The hub under test, in a process of its own: default limits, a free port, one JSON line when it is ready."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import uvloop
+from bench.spine.processes import raise_open_files
+
+from tacit.hub.config import HubConfig
+from tacit.hub.server import Server
+
+
+def ready(server: Server) -> None:
+    print(json.dumps({"port": server.port, "token": server.hub.owner_token}), flush=True)
+
+
+if __name__ == "__main__":
+    raise_open_files()
+    uvloop.run(Server(HubConfig(data=Path(sys.argv[1]), port=0)).run(ready))

@@ -1,0 +1,83 @@
+"""The table of the documentation, written from the saved results and from nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+HEAD: Final = """# Benchmarks
+
+How fast and how lean the spine is: the ledger, the hub and its doors. Every number stands beside a bare
+counterpart that was measured in the same run, in turn with it, so that the **ratio** carries the meaning; absolute
+numbers depend on the machine. Written by `python -m bench.spine`; do not edit by hand.
+
+![Ratios and growth](images/bench-spine.png)
+"""
+
+METHOD: Final = """## How it is measured
+
+- The hub runs in a process of its own with its default settings; the load runs in another, with lean clients of its
+  own, on loopback. Messages are `chat.message` of about 80 characters, each with a random `client_id`.
+- *Durable* means what it says: an answer leaves after `fsync` (SQLite, WAL, `synchronous=FULL`), projections and
+  full-text search included.
+- The **bare writer** is one thread that an asyncio queue feeds; callers wait for their commit; it writes the same
+  rows into the same tables with the same group commit, and does nothing else: no parsing, no rules, no hashing, no
+  sockets. The **bare broadcast loop** and the **bare handler** are aiohttp on uvloop with nothing behind them. The
+  **bare commit** is one row in one transaction.
+- Compared parts run in turn, in alternating order; the table shows medians over rounds, and the ratio is the median
+  of the ratios of neighbouring rounds.
+- Growth is measured on two ledgers that are open in one process, one operation on each in turn, through the store
+  itself, so that no transport hides a difference.
+- Memory is resident memory (`VmRSS`) of the hub's process.
+
+## How to repeat it
+
+```console
+$ python -m venv .venv && .venv/bin/pip install -e '.[bench]'
+$ .venv/bin/python -m bench.spine                  # all of it, about fifteen minutes; the first run fills a ledger
+$ .venv/bin/python -m bench.spine --only a,g       # some parts, the others keep their last results
+$ .venv/bin/python -m bench.spine --quick          # a look, saved beside but not into these pages
+```
+
+Letters: {letters}. `--seconds` sets the length of a round. Raw results are in `bench/results/spine.json`. The
+comparison with CCCC installs `cccc-pair` and `cccc-sdk` into `bench/.venv-cccc`; they are no dependency.
+"""
+
+
+def _number(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:,.{digits}f} {unit}"
+
+
+def _target(row: dict[str, Any]) -> str:
+    if row["at_least"] is not None:
+        return f"≥ {row['at_least']:g}x"
+    if row["at_most"] is not None:
+        return f"≤ {row['at_most']:g}x"
+    if row["at_most_value"] is not None:
+        return f"≤ {_number(row['at_most_value'], row['unit'])}"
+    return "reported"
+
+
+def _line(row: dict[str, Any]) -> str:
+    beside = f"{row['beside']}: {_number(row['beside_value'], row['unit'])}" if row["beside"] else ""
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}x"
+    met = {True: "yes", False: "**no**", None: ""}[row["met"]]
+    cells = (row["what"], _number(row["value"], row["unit"]), beside, ratio, _target(row), met, row["note"])
+    return "| " + " | ".join(cells) + " |"
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The page."""
+    cases = results["cases"]
+    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
+    lines = [HEAD, f"Measured {results['measured']} on: {machine}.", ""]
+    if any(case["plan"]["quick"] for case in cases.values()):
+        lines += ["**Some parts come from a quick look and are rough.**", ""]
+    lines += ["| What | Tacit | Beside it | Ratio | Target | Met | Also |", "|---|---|---|---|---|---|---|"]
+    lines += [_line(row) for letter in sorted(cases) for row in cases[letter]["rows"]]
+    notes = [note for letter in sorted(cases) for note in cases[letter]["notes"]]
+    lines += ["", *[f"- {note}" for note in notes], ""] if notes else [""]
+    letters = ", ".join(f"`{letter}` {case['title'].lower()}" for letter, case in sorted(cases.items()))
+    return "\n".join(lines) + METHOD.replace("{letters}", letters)
