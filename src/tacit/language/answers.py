@@ -18,7 +18,7 @@ from tacit.language.build import error_data
 from tacit.language.message import Body, Message
 from tacit.language.reading import check
 from tacit.language.rules import Findings, check_name
-from tacit.language.tables import BROADCAST, MAX_DEPTH, SYSTEM_CID
+from tacit.language.tables import BROADCAST, MAX_DEPTH, SYSTEM_CID, VERSION
 from tacit.language.version import SUPPORTED
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def answer_value(author: Author, reading: Reading, value: object, data: bytes | 
         return None
     return check(
         Message(
+            clowl=VERSION,
             mid=author.new_id(),
             ts=author.now() // SECOND,
             tid=_readable(broken, "tid") or UNSET,

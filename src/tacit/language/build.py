@@ -70,6 +70,7 @@ class Author:
         elif tid is None and pid is None and performative in _STARTS_A_TRACE:
             tid = self.new_id()
         message = Message(
+            clowl=VERSION,
             mid=self.new_id(),
             ts=self._clock.now() // SECOND,
             tid=tid or UNSET,

@@ -26,6 +26,9 @@ from tacit.language.version import is_version
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_ROWS: Final = dict(ERROR_CODES)
+_NUMBERS: Final = frozenset({int, float})
+_MODES: Final = frozenset(DELEGATION_MODES)
 _CODE: Final = re.compile(r"E[0-9]{3}", re.ASCII)
 
 
@@ -61,7 +64,7 @@ def _data_of(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _check_err(data: Mapping[str, Any], found: Findings) -> None:
     code, text = data.get("code"), data.get("msg")
-    row = ERROR_CODES.get(code) if isinstance(code, str) else None
+    row = _ROWS.get(code) if isinstance(code, str) else None
     if row is None:
         if isinstance(code, str) and _CODE.fullmatch(code):
             found.forgivable("$.body.d.code", "is not one of E001 to E016", "CLOWL-061", "E008")
@@ -79,7 +82,7 @@ def _check_err(data: Mapping[str, Any], found: Findings) -> None:
 
 def _check_dlgt(data: Mapping[str, Any], found: Findings) -> None:
     mode = data.get("delegation_mode")
-    if not isinstance(mode, str) or mode not in DELEGATION_MODES:
+    if not isinstance(mode, str) or mode not in _MODES:
         reason = f"must be one of {', '.join(DELEGATION_MODES)}"
         found.fault("$.body.d.delegation_mode", reason, "CLOWL-047", "E008")
     if "reply_to" in data:
@@ -100,7 +103,7 @@ def _check_dlgt(data: Mapping[str, Any], found: Findings) -> None:
 def _check_prog(data: Mapping[str, Any], found: Findings) -> None:
     if "pct" in data:
         pct = data["pct"]
-        if not isinstance(pct, int | float) or isinstance(pct, bool) or not 0 <= pct <= 100:
+        if type(pct) not in _NUMBERS or not 0 <= pct <= 100:
             found.fault("$.body.d.pct", "must be a number from 0 to 100", "CLOWL-044", "E008")
     if "note" in data and not isinstance(data["note"], str):
         found.fault("$.body.d.note", "must be a text", "CLOWL-044", "E008")

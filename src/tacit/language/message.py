@@ -25,11 +25,20 @@ Sha256 = Annotated[str, Meta(min_length=64, max_length=64)]
 Timestamp = Annotated[int, Meta(ge=0, le=MAX_TS)]
 
 
+if TYPE_CHECKING:
+    Data = dict[str, Any]
+else:
+    # What the compiled decoder takes by itself: 64-bit integers and three levels. `reading` takes the rest.
+    _Scalar = str | bool | float | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | None
+    _Inner = _Scalar | list[_Scalar] | dict[str, _Scalar]
+    Data = dict[str, _Scalar | list[_Inner] | dict[str, _Inner]]
+
+
 class Body(msgspec.Struct, frozen=True, gc=False):
     """A task and its data."""
 
     t: Name
-    d: dict[str, Any]
+    d: Data
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +72,8 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One CLowl message; build it with `Author`, read it with `parse` or `read`."""
 
-    clowl: Literal["0.2"] = "0.2"
+    # No required member has a default: decoding must never add what the text does not spell out.
+    clowl: Literal["0.2"]
     mid: Name
     ts: Timestamp
     tid: Name | UnsetType = UNSET

@@ -10,26 +10,25 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
+from msgspec import UNSET
 
-from tacit.base.strict_json import Malformed, integers_fit, no_member_lost
+from tacit.base.strict_json import Malformed, no_member_lost
 from tacit.base.strict_json import parse as parse_json
 from tacit.language import rules
 from tacit.language.data_rules import DATA_RULES, check_data, lacks_parent
 from tacit.language.findings import Finding, Invalid, Reading
 from tacit.language.lint import lint
-from tacit.language.message import Context, ExtendedMessage, Message, encode
+from tacit.language.message import Body, Context, ExtendedMessage, Message, encode
 from tacit.language.rules import CONTROL, Findings
 from tacit.language.tables import BROADCAST, MAX_BYTES, MAX_DEPTH, MEMBERS
 from tacit.language.version import version_fault
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+_Part = TypeVar("_Part", Body, Context)
 
 _FENCE: Final = re.compile(r"\s*```[A-Za-z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
-_HASH: Final = re.compile("[0-9a-f]{64}")
 _BACKSLASH: Final = ord("\\")
 _DELETE: Final = 0x7F
 
@@ -37,7 +36,6 @@ _decoder: Final = msgspec.json.Decoder(Message)
 _decode: Final = _decoder.decode
 _encoder: Final = msgspec.json.Encoder()
 _encode: Final = _encoder.encode
-_PLAIN: Final = frozenset({str, bool, float, type(None)})
 
 
 class _InDoubtError(ValueError):
@@ -60,22 +58,26 @@ class _Doubt(Findings):
 
 
 _DOUBT: Final = _Doubt(strict=True)
+_RULES: Final = dict(DATA_RULES)
 
 
 def parse(data: bytes | str, *, strict: bool = False) -> Message:
     """The message in `data`, or `Invalid` with every fault."""
-    if isinstance(data, bytes):
-        try:
-            message = _decode(data)
-            written = _encode(message)
-            if (written == data or no_member_lost(data, written)) and len(data) <= MAX_BYTES:
-                if not data.isascii() or _BACKSLASH in data or _DELETE in data:
-                    _doubt_names(message)
-                _doubt(message, strict=strict)
-                return message
-        except (ValueError, OverflowError, RecursionError):
-            pass
+    try:
+        message = _decode(data)
+        written = _encode(message)
+        if (written == data or _is_whole(data, written)) and len(written) <= MAX_BYTES:
+            if not written.isascii() or _BACKSLASH in written or _DELETE in written:
+                _doubt_names(message)
+            _doubt(message, strict)
+            return message
+    except (TypeError, ValueError, RecursionError):
+        pass  # whatever it was, the rules will say it better
     return _read_slowly(data, strict=strict).required()
+
+
+def _is_whole(data: bytes | str, written: bytes) -> bool:
+    return isinstance(data, bytes) and len(data) <= MAX_BYTES and no_member_lost(data, written)
 
 
 def read(data: bytes | str, *, strict: bool = False, now: int | None = None) -> Reading:
@@ -104,14 +106,14 @@ def parse_lines(chunk: bytes, *, strict: bool = False) -> list[Message] | None:
             _one_message_a_line(chunk, len(messages)) and no_member_lost(chunk, written)
         ):
             return None
-        names_in_doubt = not chunk.isascii() or _BACKSLASH in chunk or _DELETE in chunk
+        names_in_doubt = not written.isascii() or _BACKSLASH in written or _DELETE in written
         if len(chunk) > MAX_BYTES and max(map(len, chunk.split(b"\n"))) > MAX_BYTES:
             return None
         for message in messages:
             if names_in_doubt:
                 _doubt_names(message)
-            _doubt(message, strict=strict)
-    except (ValueError, OverflowError, RecursionError):
+            _doubt(message, strict)
+    except (ValueError, RecursionError):
         return None
     return messages
 
@@ -128,40 +130,24 @@ def _one_message_a_line(chunk: bytes, count: int) -> bool:
     return chunk.count(b"}\n{") == count - 1 and chunk.count(b"\n") == count - 1 + trailing
 
 
-def _doubt(message: Message, *, strict: bool) -> None:
+def _doubt(message: Message, strict: bool) -> None:
     """Raise when a rule that the compiled types cannot express may be broken."""
     if message.from_ == BROADCAST:
         raise _InDoubtError
-    if type(message.to) is not str:
+    if type(message.to) is tuple:
         _doubt_recipients(message.to)
-    if message.ctx is not msgspec.UNSET:
-        _doubt_context(message.ctx)
-    data = message.body.d
-    if not _PLAIN.issuperset(map(type, data.values())):
-        _doubt_data(data)
-    rule = DATA_RULES.get(message.p)
+    context = message.ctx
+    if context is not UNSET and context.hash and bytes.fromhex(context.hash).hex() != context.hash:
+        raise _InDoubtError
+    rule = _RULES.get(message.p)
     if rule is not None:
-        rule(data, _DOUBT)
-    if strict and not message.pid and lacks_parent(message.p, message.pid, data):
+        rule(message.body.d, _DOUBT)
+    if strict and not message.pid and lacks_parent(message.p, message.pid, message.body.d):
         raise _InDoubtError
 
 
-def _doubt_recipients(to: Iterable[str]) -> None:
-    names = tuple(to)
-    if len(set(names)) != len(names) or BROADCAST in names:
-        raise _InDoubtError
-
-
-def _doubt_context(context: object) -> None:
-    digest = context.hash if isinstance(context, Context) else None
-    if digest and not _HASH.fullmatch(digest):
-        raise _InDoubtError
-
-
-def _doubt_data(data: dict[str, Any]) -> None:
-    integers_fit(data)
-    written = _encode(data)
-    if written.count(b"{") + written.count(b"[") > MAX_DEPTH - 2:
+def _doubt_recipients(to: tuple[str, ...]) -> None:
+    if len(set(to)) != len(to) or BROADCAST in to:
         raise _InDoubtError
 
 
@@ -224,14 +210,22 @@ def _read_object(value: dict[str, Any], *, strict: bool) -> Reading:
 def _message_of(value: dict[str, Any]) -> Message:
     """The message behind a value that the rules passed; what v0.2 does not name goes into `extra`."""
     extra = {name: item for name, item in value.items() if _is_extra(name, item)}
-    body_extra = {name: item for name, item in value["body"].items() if name not in {"t", "d"}}
-    ctx: dict[str, Any] = value.get("ctx") or {}
-    ctx_extra = {name: item for name, item in ctx.items() if name not in {"ref", "inline", "hash"}}
+    members = {name: item for name, item in value.items() if name not in extra}
+    members["from_"] = members.pop("from")
+    if isinstance(members["to"], list):
+        members["to"] = tuple(cast("list[str]", members["to"]))
+    members["body"], body_extra = _split(Body, members["body"])
+    ctx_extra: dict[str, Any] = {}
+    if "ctx" in members:
+        members["ctx"], ctx_extra = _split(Context, members["ctx"])
     if not (extra or body_extra or ctx_extra):
-        return msgspec.convert(value, Message)
-    plain = {name: item for name, item in value.items() if name not in extra}
-    kept = {"extra": extra, "body_extra": body_extra, "ctx_extra": ctx_extra}
-    return msgspec.convert(plain | kept, ExtendedMessage)
+        return Message(**members)
+    return ExtendedMessage(**members, extra=extra, body_extra=body_extra, ctx_extra=ctx_extra)
+
+
+def _split(kind: type[_Part], value: dict[str, Any]) -> tuple[_Part, dict[str, Any]]:
+    known = {name: item for name, item in value.items() if name in kind.__struct_fields__}
+    return kind(**known), {name: item for name, item in value.items() if name not in known}
 
 
 def _is_extra(name: str, item: object) -> bool:
