@@ -107,7 +107,7 @@ class Lifecycle:
                 continue
             owes = "stop and say so" if task.state is State.CANCELLING else "outcome"
             creditor = task.requester if task.state is State.CANCELLING else task.reports_to
-            yield Obligation(task.owner, creditor, owes, key.mid, task.changed)
+            yield Obligation(task.owner, creditor, owes, task.name, key.mid, task.changed)
         yield from self._queries.values()
         yield from self._forwards.values()
 
@@ -447,7 +447,7 @@ class Lifecycle:
                 self._advise("CNCL", task.key.agent, task.owner, key.mid, "CLOWL-041")
                 owes = "forward the cancellation"
                 self._forwards[task.key] = Obligation(
-                    task.key.agent, task.owner, owes, task.key.mid, message.ts
+                    task.key.agent, task.owner, owes, task.name, task.key.mid, message.ts
                 )
 
     def _forwarded(self, task: Task) -> None:
@@ -457,7 +457,7 @@ class Lifecycle:
     def _query(self, message: Message) -> tuple[TaskKey, ...]:
         for agent in message.recipients:
             if agent != BROADCAST:
-                owed = Obligation(agent, message.sender, "answer", message.mid, message.ts)
+                owed = Obligation(agent, message.sender, "answer", message.task, message.mid, message.ts)
                 self._queries[message.mid, agent] = owed
         parent = self._seen.get(message.parent or "")
         return parent.tasks if parent else ()

@@ -154,6 +154,7 @@ class Obligation(msgspec.Struct, frozen=True):
     debtor: str
     creditor: str
     owes: str
+    task: str
     about: str
     since: int
 

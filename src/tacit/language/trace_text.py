@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tacit.language.message import Message
-    from tacit.language.task import Task
+    from tacit.language.task import Obligation, Task
     from tacit.language.trace import Chronicle, Tree
 
 _MAX_INDENT: Final = 24
@@ -64,9 +64,7 @@ def tree_lines(tree: Tree, *, kind: str = "trace") -> Iterator[str]:
         else:
             yield f"{stem}{branch}{iso(entry.message.ts)} {entry.message.p} {english(entry.message)}{flags}"
     yield from _section("tasks", [task_line(task) for task in tree.tasks])
-    yield from _section(
-        "owed", [f"{name(debt.debtor)} owes {name(debt.creditor)}: {debt.owes}" for debt in tree.owed]
-    )
+    yield from _section("owed", [debt_line(debt) for debt in tree.owed])
     yield from _section(
         "violations",
         [f"{flag.kind} at {name(flag.mid)}: {safe(flag.reason)} ({flag.row})" for flag in tree.violations],
@@ -102,6 +100,11 @@ def task_line(task: Task) -> str:
     return (
         f"{name(task.name)}{mode}: {name(task.requester)} asked {owners}; {task.state}{code}{took}{attempt}"
     )
+
+
+def debt_line(debt: Obligation) -> str:
+    """Who owes what to whom."""
+    return f"{name(debt.debtor)} owes {name(debt.creditor)}: {debt.owes} ({name(debt.task)})"
 
 
 def mermaid(tree: Tree) -> Iterator[str]:
