@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,12 @@ class Clock:
 
 
 class Entropy:
-    def __init__(self) -> None:
-        self.count = 0
+    """Counts upwards, for all agents together, so that no two ever draw the same."""
+
+    counter = itertools.count(1)
 
     def draw(self, count: int) -> bytes:
-        self.count += 1
-        return self.count.to_bytes(count, "big")
+        return (next(self.counter) << 17).to_bytes(count, "big")
 
 
 def value(p: str = "REQ", d: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
