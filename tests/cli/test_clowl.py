@@ -10,11 +10,11 @@ import sys
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from tests.language.cast import VECTORS, message, value
+from tests.language.test_trace import story
 
 from tacit.cli.clowl import clowl
 from tacit.language import encode
-from tests.language.cast import VECTORS, message, value
-from tests.language.test_trace import story
 
 COMMAND = [sys.executable, "-c", "from tacit.cli.clowl import clowl; clowl()"]
 
@@ -54,7 +54,9 @@ def test_validate_writes_one_json_line_for_each_message():
     assert (first["line"], first["valid"]) == (1, True)
     assert first["warnings"][0]["row"] == "CLOWL-004"
     assert (second["line"], second["valid"], second["code"]) == (2, False, "E001")
-    assert {"path": "$.clowl", "code": "E001", "reason": "is required", "row": "CLOWL-001"} in second["faults"]
+    assert {"path": "$.clowl", "code": "E001", "reason": "is required", "row": "CLOWL-001"} in second[
+        "faults"
+    ]
     assert (third["line"], third["valid"]) == (4, True)
     quick = run("validate", "--json", data=log(message(), message()))
     assert [json.loads(line)["line"] for line in quick.output.splitlines()] == [1, 2]
@@ -72,7 +74,11 @@ def test_strict_refuses_what_lenient_forgives_and_repair_mends():
 
 def test_documents_arrays_and_fences_are_read_whole():
     pretty = json.dumps(value(), indent=2).encode()
-    for data, count in ((pretty, 1), (b"```json\n" + pretty + b"\n```\n", 1), (json.dumps([value()] * 3).encode(), 3)):
+    for data, count in (
+        (pretty, 1),
+        (b"```json\n" + pretty + b"\n```\n", 1),
+        (json.dumps([value()] * 3).encode(), 3),
+    ):
         found = run("validate", data=data)
         assert (found.exit_code, found.output.split()[0]) == (0, str(count))
     assert run("validate", data=b"").output == "no messages\n"
@@ -114,7 +120,10 @@ def test_trace_can_be_narrowed_and_tells_of_lines_it_could_not_read():
     assert found.exit_code == 1
     assert "-:8: Invalid CLowl message: E001" in found.stderr
     assert found.stdout.startswith("trace t9: 1 message,")
-    assert len(json.loads(run("trace", "--json", "--cid", "c1", data=log(*story())).output)["conversations"]) == 1
+    assert (
+        len(json.loads(run("trace", "--json", "--cid", "c1", data=log(*story())).output)["conversations"])
+        == 1
+    )
 
 
 @pytest.mark.spec("CLOWL-080", "CLOWL-081")
@@ -165,14 +174,18 @@ def test_a_long_log_is_validated_in_bounded_memory(tmp_path):
     def limited():
         resource.setrlimit(resource.RLIMIT_DATA, (100 * 2**20, 100 * 2**20))
 
-    done = subprocess.run([*COMMAND, "validate", str(path)], capture_output=True, check=False, preexec_fn=limited)
+    done = subprocess.run(
+        [*COMMAND, "validate", str(path)], capture_output=True, check=False, preexec_fn=limited
+    )
     assert done.stderr == b""
     assert done.stdout == b"210,000 messages, all valid\n"
 
 
 def test_the_vectors_pass_through_the_command(tmp_path):
     vectors = [vector for path in VECTORS.glob("valid/*.json") for vector in json.loads(path.read_text())]
-    lines = [vector["text"] for vector in vectors if "\n" not in vector["text"] and "strict" in vector["modes"]]
+    lines = [
+        vector["text"] for vector in vectors if "\n" not in vector["text"] and "strict" in vector["modes"]
+    ]
     path = tmp_path / "log"
     path.write_text("\n".join(lines), encoding="utf-8")
     assert run("validate", "--mode", "strict", str(path)).output == f"{len(lines)} messages, all valid\n"

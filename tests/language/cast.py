@@ -43,8 +43,8 @@ def value(p: str = "REQ", d: dict[str, Any] | None = None, **members: Any) -> di
         "cid": "c1",
         "body": {"t": members.pop("t", "search"), "d": d or {}},
     }
-    for name, item in members.items():
-        name = "from" if name == "from_" else name
+    for written, item in members.items():
+        name = written.removesuffix("_")
         if item is ...:
             found.pop(name, None)
         else:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.language.cast import Clock, author, message
 
 from tacit.language import Lifecycle
 from tacit.language.retry import MAX_RETRIES, plan, report, retried
 from tacit.language.task import TERMINAL, TRANSITIONS, State, Trigger
-from tests.language.cast import Clock, author, message
 
 
 def told(*messages, deadline=None):
@@ -37,7 +37,9 @@ ERR = message("ERR", {"code": "E009", "msg": "x", "retry": True}, mid="e", **OWN
 E013 = message("ERR", {"code": "E013", "msg": "x", "retry": False}, mid="e13", **OWN)
 CNCL = message("CNCL", mid="c", pid="r", tid="t")
 STOPPED = message("ACK", {"status": "cancelled"}, mid="s", **{**OWN, "pid": "c"})
-TRANSFER = message("DLGT", {"delegation_mode": "transfer"}, mid="g", from_="radar", to="muse", pid="r", tid="t")
+TRANSFER = message(
+    "DLGT", {"delegation_mode": "transfer"}, mid="g", from_="radar", to="muse", pid="r", tid="t"
+)
 BY_MUSE = {"from_": "muse", "to": "oscar", "pid": "g", "tid": "t"}
 
 
@@ -100,7 +102,13 @@ def test_a_mid_counts_once_and_the_first_content_wins():
 @pytest.mark.spec("CLOWL-037", "CLOWL-046")
 def test_a_multicast_request_is_one_task_for_each_recipient():
     request = message(mid="r", to=["radar", "muse"])
-    lifecycle, flags = told(request, DONE, message("ERR", {"code": "E009", "msg": "x", "retry": True}, mid="f", from_="muse", to="oscar", pid="r"))
+    lifecycle, flags = told(
+        request,
+        DONE,
+        message(
+            "ERR", {"code": "E009", "msg": "x", "retry": True}, mid="f", from_="muse", to="oscar", pid="r"
+        ),
+    )
     assert states(lifecycle) == {("r", "radar"): "completed", ("r", "muse"): "failed"}
     assert flags == []
     lifecycle, _ = told(request, message("CNCL", mid="c", pid="r", to=["muse"]))
@@ -121,7 +129,9 @@ def test_a_broadcast_request_opens_a_task_for_whoever_answers():
 def test_inf_and_qry_start_and_change_no_task():
     lifecycle, flags = told(message("INF", mid="i"), message("QRY", mid="q", cid="c2"))
     assert lifecycle.tasks == ()
-    lifecycle, flags = told(REQUEST, message("QRY", mid="q", pid="r"), message("INF", mid="i", **{**OWN, "pid": "q"}))
+    lifecycle, flags = told(
+        REQUEST, message("QRY", mid="q", pid="r"), message("INF", mid="i", **{**OWN, "pid": "q"})
+    )
     assert states(lifecycle) == {("r", "radar"): "requested"}
     assert flags == []
 
@@ -137,7 +147,9 @@ def test_a_query_gets_exactly_one_answer_and_is_owed_until_then():
     assert lifecycle.obligations() == ()
     assert [flag.kind for flag in lifecycle.apply(second).violations] == ["extra_answer"]
     for p, data in (("PROG", {}), ("ERR", {"code": "E009", "msg": "x", "retry": True})):
-        lifecycle, flags = told(REQUEST, message("QRY", mid="q", pid="r"), message(p, data, mid="x", **{**OWN, "pid": "q"}))
+        lifecycle, flags = told(
+            REQUEST, message("QRY", mid="q", pid="r"), message(p, data, mid="x", **{**OWN, "pid": "q"})
+        )
         assert states(lifecycle) == {("r", "radar"): "requested"}
         assert flags == []
 
@@ -158,7 +170,9 @@ def test_only_the_owner_reports_on_a_task(p):
 def test_only_the_requester_cancels_and_each_wrong_cancel_has_its_answer():
     lifecycle, _ = told(REQUEST)
     step = lifecycle.apply(message("CNCL", mid="c1", from_="eve", pid="r"))
-    assert [(advice.p, advice.code, advice.sender, advice.to) for advice in step.advice] == [("ERR", "E002", "radar", "eve")]
+    assert [(advice.p, advice.code, advice.sender, advice.to) for advice in step.advice] == [
+        ("ERR", "E002", "radar", "eve")
+    ]
     assert states(lifecycle) == {("r", "radar"): "requested"}
     step = lifecycle.apply(message("CNCL", mid="c2", pid="nothing"))
     assert [(advice.p, advice.code) for advice in step.advice] == [("ERR", "E008")]
@@ -177,7 +191,9 @@ def test_a_cancelling_owner_owes_the_end():
 
 @pytest.mark.spec("CLOWL-043")
 def test_progress_on_ended_or_unknown_tasks_changes_nothing():
-    lifecycle, flags = told(REQUEST, DONE, PROG, message("PROG", mid="x", from_="radar", to="oscar", pid="nothing"))
+    lifecycle, flags = told(
+        REQUEST, DONE, PROG, message("PROG", mid="x", from_="radar", to="oscar", pid="nothing")
+    )
     assert states(lifecycle) == {("r", "radar"): "completed"}
     assert flags == ["late", "orphan"]
 
@@ -277,7 +293,9 @@ def test_an_error_before_acceptance_leaves_the_delegator_owner():
 @pytest.mark.spec("CLOWL-051")
 def test_who_gets_the_report_of_a_delegate():
     def reports_to(mode, **data):
-        dlgt = message("DLGT", {"delegation_mode": mode, **data}, mid="g", from_="radar", to="muse", pid="r", tid="t")
+        dlgt = message(
+            "DLGT", {"delegation_mode": mode, **data}, mid="g", from_="radar", to="muse", pid="r", tid="t"
+        )
         return told(REQUEST, dlgt)[0].task("g", "muse").reports_to
 
     assert reports_to("transfer") == "oscar"
@@ -314,7 +332,9 @@ def test_after_fork_and_assist_the_delegates_end_is_not_the_delegators(mode, end
 def test_a_cancelled_transfer_is_forwarded_and_its_end_comes_back(code, state):
     lifecycle, _ = told(REQUEST, TRANSFER, message("ACK", mid="x", **BY_MUSE))
     step = lifecycle.apply(CNCL)
-    assert [(advice.p, advice.sender, advice.to, advice.pid) for advice in step.advice] == [("CNCL", "radar", "muse", "g")]
+    assert [(advice.p, advice.sender, advice.to, advice.pid) for advice in step.advice] == [
+        ("CNCL", "radar", "muse", "g")
+    ]
     assert ("radar", "muse", "forward the cancellation") in {
         (debt.debtor, debt.creditor, debt.owes) for debt in lifecycle.obligations()
     }
@@ -352,7 +372,9 @@ def test_a_circle_is_found_across_hops_and_conversations_of_a_trace(modes):
 @pytest.mark.spec("CLOWL-053")
 def test_a_told_chain_counts_and_leaving_someone_out_does_not_help():
     assert told(dlgt("g", "c", "a", tid="t", data={"chain": ["a", "b", "c"]}))[1] == ["cycle"]
-    assert told(dlgt("g1", "a", "b", tid="t"), dlgt("g2", "b", "a", tid="t", data={"chain": []}))[1] == ["cycle"]
+    assert told(dlgt("g1", "a", "b", tid="t"), dlgt("g2", "b", "a", tid="t", data={"chain": []}))[1] == [
+        "cycle"
+    ]
     eight = list("abcdefgh")
     assert told(dlgt("g", "h", "z", tid="t", data={"chain": eight}))[1] == []
     assert told(dlgt("g", "i", "z", tid="t", data={"chain": eight}))[1] == ["cycle"]
@@ -373,7 +395,9 @@ def test_a_passed_deadline_fails_the_task_with_e006():
     assert lifecycle.expire(99).changed == ()
     step = lifecycle.expire(100)
     assert [(task.state, task.code) for task in step.changed] == [("failed", "E006")]
-    assert [(advice.p, advice.code, advice.sender, advice.to) for advice in step.advice] == [("ERR", "E006", "radar", "oscar")]
+    assert [(advice.p, advice.code, advice.sender, advice.to) for advice in step.advice] == [
+        ("ERR", "E006", "radar", "oscar")
+    ]
     assert lifecycle.expire(101).changed == ()
 
 
@@ -389,7 +413,12 @@ def test_retries_are_new_requests_under_the_error_three_at_most():
         assert lifecycle.apply(error).violations == ()
         assert bool(plan(error, made=attempt - 1, changed=False).refused) is (attempt > MAX_RETRIES)
         again = retried(oscar, request, error)
-        assert (again.parent, again.cid, again.trace, again.data) == (error.mid, request.cid, request.trace, request.data)
+        assert (again.parent, again.cid, again.trace, again.data) == (
+            error.mid,
+            request.cid,
+            request.trace,
+            request.data,
+        )
         flags = [flag.kind for flag in lifecycle.apply(again).violations]
         assert flags == (["retry_refused"] if attempt > MAX_RETRIES else [])
         assert lifecycle.task(again.mid, "radar").attempt == attempt + 1
@@ -501,7 +530,9 @@ class Tasks(RuleBasedStateMachine):
     def every_open_task_is_owed_by_its_owner(self):
         if hasattr(self, "model"):
             owed = sorted(debt.about for debt in self.lifecycle.obligations())
-            assert owed == sorted(mid for mid, state in self.model.items() if state not in ("completed", "failed", "cancelled"))
+            assert owed == sorted(
+                mid for mid, state in self.model.items() if state not in ("completed", "failed", "cancelled")
+            )
             assert self.lifecycle.is_closed("c1") is (not owed)
 
     @invariant()

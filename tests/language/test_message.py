@@ -9,13 +9,24 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.language.cast import START, Clock, author, message, text_of, value, vectors
 
 from tacit.base import ids
-from tacit.language import Context, Invalid, encode, english, english_of, parse, prompt, read, read_value, schema
+from tacit.language import (
+    Context,
+    Invalid,
+    encode,
+    english,
+    english_of,
+    parse,
+    prompt,
+    read,
+    read_value,
+    schema,
+)
 from tacit.language.lint import is_uuid7
 from tacit.language.prompt import MAX_TOKENS
 from tacit.language.tables import DELEGATION_MODES, ERROR_CODES, PERFORMATIVES, declared_intent, retryable
-from tests.language.cast import START, Clock, author, message, text_of, value, vectors
 
 GOLDEN = Path(__file__).parent / "golden_english.json"
 
@@ -108,7 +119,14 @@ def test_the_performative_is_the_declared_intent():
     intents = {p: declared_intent(p) for p in PERFORMATIVES}
     assert {p for p, intent in intents.items() if intent == "obliges"} == {"REQ", "QRY", "DLGT"}
     assert {p for p, intent in intents.items() if intent == "cancels"} == {"CNCL"}
-    assert {p for p, intent in intents.items() if intent == "informs"} == {"INF", "DONE", "ACK", "PROG", "CAPS", "ERR"}
+    assert {p for p, intent in intents.items() if intent == "informs"} == {
+        "INF",
+        "DONE",
+        "ACK",
+        "PROG",
+        "CAPS",
+        "ERR",
+    }
 
 
 @pytest.mark.spec("CLOWL-047")
@@ -130,7 +148,9 @@ def test_caps_is_announced_to_everyone_in_the_system_conversation():
 
 
 @pytest.mark.spec("CLOWL-071", "CLOWL-072", "CLOWL-073", "CLOWL-074", "CLOWL-075")
-@pytest.mark.parametrize("golden", json.loads(GOLDEN.read_text(encoding="utf-8")), ids=lambda golden: golden["name"])
+@pytest.mark.parametrize(
+    "golden", json.loads(GOLDEN.read_text(encoding="utf-8")), ids=lambda golden: golden["name"]
+)
 def test_the_english_is_exactly_this(golden):
     data = json.dumps(golden["message"]).encode()
     assert english_of(read(data)) == golden["english"]
@@ -142,7 +162,9 @@ def test_the_english_is_exactly_this(golden):
 @given(
     st.sampled_from(vectors("valid")),
     st.text(max_size=20),
-    st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.floats(allow_nan=False, allow_infinity=False)),
+    st.dictionaries(
+        st.text(max_size=5), st.text(max_size=9) | st.floats(allow_nan=False, allow_infinity=False)
+    ),
 )
 @settings(max_examples=300, deadline=None)
 def test_english_is_one_line_with_no_way_to_forge_another(vector, text, more):
@@ -206,7 +228,15 @@ def test_the_prompt_is_v02_complete_and_short(form):
     assert "0.2" in text
     for stale in ('"cl"', "0.1", "x-"):
         assert stale not in text
-    for word in (*PERFORMATIVES, *DELEGATION_MODES, "delegation_mode", "E001-E016", "msg", "retry", '"ctx":{"ref"'):
+    for word in (
+        *PERFORMATIVES,
+        *DELEGATION_MODES,
+        "delegation_mode",
+        "E001-E016",
+        "msg",
+        "retry",
+        '"ctx":{"ref"',
+    ):
         assert word in text
     assert "RAW JSON only" in text
     assert "no markdown" in text

@@ -8,13 +8,13 @@ import re
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.language.cast import START, text_of, value, vectors
 
 from tacit.base.errors import Refused
 from tacit.language import Invalid, encode, parse, parse_lines, read, read_value, to_value
 from tacit.language import reading as reading_module
 from tacit.language.message import ExtendedMessage, Message
 from tacit.language.tables import MAX_BYTES
-from tests.language.cast import START, text_of, value, vectors
 
 VALID = vectors("valid")
 INVALID = vectors("invalid")
@@ -221,15 +221,19 @@ MEMBERS = st.sampled_from(
     ["clowl", "mid", "ts", "p", "from", "to", "cid", "body", "tid", "pid", "ctx", "auth", "det", "x", "cl"]
 )
 SCALARS = st.sampled_from(
-    ["0.2", "0.1", "REQ", "ERR", "DLGT", "CAPS", "PROG", "*", "a", "", "é", "\x85", "\n", 0, 1, -1, 2**63, 2**65]
-    + [1.5, 1e300, True, False, None, "x" * 129, "a:b", "\u202e", "0" * 64, "A" * 64]
-)
+    [
+        "0.2", "0.1", "REQ", "ERR", "DLGT", "CAPS", "PROG", "*", "a", "", "é", "\x85", "\n", 0, 1, -1, 2**63, 2**65,
+        1.5, 1e300, True, False, None, "x" * 129, "a:b", "\u202e", "0" * 64, "A" * 64,
+    ]
+)  # fmt: skip
 THINGS = st.recursive(
     SCALARS,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["t", "d", "ref", "inline", "hash", "code", "msg", "retry", "supports", "clowl", "chain"]),
+            st.sampled_from(
+                ["t", "d", "ref", "inline", "hash", "code", "msg", "retry", "supports", "clowl", "chain"]
+            ),
             inner,
             max_size=3,
         )
@@ -260,7 +264,9 @@ def test_no_input_raises_anything_but_the_documented_error(data):
 
 
 def test_a_log_is_read_in_one_go_when_every_line_is_valid():
-    texts = [text_of(vector) for vector in VALID if "strict" in vector["modes"] and b"\n" not in text_of(vector)]
+    texts = [
+        text_of(vector) for vector in VALID if "strict" in vector["modes"] and b"\n" not in text_of(vector)
+    ]
     chunk = b"\n".join(texts) + b"\n"
     alone = [parse(text, strict=True) for text in texts]
     quick = [text for text in texts if parse_lines(text + b"\n", strict=True) is not None]

@@ -16,6 +16,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from prometheus_client import CollectorRegistry
+from tests.language.cast import START, Clock, author, message, value
 
 from tacit.base.errors import Refused
 from tacit.language import Context, Invalid, Runtime, encode, parse, read, read_repaired, read_value, to_value
@@ -30,7 +31,6 @@ from tacit.language.legacy import read_v01
 from tacit.language.runtime import Hooks
 from tacit.language.semantic import Drafting, Handles, Unwritable, complete, feedback, unsent
 from tacit.language.version import compatible, foreign_error, is_version
-from tests.language.cast import START, Clock, author, message, value
 
 # --- answers ---
 
@@ -276,7 +276,9 @@ def test_the_newest_announcement_counts_until_it_is_a_day_old_or_the_agent_leave
     assert known.supports("radar", "search", 0) is None
 
     def caps(ts, mid, *supports):
-        return message("CAPS", {"supports": list(supports), "clowl": "0.2"}, ts=ts, mid=mid, from_="radar", to="*")
+        return message(
+            "CAPS", {"supports": list(supports), "clowl": "0.2"}, ts=ts, mid=mid, from_="radar", to="*"
+        )
 
     assert known.hear(caps(10, "b", "search"), 0)
     assert not known.hear(caps(9, "z", "old"), 0)
@@ -300,7 +302,9 @@ def test_a_doubled_version_that_differs_is_e014_and_nothing_is_registered():
     assert codes(receipt) == ["E014"]
     assert receipt.answers[0].to == "muse"
     assert radar.capabilities.who_can("search", START) == ()
-    right = value("CAPS", {"supports": ["search"], "clowl": "0.2"}, from_="muse", to="radar", mid="m2", t="caps")
+    right = value(
+        "CAPS", {"supports": ["search"], "clowl": "0.2"}, from_="muse", to="radar", mid="m2", t="caps"
+    )
     receipt = radar.receive(received(right))
     assert (receipt.outcome, receipt.answers) == ("note", ())
     assert radar.capabilities.who_can("search", START) == ("muse",)
@@ -362,7 +366,9 @@ def test_a_reference_never_changes_within_a_trace():
     assert known.conflicts(message(tid="t", ctx={"ref": "a", "hash": second}))
     radar = runtime()
     radar.receive(received("INF", tid="t", ctx={"ref": "a", "hash": first}))
-    assert codes(radar.receive(received("REQ", mid="m2", tid="t", ctx={"ref": "a", "hash": second}))) == ["E011"]
+    assert codes(radar.receive(received("REQ", mid="m2", tid="t", ctx={"ref": "a", "hash": second}))) == [
+        "E011"
+    ]
     mine = author("radar").inf("oscar", "x", tid="t", ctx=Context(ref="a", hash=second))
     with pytest.raises(Refused) as refused:
         radar.send(mine)
@@ -399,7 +405,14 @@ async def test_files_come_from_below_the_root_only(tmp_path):
     (root / "large").write_bytes(b"x" * 21)
     for ref in ("a b.md", f"{root}/a b.md", f"file://{root}/a%20b.md", "in"):
         assert await files.fetch(ref) == Content(TEXT)
-    for ref in ("../secret", "out", str(tmp_path / "secret"), "x/../../secret", f"file://{root}/%2e%2e/secret", "a\0b"):
+    for ref in (
+        "../secret",
+        "out",
+        str(tmp_path / "secret"),
+        "x/../../secret",
+        f"file://{root}/%2e%2e/secret",
+        "a\0b",
+    ):
         assert isinstance(await files.fetch(ref), Blocked), ref
     for ref in ("missing", "folder", "pipe", "large", "https://x.example/a", "ftp://x/a", "x" * 5000):
         assert isinstance(await files.fetch(ref), Unreachable), ref
@@ -447,8 +460,16 @@ async def test_http_goes_to_allowed_hosts_with_public_addresses_within_limits(si
     allowed = HttpResolver(["127.0.0.1", "localhost"], networks=LOOPBACK, max_bytes=1000, max_seconds=1)
     for name in ("a", "hop"):
         assert await allowed.fetch(f"http://127.0.0.1:{site}/{name}") == Content(TEXT)
-    assert await allowed.fetch(f"http://localhost:{site}/a") in (Content(TEXT), Blocked("the address is not public"))
-    for ref in ("http://127.0.0.2:{}/a", "http://127.0.0.1:{}/away", "http://127.0.0.1:{}/file", "http://u@127.0.0.1:{}/a"):
+    assert await allowed.fetch(f"http://localhost:{site}/a") in (
+        Content(TEXT),
+        Blocked("the address is not public"),
+    )
+    for ref in (
+        "http://127.0.0.2:{}/a",
+        "http://127.0.0.1:{}/away",
+        "http://127.0.0.1:{}/file",
+        "http://u@127.0.0.1:{}/a",
+    ):
         assert isinstance(await allowed.fetch(ref.format(site)), Blocked), ref
     for ref in ("missing", "large", "loop", "hang"):
         assert isinstance(await allowed.fetch(f"http://127.0.0.1:{site}/{ref}"), Unreachable), ref
@@ -479,7 +500,17 @@ def draft(**members):
 
 @pytest.mark.spec("CLOWL-082", "CLOWL-083")
 def test_the_runtime_writes_the_metadata_whatever_the_model_wrote():
-    forged = {"clowl": "9.9", "mid": "x", "ts": 1, "tid": "x", "pid": "x", "from": "boss", "cid": "x", "auth": "x", "det": True}
+    forged = {
+        "clowl": "9.9",
+        "mid": "x",
+        "ts": 1,
+        "tid": "x",
+        "pid": "x",
+        "from": "boss",
+        "cid": "x",
+        "auth": "x",
+        "det": True,
+    }
     one = complete(draft(**forged), author("radar"), Handles(), cid="c7", auth="tok").message
     assert (one.clowl, one.from_, one.ts, one.cid, one.auth) == ("0.2", "radar", START, "c7", "tok")
     assert one.parent is None
@@ -565,11 +596,28 @@ def test_nothing_is_guessed_and_nothing_hidden(broken):
 
 @pytest.mark.spec("CLOWL-090")
 def test_v01_is_lifted_only_when_asked_and_each_change_is_reported():
-    old = {"cl": "0.1", "mid": "m1", "p": "REQ", "from": "a", "to": "b", "cid": "c", "body": {"t": "x-y", "d": {}}, "ctx": "a.md"}
+    old = {
+        "cl": "0.1",
+        "mid": "m1",
+        "p": "REQ",
+        "from": "a",
+        "to": "b",
+        "cid": "c",
+        "body": {"t": "x-y", "d": {}},
+        "ctx": "a.md",
+    }
     assert read(json.dumps(old)).code == "E014"
     reading = read_v01(json.dumps(old), received=START)
-    assert (reading.message.clowl, reading.message.ts, reading.message.context.reference) == ("0.2", START, "a.md")
-    assert [warning.path for warning in reading.warnings if warning.row == "CLOWL-090"] == ["$.cl", "$.ctx", "$.ts"]
+    assert (reading.message.clowl, reading.message.ts, reading.message.context.reference) == (
+        "0.2",
+        START,
+        "a.md",
+    )
+    assert [warning.path for warning in reading.warnings if warning.row == "CLOWL-090"] == [
+        "$.cl",
+        "$.ctx",
+        "$.ts",
+    ]
     assert read_v01(json.dumps({**old, "cl": "0.0"}), received=START).code == "E014"
     assert read_v01(json.dumps(value()), received=START).message is not None
     assert read_v01("{", received=START).code == "E001"
@@ -591,13 +639,15 @@ def test_inside_a2acp_and_mcp_the_sender_is_the_authenticated_one():
     assert from_authenticated(value(ts="x"), sender="oscar").code == "E001"
 
 
-ODD = message(d={"text": "é😀 line\nbreak : \"quoted\" \u2028"}, ctx={"ref": "a b"})
+ODD = message(d={"text": 'é😀 line\nbreak : "quoted" \u2028'}, ctx={"ref": "a b"})
 
 
 @pytest.mark.spec("CLOWL-091")
 def test_the_same_bytes_pass_over_standard_output():
     program = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.readline())"
-    done = subprocess.run([sys.executable, "-c", program], input=to_line(ODD), capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=to_line(ODD), capture_output=True, check=True
+    )
     assert done.stdout == encode(ODD) + b"\n"
     assert parse(done.stdout) == ODD
 
@@ -646,7 +696,19 @@ def test_the_core_does_no_input_or_output():
 
     import tacit.language
 
-    forbidden = {"os", "io", "socket", "asyncio", "threading", "time", "random", "aiohttp", "pathlib", "subprocess", "logging"}
+    forbidden = {
+        "os",
+        "io",
+        "socket",
+        "asyncio",
+        "threading",
+        "time",
+        "random",
+        "aiohttp",
+        "pathlib",
+        "subprocess",
+        "logging",
+    }
     for path in Path(tacit.language.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from tests.language.cast import START, Clock, author, message
 
 from tacit.language import Context, encode, parse, reconstruct
 from tacit.language.io.opentelemetry import export
@@ -18,7 +19,6 @@ from tacit.language.task import TaskKey
 from tacit.language.trace_data import chronicle_value
 from tacit.language.trace_html import page
 from tacit.language.trace_text import chronicle_lines, duration, mermaid, timeline, tree_lines
-from tests.language.cast import START, Clock, author, message
 
 
 def story():
@@ -29,7 +29,9 @@ def story():
     def after(seconds):
         clock.seconds += seconds
 
-    request = oscar.req("radar", "search", {"q": "x"}, cid="c1", tid="t1", auth="tok-3n", ctx=Context(ref="a.md"))
+    request = oscar.req(
+        "radar", "search", {"q": "x"}, cid="c1", tid="t1", auth="tok-3n", ctx=Context(ref="a.md")
+    )
     after(2)
     ack = radar.ack(request)
     after(3)
@@ -103,7 +105,10 @@ def test_missing_parents_have_a_placeholder():
 
 @pytest.mark.spec("CLOWL-078")
 def test_a_loop_of_parents_is_cut_at_its_earliest_message():
-    loop = [message("INF", mid=mid, ts=ts, pid=pid) for mid, ts, pid in (("a", 3, "c"), ("b", 1, "a"), ("c", 2, "b"))]
+    loop = [
+        message("INF", mid=mid, ts=ts, pid=pid)
+        for mid, ts, pid in (("a", 3, "c"), ("b", 1, "a"), ("c", 2, "b"))
+    ]
     tail = message("INF", mid="d", ts=9, pid="a")
     found = reconstruct([*loop, tail, message("INF", mid="self", pid="self")])
     assert [(flag.kind, flag.mid) for flag in found.violations if flag.kind == "pid_loop"] == [
@@ -116,7 +121,9 @@ def test_a_loop_of_parents_is_cut_at_its_earliest_message():
 def test_a_parent_elsewhere_is_legal_within_one_trace_only():
     def flags(**members):
         parent = message(mid="r", tid="t", cid="c1")
-        reply = message("ACK", mid="a", pid="r", from_="radar", to="oscar", **{"tid": "t", "cid": "c1", **members})
+        reply = message(
+            "ACK", mid="a", pid="r", from_="radar", to="oscar", **{"tid": "t", "cid": "c1", **members}
+        )
         return {flag.kind for flag in reconstruct([reply, parent]).violations}
 
     assert flags() == set()
@@ -157,7 +164,11 @@ def test_the_timeline_is_time_and_reading_and_the_tree_says_what_became_of_each_
 
 @pytest.mark.spec("CLOWL-079")
 def test_what_is_owed_retried_and_violated_is_in_the_data():
-    data = chronicle_value(reconstruct([message(mid="r", tid="t"), message("DONE", mid="d", pid="r", from_="eve", to="oscar", tid="t")]))
+    data = chronicle_value(
+        reconstruct(
+            [message(mid="r", tid="t"), message("DONE", mid="d", pid="r", from_="eve", to="oscar", tid="t")]
+        )
+    )
     (trace,) = data["traces"]
     assert trace["owed"][0] == {
         "debtor": "radar", "creditor": "oscar", "owes": "outcome", "task": "search", "about": "r", "since": START,
@@ -174,8 +185,18 @@ HOSTILE = '"><script>alert(1)</script>&\n\u202e;#%%{}'
 def hostile():
     name = "<img src=x onerror=alert(1)>"
     return [
-        message(mid=name, tid=name, from_=name, to=[name + "2", "b"], t="</style>;A->>B: x", d={HOSTILE: HOSTILE}),
-        message("ERR", {"code": "E009", "msg": HOSTILE, "retry": False}, mid="e", pid=name, tid=name, from_="b", to=name),
+        message(
+            mid=name, tid=name, from_=name, to=[name + "2", "b"], t="</style>;A->>B: x", d={HOSTILE: HOSTILE}
+        ),
+        message(
+            "ERR",
+            {"code": "E009", "msg": HOSTILE, "retry": False},
+            mid="e",
+            pid=name,
+            tid=name,
+            from_="b",
+            to=name,
+        ),
     ]
 
 
@@ -190,7 +211,10 @@ def test_hostile_messages_stay_text_on_the_page_and_in_the_diagram():
     assert re.search(r"(https?:)?//(?!www\.w3)", html.split("</style>")[1].split("<section")[0]) is None
     lines = list(mermaid(found.traces[hostile()[0].trace]))
     assert len(lines) == 1 + 3 + 2 + 1
-    assert all(re.fullmatch(r"[^;<>\n]*(#\d+;[^;<>\n]*)*", line.replace("->>", "").replace("--x", "")) for line in lines)
+    assert all(
+        re.fullmatch(r"[^;<>\n]*(#\d+;[^;<>\n]*)*", line.replace("->>", "").replace("--x", ""))
+        for line in lines
+    )
     assert all(len(line.splitlines()) == 1 for line in tree_lines(found.traces[hostile()[0].trace]))
 
 

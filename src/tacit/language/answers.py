@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.language.build import Author
     from tacit.language.findings import Reading
 
-_NEVER_ANSWERED: Final = frozenset({"ERR", "ACK", "DONE", "PROG"})
+_NEVER_ANSWERED: Final = ("ERR", "ACK", "DONE", "PROG")  # compared, not hashed: `p` may be anything
 MAX_QUOTE: Final = 80
 _MAX_FAULTS: Final = 20
 

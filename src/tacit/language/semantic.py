@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_REGENERATIONS: Final = 2
 _MEANING: Final = ("p", "to", "body", "ctx")
-_STARTS_A_TRACE: Final = frozenset({"REQ", "QRY", "DLGT"})
+_STARTS_A_TRACE: Final = ("REQ", "QRY", "DLGT")
 
 
 class Handles:

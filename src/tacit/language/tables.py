@@ -171,7 +171,7 @@ MEMBERS: Final = frozenset(REQUIRED + OPTIONAL)
 
 REPLIES_THAT_NEED_A_PARENT: Final = frozenset({"ACK", "ERR", "DONE", "PROG", "CNCL"})
 """Performatives that name their parent in strict mode (CLOWL-045)."""
-PARENTLESS_ERRORS: Final = frozenset({"E001", "E014"})
+PARENTLESS_ERRORS: Final = ("E001", "E014")
 """Errors about a message whose `mid` may have been unreadable (CLOWL-045)."""
 DET_MEANS_SOMETHING: Final = frozenset({"DONE", "INF", "PROG"})
 
