@@ -1,0 +1,279 @@
+"""Reading: bytes or parsed JSON in, a message or every fault out (CLOWL-066 to CLOWL-068, CLOWL-088).
+
+Strict is what we send, lenient what we accept. A valid message takes the compiled way: decoded, encoded
+again, and taken when the two texts prove that nothing was lost and no rule is in doubt. Everything else is
+read by `rules`, which decides and explains; both ways agree on every input, and a property test holds them
+to it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+from msgspec import UNSET
+
+from tacit.base.strict_json import Malformed, no_member_lost
+from tacit.base.strict_json import parse as parse_json
+from tacit.language import rules
+from tacit.language.data_rules import DATA_RULES, check_data, lacks_parent
+from tacit.language.findings import Finding, Invalid, Reading
+from tacit.language.lint import lint
+from tacit.language.message import Body, Context, ExtendedMessage, Message, encode
+from tacit.language.rules import CONTROL, Findings
+from tacit.language.tables import BROADCAST, MAX_BYTES, MAX_DEPTH, MEMBERS
+from tacit.language.version import version_fault
+
+_Part = TypeVar("_Part", Body, Context)
+
+_FENCE: Final = re.compile(r"\s*```[A-Za-z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_BACKSLASH: Final = ord("\\")
+_DELETE: Final = 0x7F
+
+_decoder: Final = msgspec.json.Decoder(Message)
+_decode: Final = _decoder.decode
+_encoder: Final = msgspec.json.Encoder()
+_encode: Final = _encoder.encode
+
+
+class _InDoubtError(ValueError):
+    """The compiled way found something to ask the rules about."""
+
+
+class _Doubt(Findings):
+    """Stands in for the findings on the fast way: the first remark ends it. Shared, as it holds nothing."""
+
+    __slots__ = ()
+
+    def fault(self, *_: str) -> None:
+        raise _InDoubtError
+
+    def forgivable(self, *_: str) -> None:
+        raise _InDoubtError
+
+    def warn(self, *_: str) -> None:
+        raise _InDoubtError
+
+
+_DOUBT: Final = _Doubt(strict=True)
+_RULES: Final = dict(DATA_RULES)
+
+
+def parse(data: bytes | str, *, strict: bool = False) -> Message:
+    """The message in `data`, or `Invalid` with every fault."""
+    try:
+        message = _decode(data)
+        written = _encode(message)
+        if (written == data or _is_whole(data, written)) and len(written) <= MAX_BYTES:
+            if not written.isascii() or _BACKSLASH in written or _DELETE in written:
+                _doubt_names(message)
+            _doubt(message, strict)
+            return message
+    except (TypeError, ValueError, RecursionError):
+        pass  # whatever it was, the rules will say it better
+    return _read_slowly(data, strict=strict).required()
+
+
+def _is_whole(data: bytes | str, written: bytes) -> bool:
+    return isinstance(data, bytes) and len(data) <= MAX_BYTES and no_member_lost(data, written)
+
+
+def read(data: bytes | str, *, strict: bool = False, now: int | None = None) -> Reading:
+    """The message with all warnings, or every fault; raises nothing, whatever `data` is."""
+    return _with_lint(_read_slowly(data, strict=strict), now)
+
+
+def read_value(value: object, *, strict: bool = False, now: int | None = None) -> Reading:
+    """The same for an object that is parsed already."""
+    if not isinstance(value, dict):
+        return _refused("$", "must be one JSON object", "CLOWL-001")
+    if (reason := _not_json(cast("object", value), MAX_DEPTH)) is not None:
+        return _refused("$", reason, "CLOWL-068")
+    return _with_lint(_read_object(cast("dict[str, Any]", value), strict=strict), now)
+
+
+def parse_lines(chunk: bytes, *, strict: bool = False) -> list[Message] | None:
+    """All messages of a piece of a JSON Lines log, if every one is valid beyond doubt; None to read singly.
+
+    One decode and one encode for the whole piece: the way to go through long logs.
+    """
+    try:
+        messages = _decoder.decode_lines(chunk)
+        written = _encoder.encode_lines(messages)
+        if written != chunk and not (
+            _one_message_a_line(chunk, len(messages)) and no_member_lost(chunk, written)
+        ):
+            return None
+        names_in_doubt = not written.isascii() or _BACKSLASH in written or _DELETE in written
+        if len(chunk) > MAX_BYTES and max(map(len, chunk.split(b"\n"))) > MAX_BYTES:
+            return None
+        for message in messages:
+            if names_in_doubt:
+                _doubt_names(message)
+            _doubt(message, strict)
+    except (ValueError, RecursionError):
+        return None
+    return messages
+
+
+def check(message: Message) -> Message:
+    """The message if it may be sent: strict, as everything that leaves (CLOWL-066); else `Invalid`."""
+    return parse(encode(message), strict=True)
+
+
+def _one_message_a_line(chunk: bytes, count: int) -> bool:
+    # The decoder ends a message where its object ends. A brace, a line break and a brace stand side by side
+    # only between two objects, so equal counts say that no message shares a line or spreads over two.
+    trailing = chunk.endswith(b"\n")
+    return chunk.count(b"}\n{") == count - 1 and chunk.count(b"\n") == count - 1 + trailing
+
+
+def _doubt(message: Message, strict: bool) -> None:
+    """Raise when a rule that the compiled types cannot express may be broken."""
+    if message.from_ == BROADCAST:
+        raise _InDoubtError
+    if type(message.to) is tuple:
+        _doubt_recipients(message.to)
+    context = message.ctx
+    if context is not UNSET and context.hash and bytes.fromhex(context.hash).hex() != context.hash:
+        raise _InDoubtError
+    rule = _RULES.get(message.p)
+    if rule is not None:
+        rule(message.body.d, _DOUBT)
+    if strict and not message.pid and lacks_parent(message.p, message.pid, message.body.d):
+        raise _InDoubtError
+
+
+def _doubt_recipients(to: tuple[str, ...]) -> None:
+    if len(set(to)) != len(to) or BROADCAST in to:
+        raise _InDoubtError
+
+
+def _doubt_names(message: Message) -> None:
+    for name in (message.mid, message.tid, message.pid, message.from_, message.cid, message.body.t):
+        if name and CONTROL.search(name):
+            raise _InDoubtError
+    for name in message.recipients:
+        if CONTROL.search(name):
+            raise _InDoubtError
+
+
+def _read_slowly(data: object, *, strict: bool) -> Reading:
+    if not isinstance(data, bytes | str):
+        return _refused("$", "must be bytes or text", "CLOWL-068")
+    if len(data) > MAX_BYTES or (isinstance(data, str) and _size(data) > MAX_BYTES):
+        return _refused("$", "is larger than 1 MiB", "CLOWL-068")
+    warnings: tuple[Finding, ...] = ()
+    try:
+        value = parse_json(data, max_depth=MAX_DEPTH)
+    except Malformed as fault:
+        inner = None if strict else _inside_fence(data)
+        if inner is None:
+            return _refused("$", str(fault), "CLOWL-068")
+        try:
+            value = parse_json(inner, max_depth=MAX_DEPTH)
+        except Malformed as inner_fault:
+            return _refused("$", str(inner_fault), "CLOWL-068")
+        warnings = (Finding("$", "", "stood inside a code fence", "CLOWL-066"),)
+    if not isinstance(value, dict):
+        return _refused("$", "must be one JSON object", "CLOWL-001")
+    reading = _read_object(value, strict=strict)
+    return msgspec.structs.replace(reading, warnings=warnings + reading.warnings)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _inside_fence(data: bytes | str) -> str | None:
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    match = _FENCE.fullmatch(text)
+    return match[1] if match and "```" not in match[1] else None
+
+
+def _read_object(value: dict[str, Any], *, strict: bool) -> Reading:
+    fault = version_fault(value)
+    if fault is not None and fault.code == "E014":
+        return Reading(None, (fault,))
+    found = Findings(strict=strict)
+    if fault is not None and "clowl" in value:
+        found.faults.append(fault)
+    rules.check(value, found)
+    check_data(value, found)
+    if found.faults:
+        return Reading(None, tuple(found.faults), tuple(found.warnings))
+    return Reading(_message_of(value), (), tuple(found.warnings))
+
+
+def _message_of(value: dict[str, Any]) -> Message:
+    """The message behind a value that the rules passed; what v0.2 does not name goes into `extra`."""
+    extra = {name: item for name, item in value.items() if _is_extra(name, item)}
+    members = {name: item for name, item in value.items() if name not in extra}
+    members["from_"] = members.pop("from")
+    if isinstance(members["to"], list):
+        members["to"] = tuple(cast("list[str]", members["to"]))
+    members["body"], body_extra = _split(Body, members["body"])
+    ctx_extra: dict[str, Any] = {}
+    if "ctx" in members:
+        members["ctx"], ctx_extra = _split(Context, members["ctx"])
+    if not (extra or body_extra or ctx_extra):
+        return Message(**members)
+    return ExtendedMessage(**members, extra=extra, body_extra=body_extra, ctx_extra=ctx_extra)
+
+
+def _split(kind: type[_Part], value: dict[str, Any]) -> tuple[_Part, dict[str, Any]]:
+    known = {name: item for name, item in value.items() if name in kind.__struct_fields__}
+    return kind(**known), {name: item for name, item in value.items() if name not in known}
+
+
+def _is_extra(name: str, item: object) -> bool:
+    return name not in MEMBERS or (item is None and name != "pid")
+
+
+def _with_lint(reading: Reading, now: int | None) -> Reading:
+    if reading.message is None:
+        return reading
+    return msgspec.structs.replace(reading, warnings=reading.warnings + lint(reading.message, now=now))
+
+
+def _refused(path: str, reason: str, row: str) -> Reading:
+    return Reading(None, (Finding(path, "E001", reason, row),))
+
+
+def _not_json(value: object, levels: int) -> str | None:
+    """Why `value` is not what strict JSON could have given; None when it is."""
+    if isinstance(value, str):
+        return None if _is_unicode(value) else "holds half a character"
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return None if -(2**63) <= value < 2**64 else "holds an integer over 64 bits"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else "holds NaN or Infinity"
+    if not isinstance(value, dict | list):
+        return "holds a value that JSON does not have"
+    if levels == 0:
+        return f"is nested deeper than {MAX_DEPTH} levels"
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+    else:
+        members = cast("dict[object, object]", value)
+        if not all(isinstance(name, str) and _is_unicode(name) for name in members):
+            return "holds a member name that is not a text"
+        items = list(members.values())
+    return next((reason for item in items if (reason := _not_json(item, levels - 1))), None)
+
+
+def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+__all__ = ["Invalid", "check", "parse", "parse_lines", "read", "read_value"]
