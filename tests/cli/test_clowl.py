@@ -10,11 +10,11 @@ import sys
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from tests.language.cast import VECTORS, message, value
-from tests.language.test_trace import story
 
 from tacit.cli.clowl import clowl
 from tacit.language import encode
+from tests.language.cast import VECTORS, message, value
+from tests.language.test_trace import story
 
 COMMAND = [sys.executable, "-c", "from tacit.cli.clowl import clowl; clowl()"]
 

@@ -46,6 +46,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "search": ("tacit.cli.talk:search", "Find messages by their words."),
     "forward": ("tacit.cli.talk:forward", "Bring a message from one group into another."),
     "source": ("tacit.cli.talk:source", "Open the source of a relayed message."),
+    "clowl": ("tacit.cli.clowl:clowl", "Validate, read and trace CLowl messages."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
@@ -62,28 +63,33 @@ def _set_speaker(context: click.Context, _parameter: click.Parameter, value: str
         cast("Session", context.find_object(Session)).speaker = value
 
 
+def _common_options() -> list[click.Option]:
+    return [
+        click.Option(
+            ["--json", "as_json_here"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_json,
+            help="Print JSON.",
+        ),
+        click.Option(
+            ["--as", "speaker_here"],
+            metavar="NAME",
+            expose_value=False,
+            callback=_set_speaker,
+            help="Speak as this actor.",
+        ),
+    ]
+
+
 def _with_common_options(command: click.Command) -> click.Command:
     """Let every command take the options that one tends to add at the end of a line."""
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             _with_common_options(inner)
-    elif not any(parameter.name == "as_json_here" for parameter in command.params):
-        command.params += [
-            click.Option(
-                ["--json", "as_json_here"],
-                is_flag=True,
-                expose_value=False,
-                callback=_set_json,
-                help="Print JSON.",
-            ),
-            click.Option(
-                ["--as", "speaker_here"],
-                metavar="NAME",
-                expose_value=False,
-                callback=_set_speaker,
-                help="Speak as this actor.",
-            ),
-        ]
+    else:
+        taken = {flag for parameter in command.params for flag in parameter.opts}
+        command.params += [option for option in _common_options() if taken.isdisjoint(option.opts)]
     return command
 
 
