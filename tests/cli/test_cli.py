@@ -242,3 +242,30 @@ def test_a_message_cannot_drive_somebodys_terminal(room: Shell):
 def test_a_stopped_hub_leaves_nothing_running_and_exits_cleanly(room: Shell):
     assert room.stop() == 0
     assert not os.path.exists(f"/proc/{room.hub.pid}")
+
+
+def test_clowl_messages_are_sent_and_their_trace_is_shown(room: Shell):
+    def speak(mid: str, p: str, sender: str, to: str, **more) -> str:
+        value = {
+            "clowl": "0.2",
+            "mid": mid,
+            "ts": 1_700_000_000,
+            "p": p,
+            "from": sender,
+            "to": to,
+            "cid": "c1",
+        }
+        return json.dumps({**value, "tid": "t1", "body": {"t": "review", "d": {}}, **more})
+
+    room.run("actor", "add", "My room", "bob")
+    assert "ada asks bob to do review" in room.run(
+        "speak", "My room", speak("m1", "REQ", "ada", "bob"), "--as", "ada"
+    )
+    room.run("speak", "My room", "--as", "bob", stdin=speak("m2", "DONE", "bob", "ada", pid="m1"))
+    shown = room.run("trace", "My room", "t1")
+    assert "ada asks bob" in shown
+    assert "sequenceDiagram" in room.run("trace", "My room", "t1", "--format", "mermaid")
+    assert "<!doctype html>" in room.run("trace", "My room", "t1", "--format", "html").lower()
+    said = room.run("speak", "My room", '{"clowl":"0.2"}', "--as", "ada", code=1)
+    assert "E001" in said
+    assert "$.mid" in said

@@ -45,6 +45,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "tail": ("tacit.cli.talk:tail", "Watch a group live."),
     "search": ("tacit.cli.talk:search", "Find messages by their words."),
     "forward": ("tacit.cli.talk:forward", "Bring a message from one group into another."),
+    "speak": ("tacit.cli.speech:speak", "Send a CLowl message."),
+    "trace": ("tacit.cli.speech:trace", "Show a CLowl trace from the ledger."),
     "source": ("tacit.cli.talk:source", "Open the source of a relayed message."),
     "clowl": ("tacit.cli.clowl:clowl", "Validate, read and trace CLowl messages."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),

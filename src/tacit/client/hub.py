@@ -257,6 +257,14 @@ class Hub:
         )
         return appended_of(await self.call("relay", {**params, "record": record}))
 
+    async def speak(self, group_id: str, message: dict[str, Any]) -> Appended:
+        """Append a CLowl message; its English becomes the text. Repeats are recognised by its `mid`."""
+        return appended_of(await self.call("speak", {"group_id": group_id, "message": message}))
+
+    async def trace(self, group_id: str, tid: str) -> dict[str, Any]:
+        """A CLowl trace: `trace` (tree, tasks, who owes what) and `events`."""
+        return await self.call("trace", {"group_id": group_id, "tid": tid})
+
     async def typing(self, group_id: str, conversation_id: str | None = None) -> None:
         """Signal that something is being written."""
         await self.call("typing", _given(group_id=group_id, conversation_id=conversation_id))

@@ -126,6 +126,14 @@ class SyncHub:
         """Bring a message from another group into this one: `to`, `text`, `record`."""
         return self._wait(self._hub.relay(group_id, src_group_id, src_event_id, **more))
 
+    def speak(self, group_id: str, message: dict[str, Any]) -> Appended:
+        """Append a CLowl message."""
+        return self._wait(self._hub.speak(group_id, message))
+
+    def trace(self, group_id: str, tid: str) -> dict[str, Any]:
+        """A CLowl trace."""
+        return self._wait(self._hub.trace(group_id, tid))
+
     def typing(self, group_id: str, conversation_id: str | None = None) -> None:
         """Signal that something is being written."""
         self._wait(self._hub.typing(group_id, conversation_id))

@@ -14,7 +14,7 @@ import msgspec
 
 from tacit import __version__
 from tacit.base.strict_json import Malformed, compact, parse
-from tacit.hub import views
+from tacit.hub import requests, speech, views
 from tacit.ledger.admission import Submission
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.cursor import Selection, selection
@@ -25,7 +25,6 @@ from tacit.ledger.provenance import record_data, relayed_data
 if TYPE_CHECKING:
     import apsw
 
-    from tacit.hub import requests
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.ledger.io.reader import Reader
@@ -38,9 +37,11 @@ def submission(credential: Credential, request: requests.Append, raw: bytes) -> 
     credential.require_group(request.group_id)
     if request.by is not None and request.by != credential.principal:
         raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
-    return Submission(
-        request.group_id, credential.principal, request.kind, request.data, raw, request.scope_key
-    )
+    data = request.data
+    if request.kind == "chat.message" and speech.MEMBER in data:
+        data = speech.spoken(data, credential.principal)
+        raw = msgspec.json.encode(data)
+    return Submission(request.group_id, credential.principal, request.kind, data, raw, request.scope_key)
 
 
 async def append(
@@ -200,7 +201,29 @@ async def show_event(hub: Hub, credential: Credential, request: requests.OneEven
         return event, reader.acks(group, event), reader.reactions(group, event)
 
     event, acks, reactions = await hub.desk.read(query)
-    return {"event": views.raw(event), **acks, "reactions": reactions}
+    shown = {"event": views.raw(event), **acks, "reactions": reactions}
+    intent = speech.intent_of(event)
+    return {**shown, "intent": intent} if intent is not None else shown
+
+
+async def speak(hub: Hub, credential: Credential, request: requests.Speak) -> object:
+    """Append a CLowl message; its English becomes the text."""
+    wanted = requests.Append(
+        group_id=request.group_id, kind="chat.message", data={speech.MEMBER: request.message}
+    )
+    return await append(hub, credential, wanted)
+
+
+async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) -> object:
+    """A CLowl trace as the ledger tells it: tree, tasks, who owes what, broken links."""
+    group = await group_of(hub, credential, request.group_id)
+    found = await hub.desk.read(
+        lambda reader: reader.trace(group, credential.principal, request.tid, request.limit)
+    )
+    trace = speech.trace_of(found, request.tid)
+    if trace is None:
+        raise missing("event", "no message of this trace in this group", "CLOWL-079")
+    return {"tid": request.tid, "trace": trace, "events": views.events(found)}
 
 
 async def show_thread(hub: Hub, credential: Credential, request: requests.Thread) -> object:

@@ -107,6 +107,21 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit = 50
 
 
+class Speak(msgspec.Struct, frozen=True, kw_only=True):
+    """A CLowl message."""
+
+    group_id: GroupId
+    message: dict[str, Any]
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """A CLowl trace by its id."""
+
+    group_id: GroupId
+    tid: Annotated[str, Meta(min_length=1, max_length=128)]
+    limit: Annotated[int, Meta(ge=1, le=10_000)] = 10_000
+
+
 class Window(msgspec.Struct, frozen=True, kw_only=True):
     """The messages just before a position."""
 

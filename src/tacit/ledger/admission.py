@@ -117,7 +117,8 @@ def _alike(stored: dict[str, Any], sent: dict[str, Any]) -> bool:
 
 
 def _bare(data: dict[str, Any]) -> dict[str, Any]:
-    bare = {name: value for name, value in data.items() if name not in _COMPLETED}
+    completed = (*_COMPLETED, "reply_to") if "clowl" in data else _COMPLETED
+    bare = {name: value for name, value in data.items() if name not in completed}
     attachments = data.get("attachments")
     if isinstance(attachments, list):
         bare["attachments"] = [

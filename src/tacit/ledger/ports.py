@@ -100,6 +100,10 @@ class Lookup(Protocol):
         """Does the group's task store have it?"""
         ...
 
+    def speech(self, mid: str) -> Found | None:
+        """The first message of the group that carries this CLowl id."""
+        ...
+
     def source(self, group_id: str, event_id: str, reader: str) -> Found:
         """An event of another group that `reader` may read; refuses otherwise (CCCS-095)."""
         ...

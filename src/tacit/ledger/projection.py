@@ -58,6 +58,7 @@ class Facts(msgspec.Struct, frozen=True):
     read: tuple[str, int] | None = None
     blobs: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
+    speech: tuple[str, str] | None = None
     left: str | None = None
 
 
@@ -103,6 +104,7 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
         root=(replied.root or replied.seq) if replied else 0,
         client_id=body.client_id,
         blobs=tuple(dict.fromkeys(blob_paths(data))) if body.attachments or body.refs else (),
+        speech=(body.clowl.mid, body.clowl.tid or "") if body.clowl else None,
     )
 
 

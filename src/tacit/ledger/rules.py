@@ -67,19 +67,28 @@ def _message(case: Case) -> Outcome:
         raise invalid("text may be empty only when attachments carry the message", "CCCS-047")
     if (body.src_group_id is None) != (body.src_event_id is None):
         raise invalid("src_group_id and src_event_id stand together or not at all", "CCCS-053")
-    replied = case.event(body.reply_to, "CCCS-051") if body.reply_to is not None else None
+    replied = case.event(body.reply_to, "CCCS-051") if body.reply_to is not None else _parent(case, body)
     audience_of(body, case.group, case.by, replied)
     relayed = body.src_group_id is not None
     if body.src_group_id is not None and body.src_event_id is not None:
         case.lookup.source(body.src_group_id, body.src_event_id, case.by)
     check_references(body.refs, lookup=case.lookup, reader=case.by, relayed=relayed)
+    linked = {"reply_to": replied.event_id} if replied is not None and body.reply_to is None else {}
     if not body.attachments:
-        return None
+        return {**case.data, **linked} if linked else None
     blobs = [
         require_blob(item.path, item.sha256, item.bytes, lookup=case.lookup, reader=case.by, row="CCCS-086")
         for item in body.attachments
     ]
-    return {**case.data, "attachments": completed(case.data["attachments"], blobs)}
+    return {**case.data, **linked, "attachments": completed(case.data["attachments"], blobs)}
+
+
+def _parent(case: Case, body: shapes.ChatMessage) -> Found | None:
+    """A CLowl message answers the one that its `pid` names, when that is here and may be seen."""
+    if body.clowl is None or body.clowl.pid is None:
+        return None
+    found = case.lookup.speech(body.clowl.pid)
+    return found if found is not None and found.visible_to(case.by) else None
 
 
 def _ack(case: Case) -> Outcome:

@@ -85,6 +85,14 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
+class Spoken(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ledger knows of a CLowl message: how it is linked. The language itself is read above."""
+
+    mid: ClientId
+    tid: ClientId | None = None
+    pid: ClientId | None = None
+
+
 class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     """`chat.message` (CCCS-046 to CCCS-056). `thread` is reserved and not even named here (CCCS-054)."""
 
@@ -102,6 +110,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     refs: list[dict[str, Any]] = []
     client_id: ClientId | None = None
     conversation: Conversation | None = None
+    clowl: Spoken | None = None
 
 
 class ChatAck(msgspec.Struct, frozen=True, kw_only=True):

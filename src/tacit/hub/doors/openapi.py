@@ -87,6 +87,7 @@ ANSWERS: Final[dict[str, dict[str, Any]]] = {
     "issue_token": _TOKEN,
     "append": _EVENT_REF,
     "relay": _EVENT_REF,
+    "speak": _EVENT_REF,
     "events": _PAGE,
     "event": {"type": "object", "properties": {"event": _EVENT_REF}},
     "thread": {"type": "object", "properties": {"events": _EVENTS}},

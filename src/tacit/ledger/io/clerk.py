@@ -356,6 +356,10 @@ class View:
         """Does the group's task store have it?"""
         return self._model.has_task(self._number, task_id)
 
+    def speech(self, mid: str) -> Found | None:
+        """The first message of the group that carries this CLowl id."""
+        return self._model.speech(self._number, mid)
+
     def source(self, group_id: str, event_id: str, reader: str) -> Found:
         """An event of another group that `reader` may read; refuses otherwise."""
         return self._clerk.source(group_id, event_id, reader)

@@ -33,6 +33,7 @@ INSERTS: Final = {
     "reads": "INSERT OR REPLACE INTO reads VALUES(?,?,?,?)",
     "submissions": "INSERT OR REPLACE INTO submissions VALUES(?,?,?,?,?)",
     "threads": "INSERT INTO threads VALUES(?,?,?)",
+    "speech": "INSERT INTO speech VALUES(?,?,?,?)",
     "blob_refs": "INSERT OR IGNORE INTO blob_refs VALUES(?,?,?)",
     "search": "INSERT INTO search(rowid, text) VALUES(?,?)",
 }
@@ -52,6 +53,7 @@ class ReadModel:
         self._marks: dict[tuple[int, str, int, str, str], tuple[int, bool]] = {}
         self._reads: dict[tuple[int, str], tuple[int, int]] = {}
         self._duties: dict[tuple[int, str, int], bool] = {}
+        self._speech: dict[tuple[int, str], Found] = {}
 
     def stage(self, group: Group, found: Found, at: Moment, facts: Facts) -> None:
         """Remember one event's facts until `flush`."""
@@ -80,6 +82,10 @@ class ReadModel:
             self._reads[number, actor] = (position, seq)
         for path in facts.blobs:
             self._staged["blob_refs"].append((number, path, seq))
+        if facts.speech is not None:
+            mid, tid = facts.speech
+            self._staged["speech"].append((number, mid, seq, tid))
+            self._speech.setdefault((number, mid), found)
         if facts.changes or facts.left:
             self._stage_rare(number, seq, facts)
 
@@ -180,6 +186,7 @@ class ReadModel:
         self._marks.clear()
         self._reads.clear()
         self._duties.clear()
+        self._speech.clear()
         if len(self._ordinals) > 50_000:
             self._ordinals.clear()
 
@@ -254,6 +261,13 @@ class ReadModel:
             "SELECT 1 FROM context WHERE group_no=? AND store='tasks' AND key=?", (number, task_id)
         ).fetchone()
         return row is not None
+
+    def speech(self, number: int, mid: str) -> Found | None:
+        """The first message that carries this CLowl id."""
+        row = self.connection.execute(
+            "SELECT seq FROM speech WHERE group_no=? AND mid=? ORDER BY seq LIMIT 1", (number, mid)
+        ).fetchone()
+        return self.at(number, row[0]) if row else self._speech.get((number, mid))
 
     def blob(self, number: int, path: str, reader: str) -> Blob | None:
         """The blob, if this reader put it there or can see an event that carries it."""

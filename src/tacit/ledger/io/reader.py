@@ -192,6 +192,15 @@ class Reader:
         events = [first] if first is not None else []
         return [event for event in events + [found(row) for row in rows] if event.visible_to(principal)]
 
+    def trace(self, group: Group, principal: str, tid: str, limit: int) -> list[Found]:
+        """The messages that carry this CLowl trace, in append order."""
+        rows = self._connection.execute(
+            SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
+            "WHERE p.group_no=? AND p.tid=? ORDER BY p.seq LIMIT ?",
+            (group.number, tid, limit),
+        )
+        return [event for row in rows if (event := found(row)).visible_to(principal)]
+
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""
         start = max(self.cursor(group, principal), group.joined_at(principal))

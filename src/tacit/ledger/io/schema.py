@@ -63,6 +63,9 @@ CREATE TABLE submissions(
   PRIMARY KEY(group_no, by, client_id)) WITHOUT ROWID;
 CREATE TABLE threads(
   group_no INTEGER, root INTEGER, seq INTEGER, PRIMARY KEY(group_no, root, seq)) WITHOUT ROWID;
+CREATE TABLE speech(
+  group_no INTEGER, mid TEXT, seq INTEGER, tid TEXT NOT NULL, PRIMARY KEY(group_no, mid, seq)) WITHOUT ROWID;
+CREATE INDEX speech_trace ON speech(group_no, tid, seq);
 CREATE TABLE context(
   group_no INTEGER, store TEXT, key TEXT, value BLOB NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY(group_no, store, key)) WITHOUT ROWID;
@@ -83,6 +86,7 @@ PROJECTIONS: Final = (
     "reads",
     "submissions",
     "threads",
+    "speech",
     "context",
     "blob_refs",
 )
