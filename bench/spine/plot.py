@@ -90,7 +90,7 @@ def _beside(axes: Axes, cases: dict[str, Any]) -> None:
 
 def _growth(axes: Axes, cases: dict[str, Any]) -> None:
     """The cost at the large size over the cost at a thousand events."""
-    rows = cases.get("f", {}).get("rows", [])
+    rows = [row for row in cases.get("f", {}).get("rows", []) if row["ratio"] is not None]
     large = cases["f"]["plan"]["large"] if rows else 0
     _bare(axes, f"Growth: p50 at {large:,} events over p50 at 1,000")
     names = [row["what"].split(", at ", 1)[0] for row in rows]

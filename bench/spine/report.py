@@ -26,7 +26,8 @@ METHOD: Final = """## How it is measured
 - Compared parts run in turn, in alternating order; the table shows medians over rounds, and the ratio is the median
   of the ratios of neighbouring rounds.
 - Growth is measured on two ledgers that are open in one process, one operation on each in turn, through the store
-  itself, so that no transport hides a difference.
+  itself, so that no transport hides a difference; both files are read once beforehand, so that both are in the
+  system's file cache. What a first touch from the disk costs is a row of its own.
 - Memory is resident memory (`VmRSS`) of the hub's process.
 
 ## How to repeat it
