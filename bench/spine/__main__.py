@@ -96,7 +96,7 @@ def main() -> None:
         cases[letter] = case.as_json(plan)
         write(results, quick=given.quick)
     if given.redraw:
-        write(results, quick=given.quick)
+        write(json.loads(saved.read_text(encoding="utf-8")), quick=given.quick)
 
 
 if __name__ == "__main__":

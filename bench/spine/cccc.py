@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import platform
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -26,33 +27,27 @@ SDK: Final = "0.4.41"
 
 # Runs inside that environment, where nothing of ours is installed.
 DRIVER: Final = """
-import json, sys, threading, time
+import json, multiprocessing, sys, time
 from cccc_sdk import CCCCClient
 home, seconds, count, texts = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), json.load(sys.stdin)
 first = CCCCClient(cccc_home=home)
 group = first.group_create(title="bench")["group_id"]
-took, faults = [], []
-end = time.perf_counter() + seconds
 def client(number):
-    own, turn = CCCCClient(cccc_home=home), 0
-    while time.perf_counter() < end and not faults:
+    own, turn, took = CCCCClient(cccc_home=home), 0, []
+    started = time.perf_counter()
+    while time.perf_counter() - started < seconds:
         before = time.perf_counter()
-        try:
-            own.send(group_id=group, text=texts[(turn * count + number) % len(texts)], by="user", to=["user"],
-                     message_mode="send", client_id=f"{number}-{turn}")
-        except Exception as fault:
-            faults.append(type(fault).__name__)
-            return
+        own.send(group_id=group, text=texts[(turn * count + number) % len(texts)], by="user", to=["user"],
+                 message_mode="send", client_id=f"{number}-{turn}")
         took.append(time.perf_counter() - before)
         turn += 1
-started = time.perf_counter()
-threads = [threading.Thread(target=client, args=(number,)) for number in range(count)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-took.sort()
-print(json.dumps({"per_second": len(took) / (time.perf_counter() - started), "faults": len(faults),
-                  "p50_ms": took[len(took) // 2] * 1e3 if took else 0, "version": first.ping()["version"],
-                  "implementation": first.ping().get("implementation", "")}))
+    return took, len(took) / (time.perf_counter() - started)
+with multiprocessing.get_context("fork").Pool(count) as pool:
+    found = pool.map(client, range(count), chunksize=1)
+took = sorted(each for one, _ in found for each in one)
+ping = first.ping()
+print(json.dumps({"per_second": sum(rate for _, rate in found), "p50_ms": took[len(took) // 2] * 1e3,
+                  "version": ping["version"], "implementation": ping.get("implementation", "")}))
 """
 
 
@@ -95,10 +90,9 @@ async def _drive(home: Path, seconds: float) -> dict[str, Any]:
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     out, _ = await process.communicate(json.dumps(messages()).encode())
-    found = json.loads(out)
-    if found["faults"]:
+    if process.returncode:
         raise RuntimeError("the daemon refused sends")
-    return found
+    return json.loads(out)
 
 
 async def beside(plan: Plan) -> Case:
@@ -149,16 +143,19 @@ def _case(found: dict[str, list[dict[str, Any]]]) -> Case:
             name,
             middle(found["cccc"], "per_second"),
             ratio(found, (key, "per_second"), ("cccc", "per_second")),
-            at_least=6.0 if key == "hub" else None,
+            # The target names a version; another one is reported without a verdict.
+            at_least=6.0 if key == "hub" and version == WANTED else None,
             note=f"p50 {middle(found[key], 'p50_ms'):.1f} ms; theirs {middle(found['cccc'], 'p50_ms'):.0f} ms",
         )
         for key, what in (("hub", "16 in flight each"), ("single", "one at a time each"))
     ]
-    notes: list[str] = []
+    notes = [
+        "CCCC's SDK opens a connection for each message and has no pipelining; *one at a time each* waits likewise."
+    ]
     if version != WANTED:
         notes.append(
-            f"`cccc-pair` {WANTED} is a native program that is published for x86-64 Linux, Apple silicon and "
-            f"Windows, without sources, so it does not install on this machine; {version} is the newest that does. "
-            "Their SDK sends one message a connection and waits; it has no pipelining."
+            f"The target, at least 6 times, is against `cccc-pair` {WANTED}, a native program without a build for "
+            f"this machine ({platform.machine()}) and without published sources. {version} is the newest that "
+            "installs here; it is another implementation, so no verdict is given."
         )
     return Case("CCCC", rows, found, notes)

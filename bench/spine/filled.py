@@ -73,7 +73,7 @@ def _commit(store: Store, batch: list[Append]) -> None:
 
 
 def _talk(group_id: str, count: int) -> Iterator[Submission]:
-    """Twenty actors: mostly broadcasts, a tenth addressed, some read marks; attention is acknowledged but the last."""
+    """Twenty actors: mostly broadcasts, a tenth addressed to two; the last stretch holds the open attention."""
     dice, pool = random.Random(1), messages()
     client_ids = [ClientIds(number) for number in range(ACTORS)]
     for number in range(ACTORS):

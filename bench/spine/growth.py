@@ -6,6 +6,7 @@ no transport hides a difference.
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 from time import perf_counter as now
@@ -18,7 +19,7 @@ from bench.spine.texts import ClientIds, messages
 
 from tacit.ledger.admission import Submission
 from tacit.ledger.cursor import Selection
-from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.store import DATABASE, Options, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ class Ledger:
 
     def __init__(self, count: int, *, fresh: bool, seed: int) -> None:
         folder, self.group_id = filled(count, fresh=fresh)
+        self._file = folder / DATABASE
         self.store = Store(folder, Options(purpose="benchmark"))
         self.store.start()
         self._dice = random.Random(seed)
@@ -104,6 +106,17 @@ class Ledger:
             "append of 100 in one commit": batch,
         }
 
+    def warm(self) -> None:
+        """Read the file once: then both ledgers are in the system's file cache, and no disk is measured."""
+        with self._file.open("rb") as file:
+            while file.read(1 << 20):
+                pass
+
+    def cool(self) -> None:
+        """Ask the system to forget the file, for what a first touch after a restart costs."""
+        with self._file.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
     def close(self) -> None:
         """Let go of the folder."""
         self.store.close()
@@ -116,6 +129,9 @@ async def flat(plan: Plan) -> Case:
     raw: dict[str, Any] = {}
     try:
         both = {size: ledger.operations() for size, ledger in ledgers.items()}
+        cold = _cold(ledgers["large"], plan)
+        for ledger in ledgers.values():
+            ledger.warm()
         for name in both["small"]:
             count = plan.samples(100 if "100 in one" in name else 400)
             took: dict[str, list[float]] = {"small": [], "large": []}
@@ -136,4 +152,21 @@ async def flat(plan: Plan) -> Case:
     finally:
         for ledger in ledgers.values():
             ledger.close()
+    raw["cold"] = {"large_us": cold}
+    what = f"The same resume at {plan.large:,} events, its pages not in the file cache: p50"
+    rows.append(Row(what, cold, "µs", note="the disk's share; both ledgers are in the file cache otherwise"))
     return Case("Flat growth", rows, raw)
+
+
+def _cold(ledger: Ledger, plan: Plan) -> float:
+    """Microseconds of a resume from a place that has to come from the disk."""
+    resume = ledger.operations()["resume of 100 events from anywhere"]
+    took: list[float] = []
+    for turn in range(plan.samples(100)):
+        if turn % 20 == 0:
+            ledger.cool()
+        act = resume()
+        before = now()
+        act()
+        took.append((now() - before) * 1e6)
+    return statistics.median(took)

@@ -32,7 +32,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
     _beside(right, results["cases"])
     _growth(below, results["cases"])
     _small(last, results["cases"])
-    figure.suptitle("Tacit's spine beside its bare counterparts, one run", fontsize=13, fontweight="bold")
+    figure.suptitle("Tacit's spine, each part beside its bare counterpart", fontsize=13, fontweight="bold")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=140, facecolor="white")
     plt.close(figure)
@@ -44,13 +44,16 @@ def _bare(axes: Axes, title: str) -> None:
     axes.tick_params(left=False)
 
 
-def _bars(axes: Axes, names: list[str], values: list[float], colors: list[str], texts: list[str]) -> None:
+def _bars(
+    axes: Axes, names: list[str], values: list[float], colors: list[str], texts: list[str], past: float = 0.0
+) -> None:
+    """Bars with their numbers; `past` keeps the numbers clear of a target line."""
     spots = range(len(names))
     axes.barh(spots, values, color=colors, height=0.55)
     axes.set_yticks(spots, names)
     axes.invert_yaxis()
     for spot, value, text in zip(spots, values, texts, strict=True):
-        axes.annotate(text, (value, spot), xytext=(5, 0), textcoords="offset points", va="center")
+        axes.annotate(text, (max(value, past), spot), xytext=(6, 0), textcoords="offset points", va="center")
 
 
 def _shares(axes: Axes, cases: dict[str, Any]) -> None:
@@ -60,11 +63,12 @@ def _shares(axes: Axes, cases: dict[str, Any]) -> None:
     names = ["\n".join(SHORT[letter]) for letter, _ in rows]
     colors = [BAD if row["met"] is False else GOOD for _, row in rows]
     texts = [f"{row['ratio']:.0%}  ({row['value']:,.0f} {row['unit']})" for _, row in rows]
-    _bars(axes, names, [row["ratio"] for _, row in rows], colors, texts)
+    _bars(axes, names, [row["ratio"] for _, row in rows], colors, texts, 0.61)
     for spot, (_, row) in enumerate(rows):
         if row["at_least"]:
             axes.plot([row["at_least"]] * 2, [spot - 0.38, spot + 0.38], color=INK, linewidth=1.6)
-    axes.set_xlim(0, 1.15)
+    axes.set_xlim(0, 1.25)
+    axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])
     axes.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0))
     axes.set_xlabel("black line: target, at least")
 
@@ -82,7 +86,7 @@ def _beside(axes: Axes, cases: dict[str, Any]) -> None:
     names = ["Tacit, 16 in flight", "Tacit, one at a time", theirs.replace(" (", "\n(")]
     values = [rows[0]["value"], rows[1]["value"], rows[0]["beside_value"]]
     texts = [f"{value:,.0f}/s" for value in values]
-    texts[0] += f", {rows[0]['ratio']:.0f} times theirs"
+    texts = [f"{text}, {row['ratio']:.0f}x" for text, row in zip(texts, rows, strict=False)] + texts[2:]
     _bars(axes, names, values, [GOOD, GOOD, QUIET], texts)
     axes.set_xscale("log")
     axes.set_xlim(10, max(values) * 30)
@@ -90,15 +94,15 @@ def _beside(axes: Axes, cases: dict[str, Any]) -> None:
 
 def _growth(axes: Axes, cases: dict[str, Any]) -> None:
     """The cost at the large size over the cost at a thousand events."""
-    rows = cases.get("f", {}).get("rows", [])
+    rows = [row for row in cases.get("f", {}).get("rows", []) if row["ratio"] is not None]
     large = cases["f"]["plan"]["large"] if rows else 0
     _bare(axes, f"Growth: p50 at {large:,} events over p50 at 1,000")
     names = [row["what"].split(", at ", 1)[0] for row in rows]
     colors = [GOOD if row["met"] else BAD for row in rows]
     texts = [f"{row['ratio']:.2f}x  ({row['value']:,.0f} µs)" for row in rows]
-    _bars(axes, names, [row["ratio"] for row in rows], colors, texts)
+    _bars(axes, names, [row["ratio"] for row in rows], colors, texts, 1.3)
     axes.axvline(1.3, color=INK, linewidth=1.6)
-    axes.set_xlim(0, max([1.75, *(row["ratio"] * 1.35 for row in rows)]))
+    axes.set_xlim(0, max([1.95, *(row["ratio"] * 1.45 for row in rows)]))
     axes.set_xlabel("black line: target, at most 1.3 times")
 
 

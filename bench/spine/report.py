@@ -26,7 +26,8 @@ METHOD: Final = """## How it is measured
 - Compared parts run in turn, in alternating order; the table shows medians over rounds, and the ratio is the median
   of the ratios of neighbouring rounds.
 - Growth is measured on two ledgers that are open in one process, one operation on each in turn, through the store
-  itself, so that no transport hides a difference.
+  itself, so that no transport hides a difference; both files are read once beforehand, so that both are in the
+  system's file cache. What a first touch from the disk costs is a row of its own.
 - Memory is resident memory (`VmRSS`) of the hub's process.
 
 ## How to repeat it
@@ -73,11 +74,16 @@ def markdown(results: dict[str, Any]) -> str:
     cases = results["cases"]
     machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     lines = [HEAD, f"Measured {results['measured']} on: {machine}.", ""]
+    if float(results["machine"]["load before"]) > float(results["machine"]["cores"]) / 2:
+        lines += [
+            "**The machine was busy with other work**: times are long, and latencies are not to be trusted.",
+            "",
+        ]
     if any(case["plan"]["quick"] for case in cases.values()):
         lines += ["**Some parts come from a quick look and are rough.**", ""]
     lines += ["| What | Tacit | Beside it | Ratio | Target | Met | Also |", "|---|---|---|---|---|---|---|"]
     lines += [_line(row) for letter in sorted(cases) for row in cases[letter]["rows"]]
     notes = [note for letter in sorted(cases) for note in cases[letter]["notes"]]
-    lines += ["", *[f"- {note}" for note in notes], ""] if notes else [""]
+    lines += ["", *[f"- {note}" for note in notes], "", ""] if notes else [""]
     letters = ", ".join(f"`{letter}` {case['title'].lower()}" for letter, case in sorted(cases.items()))
     return "\n".join(lines) + METHOD.replace("{letters}", letters)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ZERO_KEY: Final = b"\0\0\0\0"
 PING: Final = 0x89
+_EMPTY_PING: Final = b"\x89\x00"  # JSON in UTF-8 never holds these two bytes
 
 
 def masked(payload: bytes, opcode: int = 0x81) -> bytes:
@@ -104,6 +105,8 @@ class Counter(WebSocket):
             super().take(buffer)
             return
         self._on_count(buffer.count(self.mark))
+        if _EMPTY_PING in buffer:
+            self.transport.write(masked(b"", 0x8A))
         # Shorter than the mark, so that nothing is counted twice and none is lost between two pieces.
         self._buffer = buffer[1 - len(self.mark) :]
 

@@ -57,6 +57,11 @@ class Inbox:
     cursor: int
 
 
+def _step(limit: int | None) -> int:
+    """How many rows to fetch at once: no more than the answer can hold."""
+    return CHUNK if limit is None else min(CHUNK, limit)
+
+
 class Reader:
     """Queries on one read-only connection; used by one thread at a time."""
 
@@ -103,7 +108,7 @@ class Reader:
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[Found] = []
-        for event in self._scan(group, after, kinds):
+        for event in self._scan(group, after, kinds, _step(wanted.limit)):
             after = event.seq
             if event.visible_to(principal):
                 events.append(event)
@@ -143,22 +148,22 @@ class Reader:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
 
-    def _scan(self, group: Group, after: int, kinds: list[int] | None) -> Iterator[Found]:
+    def _scan(self, group: Group, after: int, kinds: list[int] | None, step: int) -> Iterator[Found]:
         if kinds is None:
-            yield from self._walk(group, after, None)
+            yield from self._walk(group, after, None, step)
         else:
-            lanes = [self._walk(group, after, kind) for kind in kinds]
+            lanes = [self._walk(group, after, kind, step) for kind in kinds]
             yield from heapq.merge(*lanes, key=lambda event: event.seq)
 
-    def _walk(self, group: Group, after: int, kind: int | None) -> Iterator[Found]:
+    def _walk(self, group: Group, after: int, kind: int | None, step: int) -> Iterator[Found]:
         base = group.number << SHIFT
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
         while True:
-            values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), CHUNK)
+            values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), step)
             rows = self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values).fetchall()
             for row in rows:
                 yield found(row)
-            if len(rows) < CHUNK:
+            if len(rows) < step:
                 return
             after = int(rows[-1][0]) & SEQ_MASK
 
@@ -245,7 +250,8 @@ class Reader:
     def _unread(self, group: Group, principal: str, start: int, limit: int) -> list[Found]:
         events: list[Found] = []
         if limit:
-            lanes = (self._lane(group.number, lane, start) for lane in (principal, "@all"))
+            step = _step(limit)
+            lanes = (self._lane(group.number, lane, start, step) for lane in (principal, "@all"))
             for event in heapq.merge(*lanes, key=lambda event: event.seq):
                 if event.by != principal and event.visible_to(principal):
                     events.append(event)
@@ -253,16 +259,16 @@ class Reader:
                         break
         return events
 
-    def _lane(self, number: int, lane: str, after: int) -> Iterator[Found]:
+    def _lane(self, number: int, lane: str, after: int, step: int) -> Iterator[Found]:
         while True:
             rows = self._connection.execute(
                 SELECT + "JOIN lanes l ON e.pos=(l.group_no<<40)|l.seq "
                 "WHERE l.group_no=? AND l.lane=? AND l.seq>? ORDER BY l.seq LIMIT ?",
-                (number, lane, after, CHUNK),
+                (number, lane, after, step),
             ).fetchall()
             for row in rows:
                 yield found(row)
-            if len(rows) < CHUNK:
+            if len(rows) < step:
                 return
             after = int(rows[-1][0]) & SEQ_MASK
 
