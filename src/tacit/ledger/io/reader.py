@@ -9,7 +9,6 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +24,8 @@ from tacit.ledger.io.rows import SELECT, found, one
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
     import apsw
 
     from tacit.ledger.cursor import Selection
