@@ -213,7 +213,7 @@ def test_a_blob_is_seen_by_its_owner_and_by_readers_of_a_message_that_carries_it
 
 @pytest.mark.spec("CCCS-086")
 def test_names_that_look_alike_do_not_open_a_private_blob(world: World) -> None:
-    world.group("g_one", ann="peer", bob="peer", bo="peer", **{"b": None})
+    world.group("g_one", ann="peer", bob="peer", bo="peer", b=None)
     path = world.blob("g_one", "ann", b"bytes")
     world.say("g_one", "ann", "", to=["bob"], attachments=[{"path": path}])
     assert world.sees_blob("g_one", "bob", path)

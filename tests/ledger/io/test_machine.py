@@ -235,7 +235,7 @@ def _created() -> Any:
 
 TestLedgers = Ledgers.TestCase
 TestLedgers.settings = settings(
-    max_examples=40,
+    max_examples=30,
     stateful_step_count=40,
     deadline=None,
     database=None,
