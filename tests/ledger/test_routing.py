@@ -81,8 +81,12 @@ def test_recipients_are_fixed_when_the_message_is_appended(room: World) -> None:
 
 def test_one_who_left_owes_nothing_and_gets_nothing(room: World) -> None:
     room.say("g_one", "user", "x", priority="attention")
+    asked = room.page("g_one")[-1]
     dm = room.say("g_one", "ann", "psst", to=["mute"])
     room.do("g_one", "user", "actor.remove", actor_id="mute")
+    before = room.state("g_one")
+    owing = room.store.read(lambda reader: reader.acks(before, asked))["owing"]
+    assert sorted(owing) == ["ann", "bob", "boss"]
     with refusal("actor_not_found"):
         room.inbox("g_one", "mute")
     reply = room.say("g_one", "ann", "still there?", reply_to=dm.id, priority="attention")

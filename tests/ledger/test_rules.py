@@ -62,6 +62,9 @@ def test_the_read_cursor_is_the_furthest_position_and_includes_its_event(room: W
         assert isinstance(again, Again)
         assert again.found.event_id == said.id
     assert room.inbox("g_one", "ann").cursor == events[2].seq
+    room.do("g_one", "ann", "chat.read", actor_id="ann", event_id=events[3].id)
+    assert room.inbox("g_one", "ann").cursor == events[3].seq
+    assert room.unread("g_one", "ann") == []
     assert len(room.unread("g_one", "bob")) == 4
 
 
