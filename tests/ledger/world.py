@@ -152,9 +152,9 @@ class World:
         return self.store.read(lambda reader: reader.inbox(state, principal, limit))
 
     def unread(self, group: str, principal: str) -> list[str]:
-        """Ids of the unread events; their number and the count must agree."""
+        """Ids of the unread events, each once; their number and the count must agree."""
         inbox = self.inbox(group, principal)
-        assert len(inbox.unread) == inbox.unread_count
+        assert len({found.seq for found in inbox.unread}) == len(inbox.unread) == inbox.unread_count
         return [found.event_id for found in inbox.unread]
 
     def owed(self, group: str, principal: str) -> list[str]:

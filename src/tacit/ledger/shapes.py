@@ -252,14 +252,14 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-MALFORMED_ROWS: Final[dict[str, str]] = {
-    "$.text": "CCCS-046",
-    "$.format": "CCCS-048",
-    "$.priority": "CCCS-049",
-    "$.to": "CCCS-031",
-    "$.role": "CCCS-012",
-    "$.attachments": "CCCS-084",
+MALFORMED_ROWS: Final[dict[tuple[str, str], str]] = {
+    ("CCCS-046", "$.format"): "CCCS-048",
+    ("CCCS-046", "$.priority"): "CCCS-049",
+    ("CCCS-046", "$.to"): "CCCS-031",
+    ("CCCS-046", "$.attachments"): "CCCS-084",
+    ("CCCS-011", "$.role"): "CCCS-012",
 }
+"""The row of a member, where it is not the row of its whole kind."""
 
 
 def reason_and_place(fault: msgspec.ValidationError) -> tuple[str, str]:
@@ -282,4 +282,4 @@ def shape(data: object, model: type[S], row: str) -> S:
 
 
 def _row(place: str, default: str) -> str:
-    return MALFORMED_ROWS.get(place.split("[", 1)[0], default)
+    return MALFORMED_ROWS.get((default, place.split("[", 1)[0]), default)

@@ -163,8 +163,8 @@ def test_a_reader_that_holds_a_snapshot_lengthens_the_log_but_stops_no_writer(
     reader.execute("BEGIN")
     assert value(reader, "SELECT count(*) FROM t") == 0
     refused = 0
-    for _ in range(40):
-        log.grow(5)  # with no patience at all: a writer that had to wait would fail here
+    for _ in range(120):
+        log.grow(1)  # with no patience at all: a writer that had to wait would fail here
         try:
             log.step()
         except apsw.BusyError:

@@ -188,12 +188,12 @@ def test_after_a_kill_everything_acknowledged_is_there_and_nothing_is_reported(t
 
 
 @pytest.mark.spec("CCCS-115")
-@pytest.mark.parametrize("size", [0, 100, PAGE // 2, PAGE])
-def test_a_half_written_end_is_set_aside_and_reported_once(tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize(("size", "frames"), [(0, 1), (100, 1), (PAGE // 2, 1), (PAGE, 80)])
+def test_a_half_written_end_is_set_aside_and_reported_once(tmp_path: Path, size: int, frames: int) -> None:
     folder = tmp_path / "data"
     killed(folder, 5)
     log = log_of(folder).read_bytes()
-    tail = half_frame(log, size=size)
+    tail = half_frame(log, size=size) * frames
     log_of(folder).write_bytes(log + tail)
     world = World(folder)
     for group in ("g_one", "g_two"):

@@ -1,0 +1,150 @@
+"""What every journal promises, whatever it stands on; each implementation gets a test that inherits this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from tacit.base import ids
+from tacit.base.errors import Bug
+from tacit.base.moment import Moment
+from tacit.ledger.envelope import encode
+from tacit.ledger.ports import Entry, Journal, Stale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tacit.ledger.state import Group
+
+
+class Bench(Protocol):
+    """How a test reaches one implementation."""
+
+    journal: Journal
+
+    def settle(self) -> None:
+        """Make what was committed durable."""
+        ...
+
+    def undo(self) -> None:
+        """Give up what was committed since `settle`, where the implementation can."""
+        ...
+
+    def restart(self) -> None:
+        """Let go of everything and open it again."""
+        ...
+
+    def group(self, name: str) -> Group:
+        """A group that the journal can be handed: new, or as it was left."""
+        ...
+
+
+def entry(group: str, seq: int, *, kind: str = "x.test.thing", text: str = "") -> Entry:
+    event_id = ids.compose(seq, hash((group, seq)) & (1 << 74) - 1)
+    raw = encode(
+        event_id=ids.text(event_id),
+        ts="2026-01-13T10:00:00.000000Z",
+        seq=seq,
+        kind=kind,
+        group_id=group,
+        scope_key="",
+        by="user",
+        data=b'{"text":"%s"}' % text.encode(),
+    )
+    return Entry(seq, event_id, kind, raw)
+
+
+def entries(group: str, first: int, count: int) -> list[Entry]:
+    return [entry(group, seq, text=f"n{seq}") for seq in range(first, first + count)]
+
+
+class JournalContract:
+    """Inherit, and give a fixture `bench`."""
+
+    @pytest.fixture
+    def bench(self) -> Iterator[Bench]:
+        raise NotImplementedError
+
+    def fill(self, bench: Bench, name: str, count: int, batch: int = 3) -> Group:
+        group = bench.group(name)
+        for first in range(1, count + 1, batch):
+            self.put(bench, group, entries(name, first, min(batch, count + 1 - first)))
+        return group
+
+    def put(self, bench: Bench, group: Group, given: list[Entry]) -> None:
+        group.last_seq, group.last_ts = given[-1].seq, Moment(given[-1].seq)
+        bench.journal.commit(group, given, given[0].seq - 1)
+        bench.settle()
+
+    def texts(self, bench: Bench, group: Group, after: int = 0, limit: int = 1000) -> list[bytes]:
+        return bench.journal.tail(group, after, limit)
+
+    def test_a_group_without_events_ends_at_zero(self, bench: Bench) -> None:
+        group = bench.group("g_a")
+        assert bench.journal.last(group) == 0
+        assert self.texts(bench, group) == []
+
+    def test_the_end_moves_with_each_commit(self, bench: Bench) -> None:
+        group = bench.group("g_a")
+        self.put(bench, group, entries("g_a", 1, 1))
+        assert bench.journal.last(group) == 1
+        self.put(bench, group, entries("g_a", 2, 5))
+        assert bench.journal.last(group) == 6
+
+    @pytest.mark.spec("CCCS-026")
+    def test_the_tail_is_the_very_bytes_in_append_order(self, bench: Bench) -> None:
+        group = self.fill(bench, "g_a", 10)
+        assert self.texts(bench, group) == [given.raw for given in entries("g_a", 1, 10)]
+
+    @pytest.mark.parametrize(("after", "limit"), [(0, 3), (3, 3), (9, 5), (10, 5), (99, 5), (4, 1)])
+    def test_a_tail_starts_after_a_position_and_has_a_limit(
+        self, bench: Bench, after: int, limit: int
+    ) -> None:
+        group = self.fill(bench, "g_a", 10)
+        wanted = [given.raw for given in entries("g_a", 1, 10)][after : after + limit]
+        assert self.texts(bench, group, after, limit) == wanted
+
+    def test_groups_do_not_mix(self, bench: Bench) -> None:
+        one, two = self.fill(bench, "g_a", 4), self.fill(bench, "g_b", 7)
+        self.put(bench, one, entries("g_a", 5, 2))
+        assert (bench.journal.last(one), bench.journal.last(two)) == (6, 7)
+        assert self.texts(bench, one) == [given.raw for given in entries("g_a", 1, 6)]
+        assert self.texts(bench, two) == [given.raw for given in entries("g_b", 1, 7)]
+
+    @pytest.mark.parametrize("expected", [0, 2, 4, 99])
+    def test_a_writer_that_believes_in_another_end_is_stale(self, bench: Bench, expected: int) -> None:
+        group = self.fill(bench, "g_a", 3)
+        with pytest.raises(Stale):
+            bench.journal.commit(group, entries("g_a", expected + 1, 1), expected)
+        bench.undo()
+        assert bench.journal.last(group) == 3
+        self.put(bench, group, entries("g_a", 4, 1))
+        assert len(self.texts(bench, group)) == 4
+
+    def test_positions_must_follow_the_expected_end(self, bench: Bench) -> None:
+        group = self.fill(bench, "g_a", 3)
+        for wrong in ([entry("g_a", 5)], [entry("g_a", 3)], [entry("g_a", 4), entry("g_a", 6)]):
+            with pytest.raises((Stale, Bug)):
+                bench.journal.commit(group, wrong, 3)
+            bench.undo()
+        assert self.texts(bench, group) == [given.raw for given in entries("g_a", 1, 3)]
+
+    @pytest.mark.spec("CCCS-018")
+    def test_what_is_durable_is_there_after_a_restart(self, bench: Bench) -> None:
+        self.fill(bench, "g_a", 5)
+        bench.restart()
+        group = bench.group("g_a")
+        assert bench.journal.last(group) == 5
+        assert self.texts(bench, group) == [given.raw for given in entries("g_a", 1, 5)]
+        self.put(bench, group, entries("g_a", 6, 1))
+        assert bench.journal.last(group) == 6
+
+    def test_many_kinds_and_large_events_come_back_whole(self, bench: Bench) -> None:
+        group = bench.group("g_a")
+        given = [
+            entry("g_a", seq, kind=f"x.kind{seq % 40}.thing", text="y" * (seq * 997 % 60_000))
+            for seq in range(1, 120)
+        ]
+        self.put(bench, group, given)
+        assert self.texts(bench, group) == [one.raw for one in given]
