@@ -315,24 +315,37 @@ class Fuzz:
         before = self.total()
         sent = self.make.bytes_of(json.dumps(call, ensure_ascii=self.make.random.random() < 0.5).encode())
         await ws.send_bytes(sent)
-        marker = f"m{number}"
+        marker = f"marker-{number}"
         await ws.send_str(json.dumps({"jsonrpc": "2.0", "id": marker, "method": "capabilities"}))
         waiting = {marker, "answer"}
-        async with asyncio.timeout(20):
-            while waiting:
-                message = await ws.receive()
-                if message.type is not aiohttp.WSMsgType.TEXT:
-                    raise Finding(f"the connection ended ({message.type}, {ws.close_code}): {sent!r}")
-                body = json.loads(message.data)
-                if body.get("id") == marker:
-                    waiting.discard(marker)
-                    if b'"id"' not in sent or not _has_id(sent):
-                        waiting.discard("answer")  # damage made it a notification
-                elif "method" not in body:
-                    waiting.discard("answer")
-                    self.judge(
-                        name, 400 if "error" in body else 200, body.get("error", {}).get("data"), before, sent
-                    )
+        try:
+            async with asyncio.timeout(20):
+                await self._answers(ws, marker, waiting, (name, sent, before))
+        except TimeoutError as error:
+            raise Finding(f"no answer ({waiting}): {sent!r}") from error
+
+    async def _answers(
+        self,
+        ws: aiohttp.ClientWebSocketResponse,
+        marker: str,
+        waiting: set[str],
+        asked: tuple[str, bytes, int],
+    ) -> None:
+        name, sent, before = asked
+        while waiting:
+            message = await ws.receive()
+            if message.type is not aiohttp.WSMsgType.TEXT:
+                raise Finding(f"the connection ended ({message.type}, {ws.close_code}): {sent!r}")
+            body = json.loads(message.data)
+            if body.get("id") == marker:
+                waiting.discard(marker)
+                if b'"id"' not in sent or not _has_id(sent):
+                    waiting.discard("answer")  # damage made it a notification
+            elif "method" not in body:
+                waiting.discard("answer")
+                self.judge(
+                    name, 400 if "error" in body else 200, body.get("error", {}).get("data"), before, sent
+                )
 
 
 def _has_id(sent: bytes) -> bool:

@@ -107,6 +107,17 @@ async def test_a_page_never_reaches_past_the_end_that_it_was_asked_for(room: Roo
     assert ([event.seq for event in page.events], page.next_seq, page.last_seq) == ([2], 2, 2)
 
 
+@pytest.mark.spec("CCCS-103")
+async def test_a_replay_of_many_pages_after_a_restart_is_whole(tmp_path: Path) -> None:
+    async with running(tmp_path) as room:
+        group = await room.group()
+        await flood(room, group, 350)
+    async with running(tmp_path) as room, room.socket() as socket, room.stream(group) as stream:
+        await socket.call("follow", group_id=group)
+        for source in (socket, stream):
+            assert await seqs_from(source, 351) == list(range(1, 352))
+
+
 @pytest.mark.spec("CCCS-108")
 async def test_a_limit_bounds_the_replay_and_following_goes_on_behind_it(room: Room) -> None:
     group = await room.group()
