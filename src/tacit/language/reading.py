@@ -23,7 +23,7 @@ from tacit.language.findings import Finding, Invalid, Reading
 from tacit.language.lint import lint
 from tacit.language.message import Body, Context, ExtendedMessage, Message, encode
 from tacit.language.rules import CONTROL, Findings
-from tacit.language.tables import BROADCAST, MAX_BYTES, MAX_DEPTH, MEMBERS
+from tacit.language.tables import BROADCAST, MAX_BYTES, MAX_DEPTH, MEMBERS, PERFORMATIVES
 from tacit.language.version import version_fault
 
 _Part = TypeVar("_Part", Body, Context)
@@ -58,7 +58,7 @@ class _Doubt(Findings):
 
 
 _DOUBT: Final = _Doubt(strict=True)
-_RULES: Final = dict(DATA_RULES)
+_RULES: Final = {performative: DATA_RULES.get(performative) for performative in PERFORMATIVES}
 
 
 def parse(data: bytes | str, *, strict: bool = False) -> Message:
@@ -139,7 +139,7 @@ def _doubt(message: Message, strict: bool) -> None:
     context = message.ctx
     if context is not UNSET and context.hash and bytes.fromhex(context.hash).hex() != context.hash:
         raise _InDoubtError
-    rule = _RULES.get(message.p)
+    rule = _RULES[message.p]
     if rule is not None:
         rule(message.body.d, _DOUBT)
     if strict and not message.pid and lacks_parent(message.p, message.pid, message.body.d):
