@@ -60,7 +60,9 @@ EDITS = st.lists(
 )
 
 
-def edited(text, edits):
+def edited(text, edits, *, fenced=False):
+    if fenced:
+        return b"```json\n" + edited(text, edits) + b"\n```"
     for position, kind, fragment, length in edits:
         at = position % (len(text) + 1)
         if kind == "insert":
@@ -135,9 +137,9 @@ def main():
 
     @seed(chosen.seed)
     @bounded
-    @given(st.sampled_from(TEXTS), EDITS)
-    def one(text, edits):
-        check_one(edited(text, edits))
+    @given(st.sampled_from(TEXTS), EDITS, st.booleans())
+    def one(text, edits, fenced):
+        check_one(edited(text, edits, fenced=fenced))
 
     @seed(chosen.seed)
     @settings(bounded, max_examples=max(1, chosen.examples // 20))

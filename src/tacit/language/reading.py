@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import UNSET
 
-from tacit.base.strict_json import Malformed, no_member_lost
+from tacit.base.strict_json import JsonValue, Malformed, no_member_lost
 from tacit.base.strict_json import parse as parse_json
 from tacit.language import rules
 from tacit.language.data_rules import DATA_RULES, check_data, lacks_parent
@@ -165,22 +165,26 @@ def _read_slowly(data: object, *, strict: bool) -> Reading:
         return _refused("$", "must be bytes or text", "CLOWL-068")
     if len(data) > MAX_BYTES or (isinstance(data, str) and _size(data) > MAX_BYTES):
         return _refused("$", "is larger than 1 MiB", "CLOWL-068")
-    warnings: tuple[Finding, ...] = ()
     try:
-        value = parse_json(data, max_depth=MAX_DEPTH)
+        value, fenced = value_in(data, strict=strict)
     except Malformed as fault:
-        inner = None if strict else _inside_fence(data)
-        if inner is None:
-            return _refused("$", str(fault), "CLOWL-068")
-        try:
-            value = parse_json(inner, max_depth=MAX_DEPTH)
-        except Malformed as inner_fault:
-            return _refused("$", str(inner_fault), "CLOWL-068")
-        warnings = (Finding("$", "", "stood inside a code fence", "CLOWL-066"),)
+        return _refused("$", str(fault), "CLOWL-068")
+    warnings = (Finding("$", "", "stood inside a code fence", "CLOWL-066"),) if fenced else ()
     if not isinstance(value, dict):
         return _refused("$", "must be one JSON object", "CLOWL-001")
     reading = _read_object(value, strict=strict)
     return msgspec.structs.replace(reading, warnings=warnings + reading.warnings)
+
+
+def value_in(data: bytes | str, *, strict: bool = False) -> tuple[JsonValue, bool]:
+    """The JSON value in `data` and whether it stood inside a code fence; or `Malformed`."""
+    try:
+        return parse_json(data, max_depth=MAX_DEPTH), False
+    except Malformed:
+        inner = None if strict else _inside_fence(data)
+        if inner is None:
+            raise
+    return parse_json(inner, max_depth=MAX_DEPTH), True
 
 
 def _size(text: str) -> int:
