@@ -161,6 +161,8 @@ def _doubt_names(message: Message) -> None:
 
 
 def _read_slowly(data: object, *, strict: bool) -> Reading:
+    if isinstance(data, bytearray):
+        data = bytes(data)
     if not isinstance(data, bytes | str):
         return _refused("$", "must be bytes or text", "CLOWL-068")
     if len(data) > MAX_BYTES or (isinstance(data, str) and _size(data) > MAX_BYTES):
