@@ -123,6 +123,8 @@ def test_milliseconds_are_named_as_the_likely_mistake():
     ("member", "path", "row"),
     [
         ({"mid": "m004"}, "$.mid", "CLOWL-004"),
+        ({"mid": "01890a5d-ac96-474b-bcce-b302099a8057"}, "$.mid", "CLOWL-004"),
+        ({"mid": "01890a5d-ac96-774b-ccce-b302099a8057"}, "$.mid", "CLOWL-004"),
         ({"ts": START + 301}, "$.ts", "CLOWL-006"),
         ({"det": True}, "$.det", "CLOWL-020"),
         ({"ctx": {"hash": "0" * 64}}, "$.ctx.hash", "CLOWL-025"),
