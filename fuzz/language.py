@@ -2,8 +2,8 @@
 
     python fuzz/language.py [--examples 20000] [--seed 0]
 
-Starts from the vectors and edits them: cut, doubled, swapped, and sprinkled with what parsers stumble over. Every
-way in is tried on each text, and the ways have to agree. Hypothesis shrinks what it finds.
+Starts from the vectors and edits them: cut, doubled, replaced, and sprinkled with what parsers stumble over.
+Every way in is tried on each text, and the ways have to agree. Hypothesis shrinks what it finds.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ from tacit.language.trace_text import chronicle_lines, mermaid  # noqa: E402
 
 TEXTS = [text_of(vector) for kind in ("valid", "invalid") for vector in vectors(kind)]
 FRAGMENTS = [
-    b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"NaN", b"-0", b"1e999", b"\\u003a", b"\\ud800",
-    b"\xff", b"\xef\xbb\xbf", b"\xc2\x85", b"\x7f", b"\n", b"```", b"'", b"//", b"/*", b'"mid":"m9",', b'"p":"ERR",',
+    b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"NaN", b"-0", b"1e999",
+    b"\\u003a", b"\\ud800",
+    b"\xff", b"\xef\xbb\xbf", b"\xc2\x85", b"\x7f", b"\n", b"```", b"'", b"//", b"/*",
+    b'"mid":"m9",', b'"p":"ERR",',
     b'"to":["a"],', b'"ctx":{},', b'"pid":"m1",', b"18446744073709551616", b"0.2", b"*", b" ",
 ]  # fmt: skip
 EDITS = st.lists(
@@ -58,7 +60,9 @@ EDITS = st.lists(
 )
 
 
-def edited(text, edits):
+def edited(text, edits, *, fenced=False):
+    if fenced:
+        return b"```json\n" + edited(text, edits) + b"\n```"
     for position, kind, fragment, length in edits:
         at = position % (len(text) + 1)
         if kind == "insert":
@@ -133,9 +137,9 @@ def main():
 
     @seed(chosen.seed)
     @bounded
-    @given(st.sampled_from(TEXTS), EDITS)
-    def one(text, edits):
-        check_one(edited(text, edits))
+    @given(st.sampled_from(TEXTS), EDITS, st.booleans())
+    def one(text, edits, fenced):
+        check_one(edited(text, edits, fenced=fenced))
 
     @seed(chosen.seed)
     @settings(bounded, max_examples=max(1, chosen.examples // 20))

@@ -49,12 +49,15 @@ def members() -> list[str]:
         (f"`{name}`", "yes" if name in tables.REQUIRED else "no", *_TYPES[name])
         for name in (*tables.REQUIRED, *tables.OPTIONAL)
     ]
+    limits = (
+        f"A name has 1 to {tables.MAX_NAME} characters, none of them a control character. `ctx.inline` has "
+        f"at most {tables.MAX_INLINE} characters, `ctx.hash` 64 hex digits. A message has at most "
+        f"{tables.MAX_BYTES:,} bytes and {tables.MAX_DEPTH} levels."
+    )
     return [
         "## Members",
         "",
-        f"A name has 1 to {tables.MAX_NAME} characters, none of them a control character. `ctx.inline` has at most "
-        f"{tables.MAX_INLINE} characters, `ctx.hash` 64 hex digits. A message has at most {tables.MAX_BYTES:,} bytes "
-        f"and {tables.MAX_DEPTH} levels.",
+        limits,
         "",
         *table(("member", "required", "type", "meaning"), rows),
     ]
@@ -67,13 +70,16 @@ def performatives() -> list[str]:
         for code, row in tables.PERFORMATIVES.items()
     ]
     opening = ", ".join(code for code, row in tables.PERFORMATIVES.items() if row.opens)
+    rules = (
+        f"A conversation opens with {opening}. In strict mode "
+        f"{', '.join(sorted(tables.REPLIES_THAT_NEED_A_PARENT))} must name their parent, except ERR "
+        f"{' and '.join(tables.PARENTLESS_ERRORS)}."
+    )
     return [
         "## Performatives",
         "",
         *table(("code", "name", "direction", "meaning", "intent", "may be answered by"), rows),
-        f"A conversation opens with {opening}. In strict mode "
-        f"{', '.join(sorted(tables.REPLIES_THAT_NEED_A_PARENT))} must name their parent, except ERR "
-        f"{' and '.join(tables.PARENTLESS_ERRORS)}.",
+        rules,
         "",
     ]
 
@@ -90,11 +96,14 @@ def errors() -> list[str]:
 def delegation() -> list[str]:
     """The three modes."""
     rows = [(f"`{mode}`", meaning) for mode, meaning in tables.DELEGATION_MODES.items()]
+    members = (
+        "DLGT carries `body.d.delegation_mode`, and may carry `reply_to` and `chain` (at most "
+        f"{tables.MAX_CHAIN} agents)."
+    )
     return [
         "## Delegation",
         "",
-        f"DLGT carries `body.d.delegation_mode`, and may carry `reply_to` and `chain` (at most {tables.MAX_CHAIN} "
-        "agents).",
+        members,
         "",
         *table(("mode", "meaning"), rows),
     ]
@@ -108,7 +117,7 @@ def lifecycle() -> list[str]:
     return [
         "## Life of a task",
         "",
-        "One task for each REQ or DLGT and recipient. What is not in the table changes nothing and is flagged.",
+        "One task for each REQ or DLGT and recipient. What is not in the table is flagged, no more.",
         "",
         *table(("state", "what happens", "next"), rows),
         "```mermaid",
@@ -135,7 +144,7 @@ def page() -> str:
         "# CLowl 0.2 reference",
         "",
         "Written by `tools/clowl_reference.py` from the tables in `tacit.language`; do not edit.",
-        f"The JSON Schemas are `{schema()['$id']}` and `{schema(strict=False)['$id']}`: `tacit clowl schema`.",
+        f"JSON Schemas (`tacit clowl schema`): `{schema()['$id']}`, `{schema(strict=False)['$id']}`.",
         "",
         *members(),
         *performatives(),

@@ -151,6 +151,17 @@ def test_schema_is_a_json_schema():
         jsonschema.Draft202012Validator.check_schema(json.loads(run("schema", "--mode", mode).output))
 
 
+def test_long_work_at_a_terminal_shows_its_progress_and_prints_the_same(tmp_path, monkeypatch):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(log(*story()))
+    quiet = CliRunner().invoke(clowl, ["validate", str(path)], env={"TERM": "xterm"})
+    monkeypatch.setattr("tacit.cli.clowl._LONG", 10)
+    shown = CliRunner().invoke(clowl, ["validate", str(path)], env={"FORCE_COLOR": "1", "TERM": "xterm"})
+    assert quiet.stdout == shown.stdout == "7 messages, all valid\n"
+    assert quiet.stderr == ""
+    assert "log.jsonl" in shown.stderr
+
+
 def test_wrong_usage_exits_2():
     assert run("validate", "/no/such/file").exit_code == 2
     assert run("dance").exit_code == 2

@@ -255,6 +255,15 @@ def test_a_token_is_not_in_what_is_written_for_people():
     assert "auth=present" in english(one, verbose=True)
 
 
+@pytest.mark.spec("CLOWL-040", "CLOWL-046")
+@pytest.mark.parametrize("to", ["radar", ["radar", "muse"], "*"])
+def test_a_cancellation_goes_to_whoever_was_asked(to):
+    oscar = author("oscar")
+    request = oscar.req(to, "search")
+    cancel = oscar.cncl(request)
+    assert (cancel.to, cancel.parent, cancel.cid) == (request.to, request.mid, request.cid)
+
+
 def test_context_is_given_as_a_value():
     one = author("oscar").req("radar", "a", ctx=Context(ref="a.md", hash="0" * 64))
     assert json.loads(encode(one))["ctx"] == {"ref": "a.md", "hash": "0" * 64}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.language.cast import START, text_of, value, vectors
+from tests.language.cast import START, message, text_of, value, vectors
 
 from tacit.base.errors import Refused
 from tacit.language import Invalid, encode, parse, parse_lines, read, read_value, to_value
@@ -122,6 +123,8 @@ def test_milliseconds_are_named_as_the_likely_mistake():
     ("member", "path", "row"),
     [
         ({"mid": "m004"}, "$.mid", "CLOWL-004"),
+        ({"mid": "01890a5d-ac96-474b-bcce-b302099a8057"}, "$.mid", "CLOWL-004"),
+        ({"mid": "01890a5d-ac96-774b-ccce-b302099a8057"}, "$.mid", "CLOWL-004"),
         ({"ts": START + 301}, "$.ts", "CLOWL-006"),
         ({"det": True}, "$.det", "CLOWL-020"),
         ({"ctx": {"hash": "0" * 64}}, "$.ctx.hash", "CLOWL-025"),
@@ -203,7 +206,7 @@ def test_values_that_json_cannot_give_are_faults(odd):
 
 
 @pytest.mark.spec("CLOWL-067")
-@pytest.mark.parametrize("odd", [None, 5, object(), ["x"], bytearray(b"{}")])
+@pytest.mark.parametrize("odd", [None, 5, object(), ["x"], memoryview(b"{}")])
 def test_what_is_neither_bytes_nor_text_is_a_fault(odd):
     assert read(odd).code == "E001"
     with pytest.raises(Invalid):
@@ -293,6 +296,19 @@ def test_a_log_with_anything_in_doubt_is_left_to_be_read_line_by_line(chunk):
     one = json.dumps(value()).encode()
     assert parse_lines(one + b"\n") == [parse(one)]
     assert parse_lines(chunk(one), strict=True) is None
+
+
+def test_a_buffer_is_read_like_bytes():
+    data = bytearray(json.dumps(value()).encode())
+    assert parse(data) == read(data).message == parse(bytes(data))
+
+
+def test_messages_read_by_many_threads_are_each_their_own():
+    texts = [encode(message(mid=f"m{n}", d={"q": "x" * (n % 50)})) for n in range(400)]
+    doubled = [text[:-1] + b',"mid":"other"}' for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert [one.mid for one in pool.map(parse, texts * 5)] == [f"m{n}" for n in range(400)] * 5
+        assert all(pool.map(lambda text: read(text).faults, doubled))
 
 
 def test_messages_are_frozen_values():

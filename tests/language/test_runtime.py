@@ -112,6 +112,9 @@ def test_an_error_of_another_version_is_read_as_far_as_needed_and_not_answered()
     receipt = runtime().receive(received(foreign))
     assert receipt.answers == ()
     assert (receipt.foreign.code, receipt.foreign.msg, receipt.foreign.pid) == ("E014", "We speak 1.0", "m0")
+    fenced = f"```json\n{json.dumps(foreign)}\n```"
+    assert runtime().receive(fenced).foreign == receipt.foreign
+    assert codes(runtime().receive(f"```\n{json.dumps(value(ts='x'))}\n```")) == ["E001"]
     assert foreign_error(value()) is None
     assert foreign_error([]) is None
 
@@ -266,6 +269,7 @@ def test_entries_fit_exactly_or_by_their_base():
     assert fits(supports, "search:web")
     assert fits(supports, "search")
     assert fits(supports, "draft")
+    assert not fits(["search:web:deep"], "search:web")
     for task in ("search:repo", "Search", "sear", "draft:long", "web", "search:web:deep"):
         assert not fits(supports, task)
 
@@ -410,6 +414,7 @@ async def test_files_come_from_below_the_root_only(tmp_path):
         "out",
         str(tmp_path / "secret"),
         "x/../../secret",
+        "folder/../a b.md",
         f"file://{root}/%2e%2e/secret",
         "a\0b",
     ):

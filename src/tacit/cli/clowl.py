@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,6 +17,8 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import SECOND
 from tacit.language.english import english_of, safe
 from tacit.language.io.logs import pieces
 from tacit.language.prompt import prompt as prompt_text
@@ -201,7 +203,7 @@ def _readings(files: tuple[str, ...], *, repair: bool) -> Iterator[tuple[str, in
 
 
 def _read(data: bytes, *, strict: bool, repair: bool) -> Reading:
-    now = int(time.time())
+    now = SystemClock().now() // SECOND
     return read_repaired(data, strict=strict, now=now) if repair else read(data, strict=strict, now=now)
 
 
@@ -223,9 +225,14 @@ def _progress(file: str, stream: Any) -> Generator[Source]:
     if size < _LONG or not console.is_terminal:
         yield stream
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(safe(file), total=size)
+        task = progress.add_task(safe(Path(file).name), total=size)
         yield _Counted(stream, lambda count: progress.advance(task, count))
 
 

@@ -13,12 +13,11 @@ from msgspec import UNSET
 
 from tacit.base.moment import SECOND
 from tacit.base.strict_json import Malformed
-from tacit.base.strict_json import parse as parse_json
 from tacit.language.build import error_data
 from tacit.language.message import Body, Message
-from tacit.language.reading import check
+from tacit.language.reading import check, value_in
 from tacit.language.rules import Findings, check_name
-from tacit.language.tables import BROADCAST, MAX_DEPTH, SYSTEM_CID, VERSION
+from tacit.language.tables import BROADCAST, SYSTEM_CID, VERSION
 from tacit.language.version import SUPPORTED
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def answer_reading(author: Author, reading: Reading, data: bytes | str) -> Messa
     if reading.message is not None:
         return None
     try:
-        value: object = parse_json(data, max_depth=MAX_DEPTH)
+        value, _ = value_in(data)
     except Malformed:
         return None  # without a readable `from` there is nobody to answer
     return answer_value(author, reading, value, data)

@@ -63,8 +63,15 @@ def _data_of(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _check_err(data: Mapping[str, Any], found: Findings) -> None:
-    code, text = data.get("code"), data.get("msg")
+    code, text, retry = data.get("code"), data.get("msg"), data.get("retry")
     row = _ROWS.get(code) if isinstance(code, str) else None
+    if (
+        row is not None
+        and isinstance(text, str)
+        and text
+        and (retry is False or (retry is True and row.retryable))
+    ):
+        return
     if row is None:
         if isinstance(code, str) and _CODE.fullmatch(code):
             found.forgivable("$.body.d.code", "is not one of E001 to E016", "CLOWL-061", "E008")

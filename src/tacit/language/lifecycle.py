@@ -12,106 +12,33 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.language.delegation import CYCLE, Hop, chain_of, closes_a_circle
+from tacit.language.delegation import CYCLE, Hop, closes_a_circle
 from tacit.language.message import encode
 from tacit.language.retry import refusal
 from tacit.language.tables import BROADCAST, PERFORMATIVES
 from tacit.language.task import (
     CHILD_TRIGGERS,
     TRANSITIONS,
-    Advice,
     Obligation,
     State,
     Step,
     Task,
     TaskKey,
     Trigger,
-    Violation,
 )
+from tacit.language.task_book import Seen, TaskBook, trace_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from tacit.language.message import Message
-    from tacit.language.tables import Performative
 
 _ABOUT_CONTEXT: Final = frozenset({"E003", "E011", "E016"})
 _ACCEPTING: Final = frozenset({"ACK", "PROG", "DONE"})
 
 
-class _Seen(msgspec.Struct, frozen=True, gc=False):
-    """What is remembered of a message: enough to answer for it, without its data."""
-
-    p: Performative
-    sender: str
-    recipients: tuple[str, ...]
-    digest: bytes
-    tasks: tuple[TaskKey, ...] = ()
-    error_allows_retry: bool = False
-
-
-class Lifecycle:
+class Lifecycle(TaskBook):
     """All tasks of the messages applied so far."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, _Seen] = {}
-        self._tasks: dict[TaskKey, Task] = {}
-        self._open: dict[TaskKey, None] = {}
-        self._in_cid: dict[str, list[TaskKey]] = {}
-        self._hops: dict[str, list[tuple[Hop, TaskKey]]] = {}
-        self._children: dict[TaskKey, list[TaskKey]] = {}
-        self._broadcasts: dict[str, Message] = {}
-        self._queries: dict[tuple[str, str], Obligation] = {}
-        self._forwards: dict[TaskKey, Obligation] = {}
-        self._changed: dict[TaskKey, Task] = {}
-        self._violations: list[Violation] = []
-        self._advice: list[Advice] = []
-
-    # --- reading ---
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """Every task, in the order they opened."""
-        return tuple(self._tasks.values())
-
-    def task(self, mid: str, agent: str) -> Task | None:
-        """One task."""
-        return self._tasks.get(TaskKey(mid, agent))
-
-    def has_seen(self, mid: str) -> bool:
-        """Whether this `mid` was processed already (CLOWL-070)."""
-        return mid in self._seen
-
-    def tasks_of(self, mid: str) -> tuple[Task, ...]:
-        """The tasks that a message opened, moved or named."""
-        seen = self._seen.get(mid)
-        return tuple(self._tasks[key] for key in seen.tasks) if seen else ()
-
-    def is_closed(self, cid: str) -> bool:
-        """Whether every task of the conversation is terminal (CLOWL-036)."""
-        return not any(self._tasks[key].is_open for key in self._in_cid.get(cid, ()))
-
-    def chain(self, message: Message) -> tuple[str, ...]:
-        """Those who owned the task that this DLGT passes on (CLOWL-053)."""
-        hops = self._hops.get(_trace_of(message), ())
-        return chain_of(message, [hop for hop, key in hops if self._tasks[key].is_open])
-
-    def obligations(self) -> tuple[Obligation, ...]:
-        """Who owes what to whom now."""
-        return tuple(self._owed())
-
-    def _owed(self) -> Iterator[Obligation]:
-        for key in self._open:
-            task = self._tasks[key]
-            if task.state is State.TRANSFERRED:
-                continue
-            owes = "stop and say so" if task.state is State.CANCELLING else "outcome"
-            creditor = task.requester if task.state is State.CANCELLING else task.reports_to
-            yield Obligation(task.owner, creditor, owes, task.name, key.mid, task.changed)
-        yield from self._queries.values()
-        yield from self._forwards.values()
-
-    # --- folding ---
 
     def apply(self, message: Message, *, deadline: int | None = None) -> Step:
         """Take one message; `deadline` in seconds since 1970 holds for the tasks it opens."""
@@ -122,7 +49,7 @@ class Lifecycle:
             if known.digest != digest:
                 self._flag("mid_conflict", message, "another message has this mid", "CLOWL-068")
             return Step((), tuple(self._violations), (), duplicate=True)
-        self._seen[message.mid] = _Seen(message.p, message.sender, message.recipients, digest)
+        self._seen[message.mid] = Seen(message.p, message.sender, message.recipients, digest)
         if self._is_in_place(message):
             concerned = self._dispatch(message, deadline)
             self._remember(message, concerned)
@@ -273,7 +200,7 @@ class Lifecycle:
                 deadline=deadline,
                 delegated_from=parent,
             )
-            hops = self._hops.setdefault(_trace_of(message), [])
+            hops = self._hops.setdefault(trace_of(message), [])
             hops.append((Hop(message.sender, agent), task.key))
             if parent is not None:
                 self._children.setdefault(parent, []).append(task.key)
@@ -475,41 +402,6 @@ class Lifecycle:
         ):
             self._flag("extra_answer", message, "the query was answered or asked of another", "CLOWL-035")
         return self._seen[query].tasks
-
-    # --- keeping ---
-
-    def _with_children(self, keys: Iterable[TaskKey]) -> Iterator[TaskKey]:
-        waiting = list(reversed(tuple(keys)))
-        while waiting:
-            key = waiting.pop()
-            yield key
-            waiting.extend(reversed(self._children.get(key, ())))
-
-    def _keep(self, task: Task) -> None:
-        self._tasks[task.key] = self._changed[task.key] = task
-        if task.is_open:
-            self._open[task.key] = None
-        else:
-            self._open.pop(task.key, None)
-            self._forwards.pop(task.key, None)
-
-    def _flag(self, kind: str, message: Message, reason: str, row: str) -> None:
-        self._violations.append(Violation(kind, message.mid, reason, row))
-
-    def _advise(
-        self, p: str, sender: str, to: str, pid: str, row: str, *, code: str = "", status: str = ""
-    ) -> None:
-        self._advice.append(Advice(p, sender, to, pid, row, code, status))
-
-    def _advise_all(self, p: str, message: Message, code: str) -> None:
-        for agent in message.recipients:
-            if agent != BROADCAST:
-                self._advise(p, agent, message.sender, message.mid, "CLOWL-041", code=code)
-
-
-def _trace_of(message: Message) -> str:
-    # Without a trace the conversation is the widest thing that messages share.
-    return f"t:{message.trace}" if message.trace else f"c:{message.cid}"
 
 
 def _trigger(message: Message) -> Trigger:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import UNSET
 
-from tacit.base.strict_json import Malformed, no_member_lost
+from tacit.base.strict_json import JsonValue, Malformed, no_member_lost
 from tacit.base.strict_json import parse as parse_json
 from tacit.language import rules
 from tacit.language.data_rules import DATA_RULES, check_data, lacks_parent
@@ -23,7 +23,7 @@ from tacit.language.findings import Finding, Invalid, Reading
 from tacit.language.lint import lint
 from tacit.language.message import Body, Context, ExtendedMessage, Message, encode
 from tacit.language.rules import CONTROL, Findings
-from tacit.language.tables import BROADCAST, MAX_BYTES, MAX_DEPTH, MEMBERS
+from tacit.language.tables import BROADCAST, MAX_BYTES, MAX_DEPTH, MEMBERS, PERFORMATIVES
 from tacit.language.version import version_fault
 
 _Part = TypeVar("_Part", Body, Context)
@@ -58,7 +58,7 @@ class _Doubt(Findings):
 
 
 _DOUBT: Final = _Doubt(strict=True)
-_RULES: Final = dict(DATA_RULES)
+_RULES: Final = {performative: DATA_RULES.get(performative) for performative in PERFORMATIVES}
 
 
 def parse(data: bytes | str, *, strict: bool = False) -> Message:
@@ -139,7 +139,7 @@ def _doubt(message: Message, strict: bool) -> None:
     context = message.ctx
     if context is not UNSET and context.hash and bytes.fromhex(context.hash).hex() != context.hash:
         raise _InDoubtError
-    rule = _RULES.get(message.p)
+    rule = _RULES[message.p]
     if rule is not None:
         rule(message.body.d, _DOUBT)
     if strict and not message.pid and lacks_parent(message.p, message.pid, message.body.d):
@@ -161,26 +161,32 @@ def _doubt_names(message: Message) -> None:
 
 
 def _read_slowly(data: object, *, strict: bool) -> Reading:
+    if isinstance(data, bytearray):
+        data = bytes(data)
     if not isinstance(data, bytes | str):
         return _refused("$", "must be bytes or text", "CLOWL-068")
     if len(data) > MAX_BYTES or (isinstance(data, str) and _size(data) > MAX_BYTES):
         return _refused("$", "is larger than 1 MiB", "CLOWL-068")
-    warnings: tuple[Finding, ...] = ()
     try:
-        value = parse_json(data, max_depth=MAX_DEPTH)
+        value, fenced = value_in(data, strict=strict)
     except Malformed as fault:
-        inner = None if strict else _inside_fence(data)
-        if inner is None:
-            return _refused("$", str(fault), "CLOWL-068")
-        try:
-            value = parse_json(inner, max_depth=MAX_DEPTH)
-        except Malformed as inner_fault:
-            return _refused("$", str(inner_fault), "CLOWL-068")
-        warnings = (Finding("$", "", "stood inside a code fence", "CLOWL-066"),)
+        return _refused("$", str(fault), "CLOWL-068")
+    warnings = (Finding("$", "", "stood inside a code fence", "CLOWL-066"),) if fenced else ()
     if not isinstance(value, dict):
         return _refused("$", "must be one JSON object", "CLOWL-001")
     reading = _read_object(value, strict=strict)
     return msgspec.structs.replace(reading, warnings=warnings + reading.warnings)
+
+
+def value_in(data: bytes | str, *, strict: bool = False) -> tuple[JsonValue, bool]:
+    """The JSON value in `data` and whether it stood inside a code fence; or `Malformed`."""
+    try:
+        return parse_json(data, max_depth=MAX_DEPTH), False
+    except Malformed:
+        inner = None if strict else _inside_fence(data)
+        if inner is None:
+            raise
+    return parse_json(inner, max_depth=MAX_DEPTH), True
 
 
 def _size(text: str) -> int:

@@ -21,7 +21,7 @@ from tacit.language.context import References, inline_use
 from tacit.language.delegation import closes_a_circle
 from tacit.language.lifecycle import Lifecycle
 from tacit.language.message import encode
-from tacit.language.reading import check, read
+from tacit.language.reading import check, read, value_in
 from tacit.language.task import Step, TaskKey
 from tacit.language.version import ForeignError, foreign_error
 
@@ -181,7 +181,7 @@ class Runtime:
     def _unreadable(self, reading: Reading, data: bytes | str) -> Receipt:
         foreign = None
         if reading.code == "E014":
-            foreign = foreign_error(msgspec.json.decode(data))
+            foreign = foreign_error(value_in(data)[0])
         error = None if foreign is not None else answer_reading(self.author, reading, data)
         return Receipt(
             outcome="refused", code=reading.code, answers=() if error is None else (error,), foreign=foreign

@@ -7,7 +7,7 @@ does not become a valid message is never sent: the faults go back to the model, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -142,14 +142,3 @@ def feedback(reading: Reading) -> str:
 def unsent(author: Author, task: Message) -> Message:
     """The E009 for the requester of an open task when drafting has failed."""
     return author.err(task, "E009", "The agent could not write a valid answer")
-
-
-def as_draft(message: Message, handle: str | None = None) -> dict[str, Any]:
-    """The part of a message that a model may see or write."""
-    draft = cast(
-        "dict[str, Any]",
-        {"p": message.p, "to": msgspec.to_builtins(message.to), "body": msgspec.to_builtins(message.body)},
-    )
-    if handle is not None:
-        draft["re"] = handle
-    return draft

@@ -181,7 +181,7 @@ def _debts(tree: Tree) -> str:
         return ""
     items = "".join(
         f"<li><b>{_text(name(debt.debtor))}</b> owes <b>{_text(name(debt.creditor))}</b>: {_text(debt.owes)} "
-        f"<small>{_text(name(debt.task))}</small></li>"
+        f"<small>({_text(name(debt.task))})</small></li>"
         for debt in tree.owed
     )
     return f"<div class=owed><h2>Still owed</h2><ul>{items}</ul></div>"
