@@ -49,10 +49,10 @@ soak: setup-test system-test
 	$(PY) -m pytest -n $(JOBS) -m soak $(ARGS)
 
 bench: setup
-	$(PY) bench/spine.py $(ARGS)
+	$(PY) -m bench.spine $(ARGS)
 
 fuzz: setup-test
-	$(PY) fuzz/hub.py --seconds 60 $(ARGS)
+	$(PY) -m fuzz.hub --seconds 60 $(ARGS)
 
 docs: setup
 	$(PY) tools/docs.py
