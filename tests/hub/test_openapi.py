@@ -47,7 +47,25 @@ def known(beside: Beside) -> dict[str, str]:
     body = {"kind": "chat.message", "data": {"text": "hello"}}
     event = requests.post(f"{base}/events", json=body, headers=headers, timeout=10).json()["id"]
     blob = requests.post(f"{base}/blobs", data=b"x", headers=headers, timeout=10).json()["path"]
-    return {"group_id": group, "actor_id": "bob", "event_id": event, "path": blob, "token_id": "tok_none"}
+    spoken = {
+        "clowl": "0.2",
+        "mid": "m1",
+        "ts": 1_700_000_000,
+        "p": "INF",
+        "from": "user",
+        "to": "*",
+        "cid": "c1",
+    }
+    spoken |= {"tid": "t1", "body": {"t": "news", "d": {}}}
+    requests.post(f"{base}/clowl", json={"message": spoken}, headers=headers, timeout=10)
+    return {
+        "group_id": group,
+        "actor_id": "bob",
+        "event_id": event,
+        "path": blob,
+        "token_id": "tok_none",
+        "tid": "t1",
+    }
 
 
 def places() -> list[str]:

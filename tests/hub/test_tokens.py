@@ -529,3 +529,10 @@ async def test_metrics_of_a_public_hub_are_for_the_owner(tmp_path: Path) -> None
         assert (answer.status, answer.code) == (403, "permission_denied")
         assert (await room.get("/metrics")).status == 200
     assert os.stat(tmp_path).st_mode
+
+
+@pytest.mark.spec("CCCS-043")
+async def test_under_local_trust_nobody_can_be_the_hub_itself(tmp_path: Path) -> None:
+    async with running(tmp_path, local_trust=True) as room:
+        answer = await room.call("GET", "/v1/groups", headers={"X-Tacit-By": "system"}, token=None)
+        assert (answer.status, answer.code) == (403, "permission_denied")

@@ -14,7 +14,7 @@ from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.ledger.codes import denied
 from tacit.ledger.io.store import Options, Store
-from tacit.ledger.principal import USER
+from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,9 @@ class Hub:
         return (self.config.data / OWNER_FILE).read_text(encoding="ascii").strip()
 
     def trusted(self, hint: str | None) -> Credential:
-        """Under local trust a caller is who it says it is (CCCS-043); no security boundary."""
+        """Under local trust a caller is who it says it is (CCCS-043), but never the hub itself."""
+        if hint == SYSTEM:
+            raise denied("`system` is the hub's own name", "CCCS-043")
         return Credential(LOCAL, hint or USER)
 
     def as_hinted(self, credential: Credential, by: str) -> Credential:

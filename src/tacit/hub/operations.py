@@ -117,6 +117,12 @@ async def _issue(hub: Hub, principal: str, group_id: str | None, groups: list[st
     issued = hub.registry.prepare(principal, group_id, groups)
     await hub.desk.write(lambda connection: hub.registry.keep(connection, issued))
     hub.registry.admit(issued)
+    if group_id is not None:
+        # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
+        group = await hub.desk.read(lambda reader: reader.group(group_id))
+        if not group.has_member(principal):
+            hub.drop_tokens(actor=(group_id, principal))
+            raise missing("actor", "no such actor in this group", "CCCS-011")
     return issued.token
 
 
