@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -85,8 +86,8 @@ class World:
     ) -> None:
         self.folder = folder
         self.clock = HandClock()
-        # A second world on the same folder must not draw the same ids again.
-        self.entropy = SeededEntropy(next(_seeds))
+        # A second world on the same folder, also in a child process, must not draw the same ids again.
+        self.entropy = SeededEntropy(os.getpid() << 20 | next(_seeds))
         self.settings = settings or Settings()
         self.vfs = vfs
         self.hard_pages = hard_pages
