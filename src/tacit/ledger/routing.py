@@ -35,6 +35,9 @@ class Audience(msgspec.Struct, frozen=True):
         return principal in self.named or (self.everyone and group.actor(principal) is not None)
 
 
+EVERYONE: Final = Audience(everyone=True)
+
+
 def resolve(tokens: Sequence[str], group: Group, sender: str) -> Audience:
     """The recipients of a message; an unknown id or selector refuses the whole message."""
     if not tokens:
@@ -75,6 +78,8 @@ def audience_of(message: ChatMessage, group: Group, sender: str, replied: Found 
     A dm is declared by `conversation.kind`, or follows: one concrete recipient and no reply, or a reply that
     stays among the parties of a private message. A private message's reply without `to` goes to the others.
     """
+    if not message.to and replied is None and message.conversation is None:
+        return EVERYONE
     tokens = list(dict.fromkeys(USER if token == "@user" else token for token in message.to))  # noqa: S105
     declared = message.conversation.kind if message.conversation else None
     inside = replied is not None and replied.private

@@ -121,6 +121,8 @@ class Clerk:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             now = self._clock.now()
+            if len(jobs) > 1:
+                self._model.look_ahead(self._keys(jobs))
             outcomes = [self._one(job, now) for job in jobs]
             self._flush()
             self._connection.execute("COMMIT" if self._wrote else "ROLLBACK")
@@ -130,6 +132,18 @@ class Clerk:
             return self._apart(jobs, error)
         self._wrote = False
         return outcomes
+
+    def _keys(self, jobs: Sequence[Job]) -> list[tuple[int, str, str]]:
+        """The idempotency keys of a batch, so that they can be looked up together."""
+        keys: list[tuple[int, str, str]] = []
+        for job in jobs:
+            if isinstance(job, Append):
+                submission = job.submission
+                key = submission.data.get("client_id")
+                group = self._groups.get(submission.group_id)
+                if group is not None and isinstance(key, str):
+                    keys.append((group.number, submission.by, key))
+        return keys
 
     def _apart(self, jobs: Sequence[Job], error: Exception) -> Sequence[Outcome]:
         """After an unexpected fault: nothing happened; try each job alone, so that only the guilty fails."""
@@ -214,8 +228,9 @@ class Clerk:
         event_id = self._uuid.next(at // 1000, int.from_bytes(self._entropy.draw(10), "big"))
         ts = _written(at)
         seq = group.last_seq + 1
+        event_id_text = ids.text(event_id)
         raw = encode(
-            event_id=ids.text(event_id),
+            event_id=event_id_text,
             ts=ts,
             seq=seq,
             kind=submission.kind,
@@ -232,18 +247,25 @@ class Clerk:
             )
         facts = project(submission.kind, submission.by, admitted.data, admitted.body, group, view)
         entry = Entry(seq, event_id, submission.kind, raw)
-        found = self.take(entry, submission.by, at, admitted.data, group, facts)
+        found = self.take(entry, event_id_text, submission.by, at, admitted.data, group, facts)
         self._entries[group.group_id].append(entry)
         return Landed(group.group_id, found)
 
     def take(
-        self, entry: Entry, by: str, at: Moment, data: dict[str, Any], group: Group, facts: Facts
+        self,
+        entry: Entry,
+        event_id: str,
+        by: str,
+        at: Moment,
+        data: dict[str, Any],
+        group: Group,
+        facts: Facts,
     ) -> Found:
         """Stage one event's consequences; the live writer and the rebuild share this step."""
         audience = facts.audience
         found = Found(
             entry.seq,
-            ids.text(entry.event_id),
+            event_id,
             entry.kind,
             by,
             entry.raw,

@@ -10,6 +10,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from tacit.base import ids
 from tacit.base.moment import Moment
 from tacit.ledger.io.rows import ADDRESSABLE, one
@@ -18,6 +20,8 @@ from tacit.ledger.ports import Blob, Earlier, Found
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import apsw
 
     from tacit.ledger.projection import Facts, Mark
@@ -54,6 +58,7 @@ class ReadModel:
         self._reads: dict[tuple[int, str], tuple[int, int]] = {}
         self._duties: dict[tuple[int, str, int], bool] = {}
         self._speech: dict[tuple[int, str], Found] = {}
+        self._looked_up: set[tuple[int, str, str]] = set()
 
     def stage(self, group: Group, found: Found, at: Moment, facts: Facts) -> None:
         """Remember one event's facts until `flush`."""
@@ -125,7 +130,7 @@ class ReadModel:
             self._duty_changes[number, mark.actor, mark.mark] -= 1
 
     def _stage_rare(self, number: int, seq: int, facts: Facts) -> None:
-        self.flush()
+        self._write()
         for change in facts.changes:
             if change.value is None:
                 self.connection.execute(
@@ -164,7 +169,20 @@ class ReadModel:
         )
 
     def flush(self) -> None:
-        """Write all staged rows into the open transaction."""
+        """Write all staged rows into the open transaction; look-ups go to the tables from here on."""
+        self._write()
+        self._events.clear()
+        self._by_seq.clear()
+        self._submissions.clear()
+        self._marks.clear()
+        self._reads.clear()
+        self._duties.clear()
+        self._speech.clear()
+        self._looked_up.clear()
+        if len(self._ordinals) > 50_000:
+            self._ordinals.clear()
+
+    def _write(self) -> None:
         for table, statement in INSERTS.items():
             rows = self._staged.get(table)
             if not rows:
@@ -180,15 +198,6 @@ class ReadModel:
                 [(*key, change) for key, change in self._duty_changes.items()],
             )
             self._duty_changes.clear()
-        self._events.clear()
-        self._by_seq.clear()
-        self._submissions.clear()
-        self._marks.clear()
-        self._reads.clear()
-        self._duties.clear()
-        self._speech.clear()
-        if len(self._ordinals) > 50_000:
-            self._ordinals.clear()
 
     def forget(self) -> None:
         """Drop what belonged to a transaction that did not commit."""
@@ -223,14 +232,29 @@ class ReadModel:
         staged = self._by_seq.get((number, seq))
         return staged or one(self.connection, "WHERE e.pos=?", (number << SHIFT | seq,))
 
+    def look_ahead(self, keys: Sequence[tuple[int, str, str]]) -> None:
+        """Look up the submissions of a whole batch in one query; most are new and cost no more after it."""
+        plain = [key for key in keys if "\0" not in key[2]]
+        if not plain:
+            return
+        rows = self.connection.execute(
+            "SELECT s.group_no, s.by, s.client_id, s.seq, s.at FROM json_each(?) k JOIN submissions s "
+            "ON s.group_no=k.value->>0 AND s.by=k.value->>1 AND s.client_id=k.value->>2",
+            (msgspec.json.encode(plain).decode(),),
+        )
+        for number, by, client_id, seq, at in rows:
+            self._submissions[number, by, client_id] = Earlier(seq, Moment(at))
+        self._looked_up.update(plain)
+
     def submission(self, number: int, by: str, client_id: str) -> Earlier | None:
         """The last submission under a key."""
-        staged = self._submissions.get((number, by, client_id))
-        if staged is not None:
+        key = (number, by, client_id)
+        staged = self._submissions.get(key)
+        if staged is not None or key in self._looked_up:
             return staged
         row = self.connection.execute(
             "SELECT seq, at FROM submissions WHERE group_no=? AND by=? AND client_id=?",
-            (number, by, client_id),
+            key,
         ).fetchone()
         return Earlier(row[0], Moment(row[1])) if row else None
 

@@ -207,7 +207,7 @@ def _again(clerk: Clerk, group: Group, entry: Entry) -> None:
             f"event {entry.seq} of group {group.group_id} cannot be folded",
             hint="run `tacit ledger verify`; nothing was changed",
         ) from error
-    clerk.take(entry, event.by, at, event.data, group, facts)
+    clerk.take(entry, event.id, event.by, at, event.data, group, facts)
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
