@@ -4,7 +4,7 @@ PY := $(VENV)/bin/python
 PYTHON ?= python3
 JOBS ?= 2
 
-.PHONY: setup setup-test setup-check system-test run test check soak bench fuzz docs lock clean
+.PHONY: setup setup-test setup-check system-test run test check soak bench bench-language fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -48,20 +48,31 @@ check: setup-check
 soak: setup-test system-test
 	$(PY) -m pytest -n $(JOBS) -m soak $(ARGS)
 
-bench: setup
+$(VENV)/.ready-bench: $(VENV)/.ready locks/bench.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/bench.txt
+	@touch $@
+
+# Each writes its page or its table; `make bench ARGS="--only a,g"` measures less.
+bench: $(VENV)/.ready-bench
 	$(PY) -m bench.spine $(ARGS)
+
+bench-language: $(VENV)/.ready-bench
+	$(PY) bench/language.py $(ARGS)
 
 fuzz: setup-test
 	$(PY) -m fuzz.hub --seconds 60 $(ARGS)
+	$(PY) fuzz/language.py
 
 docs: setup
 	$(PY) tools/docs.py
+	$(PY) tools/clowl_reference.py
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate pyproject.toml tools/build.in -o locks/run.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
 
 clean:
 	rm -rf $(VENV)
