@@ -156,3 +156,11 @@ def timestamp_of(text: str) -> Moment | None:
 
 def _bad(message: str) -> Refused:
     return Refused(codes.BAD_ENVELOPE, message, row="A2ACP-244")
+
+
+def packet_id_of(raw: bytes) -> str | None:
+    """The packet id in bytes that may be no envelope, to name it in an error; None when there is none."""
+    found = canonical_object(raw) if len(raw) <= MAX_BYTES else None
+    identifier = found.get("packet_id") if found else None
+    fits = isinstance(identifier, str) and _PACKET_ID.fullmatch(identifier) is not None
+    return cast("str", identifier) if fits else None
