@@ -194,7 +194,7 @@ class Bare:
         """The next frame, or the close code."""
         message = await asyncio.wait_for(self.ws.receive(), PATIENCE)
         if message.type is not aiohttp.WSMsgType.TEXT:
-            return self.ws.close_code or 0
+            return message.data if message.type is aiohttp.WSMsgType.CLOSE else self.ws.close_code or 0
         frame = frames.decode(message.data)
         self.heard.append(frame)
         return frame

@@ -86,11 +86,12 @@ class Superseded(msgspec.Struct, frozen=True, tag_field="frame", tag="superseded
 
 
 class Prekeys(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="prekeys"):
-    """Agent: fresh public prekeys."""
+    """Agent: fresh public prekeys; `reset` after a restore, when the private halves of the old are gone."""
 
     signed: dict[str, Any] | None = None
     last_resort: dict[str, Any] | None = None
     one_time: list[dict[str, Any]] = []
+    reset: bool = False
 
 
 class PrekeysOk(msgspec.Struct, frozen=True, tag_field="frame", tag="prekeys_ok"):

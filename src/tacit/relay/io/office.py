@@ -370,6 +370,8 @@ class PostOffice:
         account, most = connection.account, self.limits.one_time_prekeys
 
         def keep(file: apsw.Connection) -> int:
+            if frame.reset:
+                registry.drop_prekeys(file, account)
             for kind, prekeys in stored.items():
                 registry.store_prekeys(file, account, kind, prekeys, most)
             return registry.prekeys_left(file, account)

@@ -179,6 +179,11 @@ def store_prekeys(
     )
 
 
+def drop_prekeys(connection: apsw.Connection, account: int) -> None:
+    """Forget prekeys whose private halves are gone."""
+    connection.execute("DELETE FROM prekeys WHERE account=?", (account,))
+
+
 def prekeys_left(connection: apsw.Connection, account: int) -> int:
     """How many one-time prekeys are left."""
     row = _one(connection, "SELECT count(*) FROM prekeys WHERE account=? AND kind=?", account, ONE_TIME)
