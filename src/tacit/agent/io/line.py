@@ -80,6 +80,7 @@ class Line:
         self._pong = asyncio.Event()
         self._hold_until = 0.0
         self.connected = asyncio.Event()
+        self.stocked = asyncio.Event()
         self.attempts = 0
 
     async def run(self) -> None:
@@ -134,7 +135,9 @@ class Line:
 
     async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int) -> None:
         frame = prekeys.restock(self._store, self._clock, self._entropy, left)
-        if frame is not None:
+        if frame is None:
+            self.stocked.set()
+        else:
             await self._say(ws, frame)
 
     async def _expect(self, ws: aiohttp.ClientWebSocketResponse, kind: type[F]) -> F:

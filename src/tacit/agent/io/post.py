@@ -8,6 +8,7 @@ that would use keys twice.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
@@ -53,7 +54,6 @@ class Post:
 
     async def __aexit__(self, *_: object) -> None:
         await self.http.close()
-        self.store.close()
 
     def line(self, changed: Callable[[], None] = lambda: None) -> Line:
         """The connection, not yet running."""
@@ -67,6 +67,19 @@ class Post:
             entropy=self._entropy,
             changed=changed,
         )
+
+    async def publish(self, patience: float = 10.0) -> bool:
+        """Connect once so that the relay holds our prekeys: from then on strangers can write first."""
+        line = self.line()
+        running = asyncio.get_running_loop().create_task(line.run())
+        waiting = asyncio.get_running_loop().create_task(line.stocked.wait())
+        done, _ = await asyncio.wait(
+            {running, waiting}, timeout=patience, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in (running, waiting):
+            task.cancel()
+        await asyncio.gather(running, waiting, return_exceptions=True)
+        return waiting in done
 
     def safety_number(self, peer: str, *, offered: bool = False) -> str:
         """Sixty digits to compare with a contact, for its pinned or its offered key."""
