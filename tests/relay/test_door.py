@@ -203,13 +203,16 @@ async def test_the_101st_packet_of_a_tag_is_refused_and_a_consolidated_one_takes
 @pytest.mark.spec("A2ACP-222")
 async def test_a_mailbox_has_a_total_and_one_sender_cannot_fill_it_with_invented_tags(tmp_path):
     limits = Limits(**WIDE, per_recipient=20, per_sender=5)
-    async with relay_with(tmp_path, "alice", "bob", "carol", limits=limits) as (_, alice, bob, carol):
-        async with alice, carol:
-            for number in range(5):
-                await alice.sent(bob.address, tag=f"q_{number:022d}")
-            await alice.send(bob.address, tag="q_" + "x" * 22)
-            assert (await alice.hear_a(frames.QueueOverflow)).limit == 5
-            assert await carol.sent(bob.address)
+    async with (
+        relay_with(tmp_path, "alice", "bob", "carol", limits=limits) as (_, alice, bob, carol),
+        alice,
+        carol,
+    ):
+        for number in range(5):
+            await alice.sent(bob.address, tag=f"q_{number:022d}")
+        await alice.send(bob.address, tag="q_" + "x" * 22)
+        assert (await alice.hear_a(frames.QueueOverflow)).limit == 5
+        assert await carol.sent(bob.address)
 
 
 @pytest.mark.spec("A2ACP-222")

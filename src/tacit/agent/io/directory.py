@@ -44,13 +44,17 @@ class Directory:
         self._entropy = entropy
 
     def base_url(self, domain: str) -> str:
-        """Where a domain's relay answers: our own where we were told, others by HTTPS, loopback by HTTP."""
+        """Where a domain's relay answers: our own where we were told, others by HTTPS.
+
+        Plain HTTP is for loopback alone, and only while our own relay speaks it too.
+        """
+        plain = domain.partition(":")[0] in _LOOPBACK
         if self._store.has_identity():
             me = self._store.me()
             if address.parse(me.address).domain == domain:
                 return me.relay_url
-        host = domain.partition(":")[0]
-        return f"http://{domain}" if host in _LOOPBACK else f"https://{domain}"
+            plain = plain and me.relay_url.startswith("http://")
+        return f"http://{domain}" if plain else f"https://{domain}"
 
     async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
         try:

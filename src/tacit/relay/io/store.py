@@ -14,7 +14,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from tacit.base.errors import TacitError, Unavailable
+import apsw
+
+from tacit.base.errors import Bug, TacitError, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.io.group_commit import GroupCommit
 from tacit.relay.io.schema import SCHEMA
@@ -22,8 +24,6 @@ from tacit.relay.io.schema import SCHEMA
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    import apsw
 
     from tacit.base.moment import Moment
     from tacit.wire.envelope import Envelope
@@ -173,6 +173,12 @@ class RelayStore:
         except TacitError as refused:
             self._writer.execute("ROLLBACK TO call")
             outcome = refused
+        except apsw.Error as error:
+            if isinstance(error, (*sqlite.FAILED, *sqlite.DAMAGED)):
+                raise
+            # Our own mistake must cost its caller an answer, not everyone the writer.
+            self._writer.execute("ROLLBACK TO call")
+            outcome = Bug(f"a write broke a rule of the file: {type(error).__name__}")
         self._writer.execute("RELEASE call")
         return outcome
 
