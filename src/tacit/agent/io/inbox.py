@@ -146,13 +146,24 @@ class Inbox:
             sender, inner.packet_id, inner.thread_id, inner.seq, inner.type, int(now), state, inner.raw,
         )  # fmt: skip
         if inner.fields.get("consolidated") is True:
-            # It says all that its predecessors said; they are not waited for (A2ACP-220).
-            skip = "UPDATE threads SET next_seq=max(next_seq,?) WHERE thread_id=? AND peer=?"
-            store.run(skip, inner.seq, inner.thread_id, sender)
+            self._skip_to(inner, sender)
         if state == "asked":
             store.note(f"{sender} wants to reach you for the first time; accept or block it", now)
         else:
             self._release(inner.thread_id, sender, now)
+
+    def _skip_to(self, inner: packet.Packet, sender: str) -> None:
+        """A consolidated packet says what its predecessors said: it does not wait for them, only asks.
+
+        A2ACP-220.
+        """
+        row = self._store.row(
+            "SELECT next_seq FROM threads WHERE thread_id=? AND peer=?", inner.thread_id, sender
+        )
+        if row is not None and inner.seq > row[0]:
+            skip = "UPDATE threads SET next_seq=? WHERE thread_id=? AND peer=?"
+            self._store.run(skip, inner.seq, inner.thread_id, sender)
+            self.summarise(sender, inner.thread_id, answer=False)
 
     def _learn(self, inner: packet.Packet, sender: str) -> None:
         store = self._store

@@ -213,7 +213,7 @@ class Line:
         raw = bytes(frame.envelope)
         why = self._inbox.take(raw, frame.sig)
         if why is Drop.NO_KEY or why is Drop.BAD_SIGNATURE:
-            why = await self._look_up_and_retry(raw, frame.sig, why)
+            why = await self._look_up_and_retry(raw, frame.sig)
         if why is Drop.NO_KEY or why is Drop.KEY_CHANGED:
             # Not acknowledged: the relay keeps it until the key is known or the person has decided.
             return
@@ -221,15 +221,16 @@ class Line:
             _log.info("packet dropped: %s", why)
         await self._say(ws, frames.Received([frame.delivery]))
 
-    async def _look_up_and_retry(self, raw: bytes, sig: str, why: Drop) -> Drop | None:
+    async def _look_up_and_retry(self, raw: bytes, sig: str) -> Drop | None:
         sender = frames_sender(raw)
         if sender is None or self._rests(sender):
-            return why
-        self._rest(sender)
+            return Drop.NO_KEY
         try:
             await self._directory.refresh(sender)
         except (Unavailable, Refused, PeerFault):
-            return why
+            # Not judged without the sender's key: the relay keeps it for another time.
+            self._rest(sender)
+            return Drop.NO_KEY
         return self._inbox.take(raw, sig)
 
     def _error(self, frame: frames.Error) -> None:

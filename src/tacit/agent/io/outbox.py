@@ -107,7 +107,7 @@ class Outbox:
             fields["seq"] = seq
         if replace_queue:
             fields["consolidated"] = True
-        if first or seq == 1:
+        if first or seq == 1 or replace_queue:
             fields["capabilities"] = packet.capabilities()
         raw = packet.compose(fields)
         identifier = fields["packet_id"]
