@@ -140,8 +140,13 @@ async def _run(server: RelayServer, settings: Settings, *, as_json: bool) -> Non
         f"relay for [bold]{settings.domain}[/] at {settings.public_url}; join at {settings.public_url}/join"
     )
     show({"domain": settings.domain, "url": settings.public_url, "port": server.port}, text, as_json=as_json)
-    await stopped.wait()
+    waits = [loop.create_task(stopped.wait()), loop.create_task(server.failed.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for task in waits:
+        task.cancel()
     await server.stop()
+    if server.failed.is_set():
+        raise Unavailable("the relay had to stop; its log says why")
 
 
 # The operator's commands work beside a running relay: they write to its file, and it notices.

@@ -79,6 +79,7 @@ class RelayServer:
         self._settings = settings
         self._parts = parts
         self.port = 0
+        self.failed = asyncio.Event()
         self.office: PostOffice
 
     async def start(self) -> None:
@@ -147,6 +148,10 @@ class RelayServer:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             now = self._parts.clock.now()
+            if self._store.died:
+                _log.critical("the store's writer has died; stopping, nothing more is accepted")
+                self.failed.set()
+                return
             office.close_silent(now)
             waiting = self._close_slow_headers(waiting, now)
             if (seen := self._store.operator_version()) != version:

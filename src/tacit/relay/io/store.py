@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 FILE: Final = "relay.sqlite"
+_LINGER: Final = 0.003
 _INSERT: Final = (
     "INSERT OR IGNORE INTO queue"
     " (position, recipient, sender, packet_id, tag, size, accepted_at, envelope, sig)"
@@ -95,6 +96,8 @@ class RelayStore:
             self._commit, self._deliver, name="tacit-relay-writer"
         )
         self.commits = 0
+        self._gathered: list[Put] = []
+        self._crowded = False
 
     def start(self) -> None:
         """Begin to write; results arrive on the running loop."""
@@ -104,6 +107,7 @@ class RelayStore:
 
     async def close(self) -> None:
         """Write what waits, then close the file."""
+        self._hand_over()
         await asyncio.to_thread(self._commits.close)
         await asyncio.to_thread(self._checkpointer.close)
         # Let the last results reach their callers before the file goes away.
@@ -116,13 +120,40 @@ class RelayStore:
         """How many writes wait."""
         return self._commits.depth
 
+    @property
+    def died(self) -> bool:
+        """Whether the writer has ended in a way nobody foresaw; the relay must then stop."""
+        return self._commits.died is not None
+
     def put(self, put: Put) -> None:
-        """Queue a packet to be stored; raises `Unavailable` when the store is closing."""
-        self._commits.submit(put)
+        """Queue a packet to be stored; `put.then` is told, also when the store cannot take it.
+
+        Packets that come thick wait a moment for each other, so that one synced commit serves many of
+        them; one that comes alone goes at once.
+        """
+        self._gathered.append(put)
+        if len(self._gathered) == 1:
+            loop = asyncio.get_running_loop()
+            if self._crowded:
+                loop.call_later(_LINGER, self._hand_over)
+            else:
+                loop.call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        self._crowded = len(gathered) > 1
+        for put in gathered:
+            try:
+                self._commits.submit(put)
+            except Unavailable as error:
+                put.then(put, error)
 
     def write(self, run: Callable[[apsw.Connection], R]) -> asyncio.Future[R]:
         """The result of `run` once its transaction is on disk; it takes its place in the order at once."""
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        # Whatever was put before is written before.
+        if self._gathered:
+            self._hand_over()
         self._commits.submit(Call(run, future))
         return cast("asyncio.Future[R]", future)
 
