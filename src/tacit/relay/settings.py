@@ -35,6 +35,7 @@ class Limits:
     login_window: int = 10 * MINUTE
     silence: int = 90 * SECOND
     heartbeat_seconds: int = 30
+    hand_out_again: int = 60 * SECOND
     window_packets: int = 256
     unsent_frames: int = 2_000
     connections_per_source: int = 200

@@ -35,6 +35,7 @@ _log: Final = logging.getLogger("tacit.agent")
 _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
 _PEER_REST: Final = 15.0
+_ANSWER_WITHIN: Final = 20.0
 
 
 F = TypeVar("F")
@@ -79,6 +80,7 @@ class Line:
         self._wake = asyncio.Event()
         self._pong = asyncio.Event()
         self._hold_until = 0.0
+        self._answered = 0.0
         self.connected = asyncio.Event()
         self.stocked = asyncio.Event()
         self.attempts = 0
@@ -191,6 +193,7 @@ class Line:
             case frames.Accepted():
                 self._outbox.accepted(frame.packet_ids)
                 self._in_flight.difference_update(frame.packet_ids)
+                self._answered = asyncio.get_running_loop().time()
                 self._wake.set()
             case frames.Error():
                 self._error(frame)
@@ -270,6 +273,8 @@ class Line:
         seen = -1
         while True:
             now = asyncio.get_running_loop().time()
+            if self._in_flight and now - self._answered > _ANSWER_WITHIN:
+                raise PeerFault("the relay has stopped answering")
             if now >= self._hold_until:
                 await self._flush(ws)
             self._inbox.release_overdue()
@@ -291,6 +296,8 @@ class Line:
                 return
             if waiting.packet_id in self._in_flight or waiting.peer in stuck:
                 continue
+            if not self._in_flight:
+                self._answered = asyncio.get_running_loop().time()
             sealed = waiting if waiting.envelope is not None else await self._seal(waiting)
             if sealed is None or sealed.envelope is None:
                 stuck.add(waiting.peer)

@@ -48,7 +48,7 @@ class Connection:
         "heard",
         "inflight",
         "key",
-        "opened",
+        "opened", "penalty", "progress",
         "source",
     )  # fmt: skip
 
@@ -61,6 +61,7 @@ class Connection:
         self.source = source
         self.opened = now
         self.heard = now
+        self.progress = now
         self.challenge = ""
         self.account = 0
         self.address = ""
@@ -71,6 +72,7 @@ class Connection:
         self.cursor = 0
         self.behind = False
         self.closing = 0
+        self.penalty = False
         self._pump_task: asyncio.Task[None] | None = None
 
     def say(self, frame: frames.Frame) -> None:
@@ -104,6 +106,15 @@ class Connection:
         """Begin at the oldest packet."""
         self.behind = True
         self.wake()
+
+    def hand_out_again(self) -> None:
+        """What was handed out long ago and never answered is handed out once more.
+
+        Its reader knows repeats.
+        """
+        self.inflight.clear()
+        self.cursor = 0
+        self.read_mailbox()
 
     def close(self, code: int, last: frames.Frame | None = None) -> None:
         """Close after one last frame; whatever else waited stays in the file."""

@@ -5,6 +5,7 @@ Knows sockets and sizes; what a frame means is the post office's.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import WSMsgType, web
@@ -15,6 +16,8 @@ from tacit.wire import frames
 if TYPE_CHECKING:
     from tacit.relay.io.office import PostOffice
 
+_PENALTY_SECONDS: Final = 0.05
+_TURN: Final = 16
 _ENDINGS: Final = frozenset({WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR})
 
 
@@ -43,8 +46,16 @@ class Door:
         return ws
 
     async def _listen(self, ws: web.WebSocketResponse, connection: Connection) -> None:
-        office = self._office
+        office, heard = self._office, 0
         while not connection.closing:
+            heard += 1
+            if connection.penalty:
+                # Whoever floods is read slowly: its own socket fills up, nobody else waits.
+                connection.penalty = False
+                await asyncio.sleep(_PENALTY_SECONDS)
+            elif heard % _TURN == 0:
+                # Frames that wait in the buffer come without a pause of their own.
+                await asyncio.sleep(0)
             message = await ws.receive()
             now = office.clock.now()
             kind = message.type

@@ -252,6 +252,7 @@ class PostOffice:
             )
             self._route(connection, found, frame.sig, now)
         except RateLimited as limited:
+            connection.penalty = True
             self.refuse(connection, limited.code, envelope.packet_id_of(raw), limited.retry_after)
         except Refused as refused:
             self.refuse(connection, refused.code, envelope.packet_id_of(raw))
@@ -340,6 +341,7 @@ class PostOffice:
         await self.store.write(lambda file: store.mark(file, account, tag, _MOST_MARKERS))
 
     def _received(self, connection: Connection, frame: frames.Received) -> None:
+        connection.progress = connection.heard
         known = [position for position in frame.deliveries if position in connection.inflight or position < 0]
         for position in known:
             entry = connection.inflight.pop(position, None)
@@ -441,6 +443,9 @@ class PostOffice:
             late = connection.account == 0 and now - connection.opened > self.limits.challenge_valid
             if quiet or late:
                 connection.close(codes.CLOSE_SILENT)
+            elif connection.inflight and now - connection.progress > self.limits.hand_out_again:
+                connection.progress = now
+                connection.hand_out_again()
 
     async def expire(self, now: Moment) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
