@@ -39,6 +39,7 @@ class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     queued: int = 0
     heartbeat: int = 30
     one_time_prekeys: int = 0
+    signed_prekey: int = 0
 
 
 class Packet(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="packet"):

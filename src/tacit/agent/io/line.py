@@ -36,6 +36,8 @@ _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
 _PEER_REST: Final = 15.0
 _ANSWER_WITHIN: Final = 20.0
+# The same bytes under the same id: a relay that has them already just says so again.
+_REPEAT_AFTER: Final = 3.0
 
 
 F = TypeVar("F")
@@ -75,7 +77,7 @@ class Line:
         self._clock = clock
         self._entropy = entropy
         self._changed = changed
-        self._in_flight: set[str] = set()
+        self._in_flight: dict[str, float] = {}
         self._resting: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._pong = asyncio.Event()
@@ -133,10 +135,10 @@ class Line:
         signed = frames.auth_bytes(relay=domain, address=me.address, challenge=challenge.challenge)
         await self._say(ws, frames.Auth(me.address, challenge.challenge, b64(me.identity.sign(signed))))
         welcome = await self._expect(ws, frames.AuthOk)
-        await self._restock(ws, welcome.one_time_prekeys)
+        await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
 
-    async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int) -> None:
-        frame = prekeys.restock(self._store, self._clock, self._entropy, left)
+    async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
+        frame = prekeys.restock(self._store, self._clock, self._entropy, left, held)
         if frame is None:
             self.stocked.set()
         else:
@@ -192,7 +194,8 @@ class Line:
                 await self._packet(ws, frame)
             case frames.Accepted():
                 self._outbox.accepted(frame.packet_ids)
-                self._in_flight.difference_update(frame.packet_ids)
+                for packet_id in frame.packet_ids:
+                    self._in_flight.pop(packet_id, None)
                 self._answered = asyncio.get_running_loop().time()
                 self._wake.set()
             case frames.Error():
@@ -238,7 +241,7 @@ class Line:
 
     def _error(self, frame: frames.Error) -> None:
         if frame.packet_id is not None:
-            self._in_flight.discard(frame.packet_id)
+            self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE:
             self._hold_until = asyncio.get_running_loop().time() + max(1, frame.retry_after or 1)
         elif frame.packet_id is not None:
@@ -247,7 +250,7 @@ class Line:
 
     async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflow) -> None:
         if frame.packet_id is not None:
-            self._in_flight.discard(frame.packet_id)
+            self._in_flight.pop(frame.packet_id, None)
             self._outbox.refused(frame.packet_id, "queue_overflow", overflow=True)
             return
         self._ask_about(frame.queue_tag)
@@ -292,17 +295,19 @@ class Line:
         """Send what waits, in order; a peer that cannot be reached yet holds up only itself."""
         stuck: set[str] = set()
         for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4):
-            if len(self._in_flight) >= _IN_FLIGHT:
-                return
-            if waiting.packet_id in self._in_flight or waiting.peer in stuck:
+            now = asyncio.get_running_loop().time()
+            said = self._in_flight.get(waiting.packet_id)
+            if waiting.peer in stuck or (said is not None and now - said < _REPEAT_AFTER):
                 continue
-            if not self._in_flight:
-                self._answered = asyncio.get_running_loop().time()
+            if len(self._in_flight) >= _IN_FLIGHT and waiting.packet_id not in self._in_flight:
+                return
             sealed = waiting if waiting.envelope is not None else await self._seal(waiting)
             if sealed is None or sealed.envelope is None:
                 stuck.add(waiting.peer)
                 continue
-            self._in_flight.add(sealed.packet_id)
+            if not self._in_flight:
+                self._answered = now
+            self._in_flight[sealed.packet_id] = now
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
     async def _seal(self, waiting: Waiting) -> Waiting | None:

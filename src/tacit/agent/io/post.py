@@ -37,9 +37,15 @@ class Post:
     """Everything between one person's agent and its relay."""
 
     def __init__(
-        self, folder: Path, *, clock: Clock, entropy: Entropy, trust: ssl.SSLContext | None = None
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        entropy: Entropy,
+        trust: ssl.SSLContext | None = None,
+        vfs: str | None = None,
     ) -> None:
-        self.store = AgentStore(folder)
+        self.store = AgentStore(folder, vfs=vfs)
         self.outbox = Outbox(self.store, clock, entropy)
         self.inbox = Inbox(self.store, self.outbox, clock, entropy)
         self._clock = clock

@@ -24,14 +24,22 @@ _KEPT: Final = 60 * 24 * 3600 * SECOND
 _NAMES: Final = {x3dh.ONE_TIME: "one_time", x3dh.LAST_RESORT: "last_resort", SIGNED: "signed"}
 
 
-def restock(store: AgentStore, clock: Clock, entropy: Entropy, left: int) -> frames.Prekeys | None:
-    """The frame that fills the relay's stock, its private halves on disk first; None when nothing is due."""
+def restock(
+    store: AgentStore, clock: Clock, entropy: Entropy, left: int, held: int | None = None
+) -> frames.Prekeys | None:
+    """The frame that fills the relay's stock, its private halves on disk first; None when nothing is due.
+
+    `held` is the signed prekey that the relay has: an upload that got lost is made good.
+    """
     now = clock.now()
     with store.transaction():
         me = store.me()
-        newest = store.row("SELECT max(made_at) FROM prekeys WHERE kind=?", SIGNED)
-        made = newest[0] if newest and newest[0] is not None else None
-        renew = made is None or now - made > _WEEK
+        newest = store.row(
+            "SELECT made_at, id FROM prekeys WHERE kind=? ORDER BY made_at DESC LIMIT 1", SIGNED
+        )
+        made = newest[0] if newest else None
+        lost = held is not None and newest is not None and held != newest[1]
+        renew = made is None or lost or now - made > _WEEK
         if not renew and left >= REFILL_BELOW:
             return None
         for kind in (SIGNED, x3dh.LAST_RESORT):

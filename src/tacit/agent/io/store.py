@@ -64,14 +64,14 @@ class Contact:
 class AgentStore:
     """One agent's folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
         self.folder = folder
         path = folder / FILE
         # The file exists with its owner's rights before SQLite writes a byte into it.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._file = sqlite.connect(path)
+        self._file = sqlite.connect(path, vfs=vfs)
         self._file.execute("PRAGMA wal_autocheckpoint=1000")
         SCHEMA.migrate(self._file, path)
 

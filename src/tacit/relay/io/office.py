@@ -227,6 +227,7 @@ class PostOffice:
                 self.room.packets(agent.account),
                 self.limits.heartbeat_seconds,
                 registry.prekeys_left(self.store.reader, agent.account),
+                registry.signed_prekey_id(self.store.reader, agent.account),
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):

@@ -190,6 +190,12 @@ def prekeys_left(connection: apsw.Connection, account: int) -> int:
     return int(row[0]) if row else 0
 
 
+def signed_prekey_id(connection: apsw.Connection, account: int) -> int:
+    """Which signed prekey is held; 0 for none. Tells an agent whether its last upload arrived."""
+    row = _one(connection, "SELECT id FROM prekeys WHERE account=? AND kind=?", account, SIGNED)
+    return int(row[0]) if row else 0
+
+
 def pop_prekeys(connection: apsw.Connection, account: int) -> tuple[bytes | None, bytes | None, bytes | None]:
     """Signed, one-time (taken away in this step) and last-resort prekey."""
     one_time = _one(
