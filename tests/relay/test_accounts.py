@@ -315,3 +315,51 @@ async def test_a_one_time_prekey_is_handed_out_once_then_the_last_resort_remains
         assert given == [3, 4, None]
         _, bundle = await relay.post("/v1/agents/bob/prekeys", {})
         assert (bundle["signed"]["id"], bundle["last_resort"]["id"]) == (1, 2)
+
+
+@pytest.mark.spec("A2ACP-015", "A2ACP-249")
+async def test_new_keys_end_the_connection_that_spoke_with_the_old(tmp_path):
+    async with Relay(tmp_path) as relay:
+        await account(relay, "bob")
+        old = Bare(relay, "bob")
+        await relay.post("/v1/agents", old.enrolment(await enrolment_code(relay)))
+        async with old:
+            new = Bare(relay, "bob")
+            await relay.post("/v1/agents", new.enrolment(await enrolment_code(relay), serial=2))
+            assert await old.hear() == 4003
+        async with new:
+            assert new.welcome.address == new.address
+
+
+async def test_behind_a_proxy_each_caller_has_its_own_allowance_and_the_numbers_stay_inside(tmp_path):
+    from tacit.relay.settings import Limits
+
+    limits = Limits(lookups_per_minute=3)
+    for believed in (True, False):
+        async with Relay(tmp_path / str(believed), limits=limits, behind_proxy=believed) as relay:
+            statuses = []
+            for caller in range(6):
+                headers = {"X-Forwarded-For": f"6.6.6.6, 10.0.0.{caller}"}
+                async with relay.http.get(relay.url + "/v1/agents/nobody", headers=headers) as response:
+                    statuses.append(response.status)
+            assert (429 in statuses) != believed
+            async with relay.http.get(
+                relay.url + "/metrics", headers={"X-Forwarded-For": "6.6.6.6"}
+            ) as response:
+                assert response.status == 404
+
+
+@pytest.mark.spec("A2ACP-261")
+async def test_scores_outlive_a_restart(tmp_path):
+    async with relay_with(tmp_path, "alice") as (relay, _):
+        relay.office.standing.change("agent:x@y.example", -40)
+        await relay.server._save_standing()
+    async with Relay(tmp_path, port=relay.port) as again:
+        assert again.office.standing.score("agent:x@y.example") == 10
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_a_connected_agent_is_told_when_its_prekeys_run_low(tmp_path):
+    async with relay_with(tmp_path, "bob") as (relay, bob), bob:
+        await relay.post("/v1/agents/bob/prekeys", {})
+        assert (await bob.hear_a(frames.PrekeysOk)).one_time == 0

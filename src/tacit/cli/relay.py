@@ -60,6 +60,7 @@ def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     "--mail", default="log", show_default=True, help="`log`, or smtp(s)://user:password@host?from=A."
 )
 @click.option("--open-federation", is_flag=True, help="Talk to every relay that is not denied.")
+@click.option("--behind-proxy", is_flag=True, help="Believe the proxy's X-Forwarded-For about callers.")
 @click.option("--packets-per-minute", default=60, show_default=True, help="Rate limit for each sender.")
 @click.option("--burst", default=120, show_default=True, help="How much of the rate may come at once.")
 @click.option(
@@ -116,6 +117,7 @@ def _settings(**options: Any) -> Settings:
             new_recipients_per_hour=options["new_recipients_per_hour"],
         ),
         open_federation=options["open_federation"],
+        behind_proxy=options["behind_proxy"],
         tls=tls,
         trust=trust,
         scheme=scheme,

@@ -59,7 +59,12 @@ class Directory:
     async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
         try:
             async with self._http.request(method, url, json=body, timeout=_TIMEOUT) as response:
-                return response.status, await response.content.read(_MOST_BYTES)
+                answer = bytearray()
+                async for part in response.content.iter_any():
+                    answer += part
+                    if len(answer) > _MOST_BYTES:
+                        raise PeerFault("the relay's answer is too long")
+                return response.status, bytes(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unavailable(f"the relay does not answer: {type(error).__name__}") from None
 

@@ -26,6 +26,7 @@ from tacit.relay.federation import (
     wait_after,
 )
 from tacit.relay.io import registry, store
+from tacit.relay.io.replies import bounded
 from tacit.relay.rate import TokenBuckets
 from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import b64, unb64
@@ -150,7 +151,7 @@ class Federation:
                 continue
             try:
                 again = await self._deliver(domain, waiting)
-            except (aiohttp.ClientError, TimeoutError, PeerFault, Unavailable) as error:
+            except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable) as error:
                 _log.warning("a relay does not take our packets: %s", type(error).__name__)
                 again = True
             if again:
@@ -174,7 +175,7 @@ class Federation:
         async with self._http.post(card.deliver, data=body, headers=headers, timeout=_TIMEOUT) as response:
             if response.status != 200:
                 raise Unavailable(f"the relay answered {response.status}")
-            outcomes = msgspec.json.decode(await response.content.read(_MOST_BYTES), type=list[Outcome])
+            outcomes = _outcomes(await bounded(response.content, _MOST_BYTES))
         if len(outcomes) != len(waiting):
             raise PeerFault("the relay answered for another number of packets")
         return await self._settle(waiting, outcomes)
@@ -219,7 +220,7 @@ class Federation:
         async with self._http.get(url, timeout=_TIMEOUT) as response:
             if response.status != 200:
                 raise Unavailable(f"the relay answered {response.status}")
-            return await response.content.read(_MOST_BYTES)
+            return await bounded(response.content, _MOST_BYTES)
 
     async def card(self, domain: str) -> RelayCard:
         """Another relay's card; its key must be the pinned one, and is pinned when it is the first."""
@@ -261,18 +262,27 @@ class Federation:
 
     # Inward.
 
+    def admit(self, headers: Mapping[str, str]) -> str:
+        """The relay that a request claims to come from, if we talk to it at all.
+
+        Asked before its body is read.
+        """
+        domain = self._office.signatures.claimed_relay(headers) or ""
+        own = domain == self._office.domain
+        if own or not address.is_domain(domain) or not self._office.policy.permits(domain):
+            raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
+        return domain
+
     async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[Outcome]:
         """The outcome of each packet of a signed request; `Refused` when the request itself does not hold."""
         office, now = self._office, self._office.clock.now()
-        domain = office.signatures.claimed_relay(headers) or ""
-        if not address.is_domain(domain) or not office.policy.permits(domain) or domain == office.domain:
-            raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
+        domain = self.admit(headers)
         try:
             key = await self._relay_key(domain)
             signer, nonce = office.signatures.verify_request(
                 url=url, headers=headers, body=body, public=key, now=now
             )
-        except (aiohttp.ClientError, TimeoutError, PeerFault, Unavailable):
+        except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable):
             raise Refused(codes.BAD_SIGNATURE, "the relay signature does not hold", row="A2ACP-255") from None
         if signer != domain or not self._nonces.fresh(domain, nonce, now):
             raise Refused(codes.BAD_SIGNATURE, "the relay signature was used before", row="A2ACP-255")
@@ -312,3 +322,10 @@ class Federation:
         except Refused:
             # Perhaps the agent has new keys: look once more before refusing (A2ACP-255).
             self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=True))
+
+
+def _outcomes(raw: bytes) -> list[Outcome]:
+    try:
+        return msgspec.json.decode(raw, type=list[Outcome])
+    except (msgspec.DecodeError, RecursionError):
+        raise PeerFault("the relay's answer cannot be read") from None

@@ -18,7 +18,7 @@ from tacit.base.moment import rfc3339
 from tacit.relay import accounts
 from tacit.relay.accounts import Pending, Session, Waiting
 from tacit.relay.io import registry
-from tacit.relay.io.replies import json_body, json_reply, text_field
+from tacit.relay.io.replies import caller, json_body, json_reply, text_field
 from tacit.relay.rate import TokenBuckets
 from tacit.wire import frames, records
 from tacit.wire.address import Address
@@ -71,7 +71,8 @@ class Accounts:
 
     def _slow_down(self, request: web.Request) -> Moment:
         now = self._office.clock.now()
-        wait = self._rates.take(self._office.source(request.remote), now)
+        source = caller(request, behind_proxy=self._office.behind_proxy)
+        wait = self._rates.take(self._office.source(source), now)
         if wait:
             raise Refused("rate_limited", "too many requests", details={"retry_after": wait})
         return now

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import WSMsgType, web
 
 from tacit.relay.io.connection import Connection
+from tacit.relay.io.replies import caller
 from tacit.wire import frames
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Door:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """One connection, from its first byte to its last."""
         office = self._office
-        source = office.source(request.remote)
+        source = office.source(caller(request, behind_proxy=office.behind_proxy))
         if office.sources[source] >= office.limits.connections_per_source:
             raise web.HTTPTooManyRequests
         ws = web.WebSocketResponse(

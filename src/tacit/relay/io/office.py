@@ -70,6 +70,7 @@ class PostOffice:
         entropy: Entropy,
         limits: Limits,
         open_federation: bool = False,
+        behind_proxy: bool = False,
     ) -> None:
         self.domain = domain
         self.store = relay_store
@@ -81,6 +82,7 @@ class PostOffice:
         self.room = Room(limits)
         self.room.load(relay_store.occupancy())
         self.standing = Standing()
+        self.standing.load(registry.standing(relay_store.reader))
         self.failures = Failures(limits)
         self.gate = Gate(
             verify=signatures.verify,
@@ -96,6 +98,7 @@ class PostOffice:
         self._tasks: set[asyncio.Task[None]] = set()
         self._source_key = entropy.draw(32)
         self._open_federation = open_federation
+        self.behind_proxy = behind_proxy
         self.reload()
 
     def reload(self) -> None:
@@ -124,8 +127,18 @@ class PostOffice:
         return found
 
     def forget_agent(self, username: str) -> None:
-        """Its keys have changed."""
-        self._agents.pop(username, None)
+        """Its keys have changed: whoever speaks with the old ones must prove the new ones."""
+        known = self._agents.pop(username, None)
+        connection = self.connected.get(known.account) if known else None
+        fresh = self.agent(username)
+        if connection is not None and (fresh is None or fresh.signing_key != connection.key):
+            connection.close(codes.CLOSE_AUTH_FAILED)
+
+    def prekeys_low(self, account: int) -> None:
+        """Tell a connected agent how few one-time prekeys are left."""
+        connection = self.connected.get(account)
+        if connection is not None:
+            connection.say(frames.PrekeysOk(registry.prekeys_left(self.store.reader, account)))
 
     def spawn(self, work: Coroutine[object, object, None]) -> None:
         """Run something that has no caller to wait for it; a failure is logged, never lost."""

@@ -17,9 +17,8 @@ from tacit.base.errors import Refused
 from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
-from tacit.relay.io.replies import json_reply
+from tacit.relay.io.replies import bounded, caller, json_reply
 from tacit.relay.rate import TokenBuckets
-from tacit.wire import frames
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _PAGES: Final = {
     "join.js": ("join.js", "text/javascript"),
     "join.css": ("join.css", "text/css"),
 }
-_MOST_DELIVERY: Final = 100 * frames.MAX_TEXT
+_MOST_DELIVERY: Final = 32 * 1024 * 1024
 
 
 class PublicHttp:
@@ -63,7 +62,8 @@ class PublicHttp:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Numbers for Prometheus, to callers on this machine only."""
-        if request.remote not in {"127.0.0.1", "::1"}:
+        # Through a proxy on this machine everybody would come from here.
+        if request.remote not in {"127.0.0.1", "::1"} or "X-Forwarded-For" in request.headers:
             raise Refused("not_found", "nothing here")
         return web.Response(
             body=exposition(self._office.counts, self._office.gauges), headers={"Content-Type": CONTENT_TYPE}
@@ -86,7 +86,9 @@ class PublicHttp:
     def _count_lookup(self, request: web.Request) -> None:
         office = self._office
         office.counts.lookups += 1
-        wait = self._lookups.take(office.source(request.remote), office.clock.now())
+        wait = self._lookups.take(
+            office.source(caller(request, behind_proxy=office.behind_proxy)), office.clock.now()
+        )
         if wait:
             raise Refused("rate_limited", "too many lookups", row="A2ACP-021", details={"retry_after": wait})
 
@@ -108,6 +110,8 @@ class PublicHttp:
         signed, one_time, last = await self._office.store.write(
             lambda file: registry.pop_prekeys(file, agent.account)
         )
+        if one_time is None or registry.prekeys_left(self._office.store.reader, agent.account) < 20:
+            self._office.prekeys_low(agent.account)
         bundle: dict[str, msgspec.Raw] = {"record": msgspec.Raw(agent.record)}
         for name, body in (("signed", signed), ("one_time", one_time), ("last_resort", last)):
             if body is not None:
@@ -116,10 +120,11 @@ class PublicHttp:
 
     async def deliver(self, request: web.Request) -> web.Response:
         """Packets from another relay."""
-        if (request.content_length or 0) > _MOST_DELIVERY:
-            raise Refused("too_large", "too many packets at once")
+        self._federation.admit(request.headers)
         outcomes = await self._federation.receive(
-            url=f"{self._base}/v1/federation/packets", headers=request.headers, body=await request.read()
+            url=f"{self._base}/v1/federation/packets",
+            headers=request.headers,
+            body=await bounded(request.content, _MOST_DELIVERY),
         )
         return json_reply(outcomes)
 

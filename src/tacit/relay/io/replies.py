@@ -14,6 +14,8 @@ from tacit.base.strict_json import Malformed, parse
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from aiohttp import StreamReader
+
 _PATIENCE: Final = 60.0
 _STATUS: Final = {
     "not_found": 404,
@@ -32,6 +34,26 @@ _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
     " frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 }
+
+
+def caller(request: web.Request, *, behind_proxy: bool) -> str | None:
+    """The network address that asks; behind a proxy of ours, the one that the proxy itself added last."""
+    if behind_proxy:
+        named = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+        return named or request.remote
+    return request.remote
+
+
+async def bounded(stream: StreamReader, most: int) -> bytes:
+    """All of a body, or `Refused` once it is longer than `most`."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in stream.iter_any():
+        size += len(part)
+        if size > most:
+            raise Refused("too_large", "the body is too large")
+        parts.append(part)
+    return b"".join(parts)
 
 
 def json_reply(value: object, status: int = 200) -> web.Response:

@@ -25,7 +25,6 @@ from tacit.relay.io.public_http import PublicHttp
 from tacit.relay.io.replies import errors_as_json
 from tacit.relay.io.store import RelayStore
 from tacit.relay.settings import HOUR, Limits
-from tacit.wire import frames
 
 if TYPE_CHECKING:
     import ssl
@@ -50,6 +49,7 @@ class Settings:
     base_url: str = ""
     limits: Limits = field(default_factory=Limits)
     open_federation: bool = False
+    behind_proxy: bool = False
     tls: ssl.SSLContext | None = None
     trust: ssl.SSLContext | None = None
     scheme: str = "https"
@@ -97,6 +97,7 @@ class RelayServer:
             entropy=parts.entropy,
             limits=settings.limits,
             open_federation=settings.open_federation,
+            behind_proxy=settings.behind_proxy,
         )
         connector = aiohttp.TCPConnector(ssl=settings.trust if settings.trust is not None else True)
         self._http = aiohttp.ClientSession(connector=connector)
@@ -119,7 +120,7 @@ class RelayServer:
 
     def _app(self, pepper: bytes) -> web.Application:
         settings, parts = self._settings, self._parts
-        app = web.Application(middlewares=[errors_as_json], client_max_size=100 * frames.MAX_TEXT)
+        app = web.Application(middlewares=[errors_as_json], client_max_size=256 * 1024)
         app.router.add_get("/a2acp", Door(self.office).serve)
         app.add_routes(PublicHttp(self.office, self._federation, base_url=settings.public_url).routes())
         app.add_routes(
