@@ -550,3 +550,61 @@ async def test_thread_state_is_local_and_the_relay_has_no_frame_to_ask_for_it(tm
     post = Post(tmp_path, clock=Relay(tmp_path / "r").clock, entropy=SystemEntropy())
     assert post.store.rows("SELECT * FROM threads") == []
     post.store.close()
+
+
+async def stored_for(relay, person):
+    account = relay.office.agent(person.username).account
+    return relay.office.store.fetch(account, 0, 100)
+
+
+@pytest.mark.spec("A2ACP-244", "A2ACP-227")
+async def test_a_tag_that_does_not_belong_to_the_thread_inside_is_dropped_and_counted(tmp_path, monkeypatch):
+    from tacit.agent.io import outbox
+
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        await bob.post.directory.refresh(alice.address)
+        real = outbox.reception.queue_tag
+        monkeypatch.setattr(outbox.reception, "queue_tag", lambda *_, **__: "q_" + "B" * 22)
+        alice.say(bob, "in the wrong box")
+        await alice.online()
+        await alice.sent()
+        (stored,) = await stored_for(relay, bob)
+        monkeypatch.setattr(outbox.reception, "queue_tag", real)
+        assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.HEADER
+        assert bob.post.store.contact(alice.address).standing.score == 45
+        assert bob.texts() == []
+
+
+@pytest.mark.spec("A2ACP-247")
+async def test_while_a_key_change_is_undecided_nothing_is_taken_even_under_the_old_key(tmp_path):
+    from tacit.seal import identity, pinning
+
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        pin = await bob.post.directory.refresh(alice.address)
+        alice.say(bob, "signed with the old key")
+        await alice.online()
+        await alice.sent()
+        (stored,) = await stored_for(relay, bob)
+        swapped = pinning.observe(pin, identity.generate(SystemEntropy()).public, pin.serial + 1)
+        bob.post.store.set_pin(alice.address, swapped)
+        assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.KEY_CHANGED
+        bob.post.decide(alice.address, "reject")
+        assert bob.post.inbox.take(stored.envelope, stored.sig) is None
+        assert bob.texts() == ["signed with the old key"]
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_a_used_one_time_prekey_is_destroyed_with_the_packet_that_used_it(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        await bob.post.directory.refresh(alice.address)
+        alice.say(bob)
+        await alice.online()
+        await alice.sent()
+        (stored,) = await stored_for(relay, bob)
+        before = {row[0] for row in bob.post.store.rows("SELECT id FROM prekeys WHERE kind=1")}
+        assert bob.post.inbox.take(stored.envelope, stored.sig) is None
+        after = {row[0] for row in bob.post.store.rows("SELECT id FROM prekeys WHERE kind=1")}
+        assert len(before - after) == 1
