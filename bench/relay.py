@@ -48,6 +48,11 @@ def many_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+def cpu_seconds(pid: int) -> float:
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Peer:
     """Keys and frames of one bench agent."""
 
@@ -136,8 +141,7 @@ class Served:
         return 0
 
     def cpu_seconds(self) -> float:
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self.process.pid)
 
     def close(self) -> dict:
         self.process.stdin.close()
@@ -386,13 +390,17 @@ async def mailbox(seconds: float) -> dict:
         try:
             assert process.stdout.readline().strip() == "ready"
             async with aiohttp.ClientSession() as http:
-                begun = time.perf_counter()
+                begun, busy = time.perf_counter(), cpu_seconds(process.pid)
                 counts = await asyncio.gather(*[mailbox_client(http, n, begun + seconds) for n in range(8)])
-                spent = time.perf_counter() - begun
+                spent, cpu = time.perf_counter() - begun, cpu_seconds(process.pid) - busy
         finally:
             process.terminate()
             process.wait(10)
-    return {"packets_per_second": sum(counts) / spent, "packets": sum(counts)}
+    return {
+        "packets_per_second": round(sum(counts) / spent),
+        "packets_per_cpu_second": round(sum(counts) / cpu),
+        "packets": sum(counts),
+    }
 
 
 async def mailbox_client(http: aiohttp.ClientSession, number: int, end: float, window: int = 128) -> int:
