@@ -1,0 +1,209 @@
+"""Questions to relays: an exact address becomes keys, checked and pinned; a code becomes a registration.
+
+A2ACP-013 to A2ACP-015, A2ACP-020, A2ACP-021, A2ACP-245, A2ACP-247, A2ACP-250.
+
+A relay is asked, never believed: records and prekeys carry their owner's signatures, and the pin decides.
+Private keys are made here and stay here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import aiohttp
+import msgspec
+
+from tacit.agent.io.store import Myself
+from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.seal import identity, pinning, primitives, x3dh
+from tacit.seal.identity import PublicIdentity
+from tacit.wire import address, records, version
+from tacit.wire.encoding import b64, canonical, unb64
+
+if TYPE_CHECKING:
+    from tacit.agent.io.store import AgentStore
+    from tacit.base.ports import Clock, Entropy
+    from tacit.seal.identity import Identity
+    from tacit.seal.pinning import Pin
+    from tacit.wire.records import KeyRecord
+
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=20, connect=10)
+_MOST_BYTES: Final = 65_536
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1"})
+
+
+class Directory:
+    """One agent's dealings with relays over HTTP."""
+
+    def __init__(
+        self, store: AgentStore, http: aiohttp.ClientSession, clock: Clock, entropy: Entropy
+    ) -> None:
+        self._store = store
+        self._http = http
+        self._clock = clock
+        self._entropy = entropy
+
+    def base_url(self, domain: str) -> str:
+        """Where a domain's relay answers: our own where we were told, others by HTTPS.
+
+        Plain HTTP is for loopback alone, and only while our own relay speaks it too.
+        """
+        plain = domain.partition(":")[0] in _LOOPBACK
+        if self._store.has_identity():
+            me = self._store.me()
+            if address.parse(me.address).domain == domain:
+                return me.relay_url
+            plain = plain and me.relay_url.startswith("http://")
+        return f"http://{domain}" if plain else f"https://{domain}"
+
+    async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
+        try:
+            async with self._http.request(method, url, json=body, timeout=_TIMEOUT) as response:
+                answer = bytearray()
+                async for part in response.content.iter_any():
+                    answer += part
+                    if len(answer) > _MOST_BYTES:
+                        raise PeerFault("the relay's answer is too long")
+                return response.status, bytes(answer)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise Unavailable(f"the relay does not answer: {type(error).__name__}") from None
+
+    # Others.
+
+    async def refresh(self, peer: str) -> Pin | None:
+        """Ask for a peer's record and let the pin see it."""
+        who = address.parse(peer)
+        status, raw = await self._ask("GET", f"{self.base_url(who.domain)}/v1/agents/{who.username}")
+        _expect(status, peer)
+        return self._observe(peer, records.read_record(raw))
+
+    async def prekeys(self, peer: str) -> x3dh.PublicPrekeys | None:
+        """A peer's prekeys for a first packet, signatures checked.
+
+        None when it has none or its key changed.
+        """
+        who = address.parse(peer)
+        status, raw = await self._ask("POST", f"{self.base_url(who.domain)}/v1/agents/{who.username}/prekeys")
+        _expect(status, peer)
+        bundle = records.read_bundle(raw)
+        pin = self._observe(peer, bundle.record)
+        if not pin.usable or bundle.signed is None:
+            return None
+        single, kind = (
+            (bundle.one_time, "one_time") if bundle.one_time else (bundle.last_resort, "last_resort")
+        )
+        if single is None:
+            return None
+        return x3dh.PublicPrekeys(
+            signed_id=bundle.signed.id,
+            signed=_prekey(peer, pin, "signed", bundle.signed),
+            single_id=single.id,
+            single=_prekey(peer, pin, kind, single),
+            single_kind=x3dh.ONE_TIME if kind == "one_time" else x3dh.LAST_RESORT,
+        )
+
+    def _observe(self, peer: str, record: KeyRecord) -> Pin:
+        raw = bytes(record.statement)
+        statement = records.read_statement(raw)
+        keys = PublicIdentity(unb64(statement.signing_key) or b"", unb64(statement.agreement_key) or b"")
+        signed = records.statement_signed_bytes(raw)
+        if statement.address != peer or not primitives.verify(keys.signing, signed, unb64(record.sig) or b""):
+            raise PeerFault("the relay handed out a key record that does not hold")
+        store = self._store
+        with store.transaction():
+            store.know(peer)
+            contact = store.contact(peer)
+            before = contact.pin if contact else None
+            proven = before is not None and primitives.verify(
+                before.keys.signing,
+                records.rotation_signed_bytes(raw),
+                unb64(record.rotation_sig or "") or b"",
+            )
+            pin = pinning.observe(before, keys, statement.serial, rotation_proven=proven)
+            if pin != before:
+                store.set_pin(peer, pin)
+            if pin.usable and pin.serial == statement.serial:
+                store.set_offers(
+                    peer, encryption=statement.supported_encryption, versions=statement.supported_versions
+                )
+            if before is not None and before.usable and not pin.usable:
+                store.note(
+                    f"the key of {peer} has changed; nothing is sent to or taken from it until you accept",
+                    self._clock.now(),
+                )
+        return pin
+
+    # Ourselves.
+
+    def own_record(
+        self, owner: str, keys: Identity, serial: int, previous: Identity | None = None
+    ) -> dict[str, Any]:
+        """Our signed key record, and the old key's word for it after a rotation."""
+        raw = records.statement_bytes(
+            records.Statement(
+                address=owner,
+                signing_key=b64(keys.signing_public),
+                agreement_key=b64(keys.agreement_public),
+                serial=serial,
+                supported_versions=list(version.SUPPORTED),
+                supported_encryption=list(version.ENCRYPTIONS),
+                previous_signing_key=b64(previous.signing_public) if previous else None,
+            )
+        )
+        record = {
+            "statement": msgspec.json.decode(raw),
+            "sig": b64(keys.sign(records.statement_signed_bytes(raw))),
+        }
+        if previous is not None:
+            record["rotation_sig"] = b64(previous.sign(records.rotation_signed_bytes(raw)))
+        return record
+
+    async def register(self, owner: str, relay_url: str, code: str, *, rotate: bool = False) -> Myself:
+        """Make keys on this device and register their public halves with a code."""
+        known = self._store.me() if self._store.has_identity() else None
+        if known is not None and known.address != owner:
+            raise Refused("other_identity", "this folder belongs to another agent; choose another --data")
+        keys = identity.generate(self._entropy) if known is None or rotate else known.identity
+        previous = known.identity if known is not None and rotate else None
+        serial = max(int(self._clock.now()), known.serial + 1 if known else 0)
+        record = self.own_record(owner, keys, serial, previous)
+        raw = canonical(record["statement"])
+        proof = records.enrolment_signed_bytes(
+            relay=address.parse(owner).domain, owner=owner, code=code, statement=raw
+        )
+        body = {"code": code, "record": record, "possession": b64(keys.sign(proof))}
+        status, answer = await self._ask("POST", f"{relay_url}/v1/agents", body)
+        if status != 201:
+            raise _refusal(status, answer)
+        me = Myself(owner, relay_url, keys, serial, msgspec.json.encode(record))
+        with self._store.transaction():
+            self._store.set_identity(me)
+            if previous is not None or known is None:
+                self._store.run("DELETE FROM prekeys")
+                self._store.run("DELETE FROM sessions")
+        return me
+
+
+def _prekey(peer: str, pin: Pin, kind: str, prekey: records.Prekey) -> bytes:
+    signed = records.prekey_signed_bytes(peer, kind, prekey.id, prekey.key)
+    key = unb64(prekey.key)
+    if key is None or not primitives.verify(pin.keys.signing, signed, unb64(prekey.sig) or b""):
+        raise PeerFault("the relay handed out a prekey that does not hold")
+    return key
+
+
+def _expect(status: int, peer: str) -> None:
+    if status == 404:
+        raise Refused("unknown_recipient", f"no agent answers to {peer}", row="A2ACP-018")
+    if status != 200:
+        raise Unavailable(f"the relay answered {status}")
+
+
+def _refusal(status: int, answer: bytes) -> Refused | Unavailable:
+    try:
+        found = msgspec.json.decode(answer, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return Unavailable(f"the relay answered {status}")
+    if status >= 500:
+        return Unavailable(f"the relay answered {status}")
+    return Refused(str(found.get("code", "refused")), str(found.get("message", "the relay refused")))

@@ -1,0 +1,318 @@
+"""Packets that came in: opened, written down once, handed on in order.
+
+A2ACP-029 to A2ACP-032, A2ACP-213 to A2ACP-215, A2ACP-219, A2ACP-226 to A2ACP-229, A2ACP-241, A2ACP-259,
+A2ACP-260.
+
+One transaction holds the ratchet's step, the used prekey, the packet and its id; only after it may `received`
+be said. The application reads by a rising number, so each packet reaches it once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.agent import ordering, packet, reception, standing, sync
+from tacit.agent.reception import FAULTS, Drop, Dropped
+from tacit.base.moment import Moment
+from tacit.seal import replay, x3dh
+from tacit.wire import version
+
+if TYPE_CHECKING:
+    from tacit.agent.io.outbox import Outbox
+    from tacit.agent.io.store import AgentStore, Contact
+    from tacit.agent.reception import Taken
+    from tacit.base.ports import Clock, Entropy
+    from tacit.seal.pinning import Pin
+    from tacit.seal.session import PrekeySecrets, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A packet for the application, and the number to read on from."""
+
+    ready: int
+    peer: str
+    packet_id: str
+    thread_id: str
+    type: str
+    payload: bytes
+
+
+class _Desk:
+    """What the checks may ask, read from the file."""
+
+    def __init__(self, store: AgentStore) -> None:
+        self._store = store
+        self._contacts: dict[str, Contact | None] = {}
+
+    def _contact(self, sender: str) -> Contact | None:
+        if sender not in self._contacts:
+            self._contacts[sender] = self._store.contact(sender)
+        return self._contacts[sender]
+
+    def blocked(self, sender: str) -> bool:
+        contact = self._contact(sender)
+        return contact is not None and contact.standing.blocked
+
+    def seen(self, sender: str, packet_id: str) -> bool:
+        sql = "SELECT 1 FROM seen WHERE sender=? AND packet_id=?"
+        return self._store.row(sql, sender, packet_id) is not None
+
+    def pin(self, sender: str) -> Pin | None:
+        contact = self._contact(sender)
+        return contact.pin if contact else None
+
+    def sessions(self, sender: str) -> tuple[Session, ...]:
+        return self._store.sessions(sender)
+
+    def participant(self, thread_id: str, sender: str) -> bool:
+        peers = [row[0] for row in self._store.rows("SELECT peer FROM threads WHERE thread_id=?", thread_id)]
+        return not peers or sender in peers
+
+    @property
+    def prekeys(self) -> PrekeySecrets:
+        return self._store
+
+
+class Inbox:
+    """The way in of one agent."""
+
+    def __init__(self, store: AgentStore, outbox: Outbox, clock: Clock, entropy: Entropy) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._clock = clock
+        self._entropy = entropy
+
+    def take(self, raw: bytes, sig: str) -> Drop | None:
+        """Check, open and write down one packet; None when it was new and good, else why it ended here."""
+        store, now = self._store, self._clock.now()
+        with store.transaction():
+            me = store.me()
+            found = reception.receive(
+                raw,
+                sig,
+                me=me.identity,
+                address=me.address,
+                desk=_Desk(store),
+                entropy=self._entropy,
+                now=now,
+            )
+            if isinstance(found, Dropped):
+                self._count(found, now)
+                return found.why
+            self._write_down(found, now)
+            return None
+
+    def _count(self, dropped: Dropped, now: Moment) -> None:
+        store = self._store
+        if dropped.sender is None:
+            return
+        if dropped.why is Drop.SEALED:
+            # Perhaps our ratchet is gone (a restored device): the next packet to this peer begins anew.
+            store.run("UPDATE contacts SET fresh_session=1 WHERE address=?", dropped.sender)
+        if dropped.why not in FAULTS:
+            return
+        contact = store.contact(dropped.sender)
+        if contact is None:
+            return
+        auto = store.setting("auto_block_malformed", "off") == "on"
+        after = standing.after_fault(contact.standing, now, auto_block=auto)
+        store.set_standing(dropped.sender, after)
+        if after.flagged and not contact.standing.flagged:
+            store.note(f"{dropped.sender} keeps sending malformed packets; you may block it", now)
+
+    def _write_down(self, found: Taken, now: Moment) -> None:
+        store, inner, sender = self._store, found.packet, found.envelope.sender
+        if not found.opened.stateless:
+            store.set_sessions(sender, found.opened.sessions)
+        if found.opened.used_one_time is not None:
+            store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
+        store.run("INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, inner.packet_id, int(now))
+        self._learn(inner, sender)
+        if inner.type == packet.THREAD_SYNC:
+            self._compare(inner.fields, sender, inner.thread_id, now)
+            return
+        contact = store.contact(sender)
+        welcome = contact is not None and contact.welcome
+        choice = store.setting("unknown_senders", "ask")
+        if not welcome and choice == "reject":
+            return
+        state = "held" if welcome or choice == "accept" else "asked"
+        store.run(
+            "INSERT OR IGNORE INTO history"
+            " (direction, peer, packet_id, thread_id, seq, type, at, state, payload)"
+            " VALUES ('in',?,?,?,?,?,?,?,?)",
+            sender, inner.packet_id, inner.thread_id, inner.seq, inner.type, int(now), state, inner.raw,
+        )  # fmt: skip
+        if inner.fields.get("consolidated") is True:
+            self._skip_to(inner, sender)
+        if state == "asked":
+            store.note(f"{sender} wants to reach you for the first time; accept or block it", now)
+        else:
+            self._release(inner.thread_id, sender, now)
+
+    def _skip_to(self, inner: packet.Packet, sender: str) -> None:
+        """A consolidated packet says what its predecessors said: it does not wait for them, only asks.
+
+        A2ACP-220.
+        """
+        row = self._store.row(
+            "SELECT next_seq FROM threads WHERE thread_id=? AND peer=?", inner.thread_id, sender
+        )
+        if row is not None and inner.seq > row[0]:
+            skip = "UPDATE threads SET next_seq=? WHERE thread_id=? AND peer=?"
+            self._store.run(skip, inner.seq, inner.thread_id, sender)
+            self.summarise(sender, inner.thread_id, answer=False)
+
+    def _learn(self, inner: packet.Packet, sender: str) -> None:
+        store = self._store
+        fresh = store.run(
+            "INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", inner.thread_id, sender
+        )
+        if fresh and (contact := store.contact(sender)) is not None:
+            store.set_standing(sender, standing.after_thread(contact.standing))
+        features = packet.features_named(inner.fields)
+        if features:
+            store.run("UPDATE contacts SET features=? WHERE address=?", " ".join(sorted(features)), sender)
+        store.run(
+            "UPDATE threads SET protocol=? WHERE thread_id=? AND peer=?",
+            version.common_version(version.SUPPORTED, [inner.protocol.removeprefix("a2acp/")]) or "",
+            inner.thread_id,
+            sender,
+        )
+
+    # Order.
+
+    def _release(self, thread_id: str, peer: str, now: Moment) -> bool:
+        """Hand on what is in order; True when a gap was passed over."""
+        store = self._store
+        held = {
+            row[1]: (row[0], Moment(row[2]))
+            for row in store.rows(
+                "SELECT position, seq, at FROM history WHERE direction='in' AND thread_id=? AND peer=?"
+                " AND state='held' AND seq>0",
+                thread_id,
+                peer,
+            )
+        }
+        row = store.row("SELECT next_seq FROM threads WHERE thread_id=? AND peer=?", thread_id, peer)
+        expected = row[0] if row else 1
+        numbers, following, gap = ordering.releasable(
+            expected, {seq: at for seq, (_, at) in held.items()}, now
+        )
+        for position in self._unordered(thread_id, peer) + [held[number][0] for number in numbers]:
+            store.run(
+                "UPDATE history SET state='ready', ready=(SELECT ifnull(max(ready),0)+1 FROM history)"
+                " WHERE position=?",
+                position,
+            )
+        store.run("UPDATE threads SET next_seq=? WHERE thread_id=? AND peer=?", following, thread_id, peer)
+        return gap
+
+    def _unordered(self, thread_id: str, peer: str) -> list[int]:
+        rows = self._store.rows(
+            "SELECT position FROM history WHERE direction='in' AND thread_id=? AND peer=?"
+            " AND state='held' AND seq=0",
+            thread_id,
+            peer,
+        )
+        return [row[0] for row in rows]
+
+    def release_overdue(self) -> None:
+        """Pass over gaps that were held long enough, and ask for what is missing (A2ACP-030)."""
+        now = self._clock.now()
+        with self._store.transaction():
+            overdue = self._store.rows(
+                "SELECT DISTINCT thread_id, peer FROM history WHERE state='held' AND at<=?",
+                now - ordering.HOLD,
+            )
+            for thread_id, peer in overdue:
+                if self._release(thread_id, peer, now):
+                    self.summarise(peer, thread_id, answer=False)
+
+    def read(self, after: int, limit: int = 100) -> list[Arrived]:
+        """Packets for the application after a number it has; low-standing senders come last in a page."""
+        rows = self._store.rows(
+            "SELECT ready, h.peer, packet_id, thread_id, type, payload FROM history h WHERE ready>?"
+            " ORDER BY ready LIMIT ?",
+            after,
+            limit,
+        )
+        return [Arrived(*row) for row in rows]
+
+    def by_standing(self, arrived: list[Arrived]) -> list[Arrived]:
+        """The same packets with those of low-standing senders after the others (A2ACP-260)."""
+        low = {
+            peer
+            for peer in {one.peer for one in arrived}
+            if (contact := self._store.contact(peer)) is not None and contact.standing.low
+        }
+        return sorted(arrived, key=lambda one: one.peer in low)
+
+    # First contact.
+
+    def welcome(self, peer: str) -> None:
+        """The person has accepted a sender: what waited is handed on (A2ACP-032)."""
+        now = self._clock.now()
+        with self._store.transaction():
+            self._store.know(peer, welcome=True)
+            self._store.run("UPDATE history SET state='held' WHERE peer=? AND state='asked'", peer)
+            for (thread_id,) in self._store.rows("SELECT thread_id FROM threads WHERE peer=?", peer):
+                self._release(thread_id, peer, now)
+
+    def block(self, peer: str, *, blocked: bool = True) -> None:
+        """Put a sender on the local blocklist or take it off; it is told nothing (A2ACP-259)."""
+        with self._store.transaction():
+            self._store.know(peer)
+            contact = self._store.contact(peer)
+            known = contact.standing if contact else standing.Standing()
+            changed = standing.Standing(known.score, known.faults, known.flagged, blocked)
+            self._store.set_standing(peer, changed)
+            if blocked:
+                self._store.run("DELETE FROM history WHERE peer=? AND state='asked'", peer)
+
+    # Gap recovery.
+
+    def _ids(self, direction: str, thread_id: str, peer: str) -> list[str]:
+        rows = self._store.rows(
+            "SELECT packet_id FROM history WHERE direction=? AND thread_id=? AND peer=? AND type<>?"
+            " ORDER BY position DESC LIMIT ?",
+            direction, thread_id, peer, packet.THREAD_SYNC, sync.LAST,
+        )  # fmt: skip
+        return [row[0] for row in reversed(rows)]
+
+    def _compare(self, fields: dict[str, Any], peer: str, thread_id: str, now: Moment) -> None:
+        missing = sync.lacking(self._ids("out", thread_id, peer), fields["received_ids"])
+        self._outbox.again(peer, missing)
+        row = self._store.row("SELECT answered_at FROM threads WHERE thread_id=? AND peer=?", thread_id, peer)
+        if not fields.get("answer") and sync.due(row[0] if row else None, now):
+            self._store.run(
+                "UPDATE threads SET answered_at=? WHERE thread_id=? AND peer=?", int(now), thread_id, peer
+            )
+            self.summarise(peer, thread_id, answer=True)
+
+    def summarise(self, peer: str, thread_id: str, *, answer: bool) -> bool:
+        """Send a summary of one thread, inside a transaction of the caller's; at most once a minute."""
+        store, now = self._store, self._clock.now()
+        row = store.row("SELECT synced_at, state FROM threads WHERE thread_id=? AND peer=?", thread_id, peer)
+        contact = store.contact(peer)
+        if row is None or contact is None or contact.pin is None or not contact.pin.usable:
+            return False
+        if not packet.may_send(packet.THREAD_SYNC, contact.features) or not (answer or sync.due(row[0], now)):
+            return False
+        store.run("UPDATE threads SET synced_at=? WHERE thread_id=? AND peer=?", int(now), thread_id, peer)
+        sent, got = self._ids("out", thread_id, peer), self._ids("in", thread_id, peer)
+        self._outbox.write_sync(peer, thread_id, sync.summary(row[1], sent, got, answer=answer))
+        return True
+
+    def summarise_open(self) -> int:
+        """After a reconnect: a summary of every open thread (A2ACP-213)."""
+        with self._store.transaction():
+            open_threads = self._store.rows("SELECT thread_id, peer FROM threads WHERE state='open'")
+            return sum(self.summarise(peer, thread_id, answer=False) for thread_id, peer in open_threads)
+
+    def forget_old(self) -> None:
+        """Let go of ids that no replay can use any more (A2ACP-222)."""
+        with self._store.transaction():
+            self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(self._clock.now())))

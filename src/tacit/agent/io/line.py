@@ -1,0 +1,344 @@
+"""The line to the relay: connect, prove who we are, keep it alive, carry packets both ways.
+
+A2ACP-207 to A2ACP-209, A2ACP-213, A2ACP-215, A2ACP-219, A2ACP-223, A2ACP-258.
+
+Everything that matters is on disk on both sides of this module; it may die at any point. After `superseded`
+it does not fight: another device speaks for this address now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import aiohttp
+from aiohttp import WSMsgType
+
+from tacit.agent import backoff, reception
+from tacit.agent.io import prekeys
+from tacit.agent.reception import Drop
+from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.wire import address, codes, envelope, frames
+from tacit.wire.encoding import b64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.agent.io.directory import Directory
+    from tacit.agent.io.inbox import Inbox
+    from tacit.agent.io.outbox import Outbox, Waiting
+    from tacit.agent.io.store import AgentStore
+    from tacit.base.ports import Clock, Entropy
+
+_log: Final = logging.getLogger("tacit.agent")
+_IN_FLIGHT: Final = 64
+_LOOK_AROUND: Final = 0.2
+_PEER_REST: Final = 15.0
+_ANSWER_WITHIN: Final = 20.0
+# The same bytes under the same id: a relay that has them already just says so again.
+_REPEAT_AFTER: Final = 3.0
+
+
+F = TypeVar("F")
+
+
+class Superseded(Refused):
+    """Another device has taken over this address."""
+
+    def __init__(self) -> None:
+        super().__init__("superseded", "another device speaks for this address now", row="A2ACP-208")
+
+
+class LoginRefused(Refused):
+    """The relay does not accept our proof."""
+
+
+class Line:
+    """One agent's connection to its relay, over and over."""
+
+    def __init__(
+        self,
+        store: AgentStore,
+        outbox: Outbox,
+        inbox: Inbox,
+        directory: Directory,
+        http: aiohttp.ClientSession,
+        *,
+        clock: Clock,
+        entropy: Entropy,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._inbox = inbox
+        self._directory = directory
+        self._http = http
+        self._clock = clock
+        self._entropy = entropy
+        self._changed = changed
+        self._in_flight: dict[str, float] = {}
+        self._resting: dict[str, float] = {}
+        self._wake = asyncio.Event()
+        self._pong = asyncio.Event()
+        self._hold_until = 0.0
+        self._answered = 0.0
+        self.connected = asyncio.Event()
+        self.stocked = asyncio.Event()
+        self.attempts = 0
+
+    async def run(self) -> None:
+        """Stay connected until cancelled; ends by itself only with `Superseded`."""
+        moved = False
+        while True:
+            try:
+                await self._once()
+            except* (aiohttp.ClientError, OSError, TimeoutError, PeerFault, Unavailable) as group:
+                _log.info("line lost: %s", ", ".join(type(error).__name__ for error in group.exceptions))
+            except* LoginRefused:
+                _log.warning("the relay refused our login")
+            except* Superseded:
+                moved = True
+            self.connected.clear()
+            if moved:
+                raise Superseded
+            pause = backoff.wait_seconds(self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32)
+            self.attempts += 1
+            await asyncio.sleep(pause)
+
+    def nudge(self) -> None:
+        """Something new waits in the outbox."""
+        self._wake.set()
+
+    async def _once(self) -> None:
+        me = self._store.me()
+        url = me.relay_url.rstrip("/") + "/a2acp"
+        async with self._http.ws_connect(url, autoping=False, max_msg_size=frames.MAX_TEXT * 2) as ws:
+            await self._login(ws)
+            self._in_flight.clear()
+            self._wake.set()
+            self.connected.set()
+            self.attempts = 0
+            self._inbox.summarise_open()
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._read(ws))
+                tasks.create_task(self._write(ws))
+                tasks.create_task(self._stay_alive(ws))
+
+    async def _login(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        me = self._store.me()
+        challenge = await self._expect(ws, frames.Challenge)
+        domain = address.parse(me.address).domain
+        if challenge.relay != domain:
+            # Our signature would be good at that other relay; it gets none (A2ACP-017).
+            raise PeerFault("the relay speaks for another domain")
+        signed = frames.auth_bytes(relay=domain, address=me.address, challenge=challenge.challenge)
+        await self._say(ws, frames.Auth(me.address, challenge.challenge, b64(me.identity.sign(signed))))
+        welcome = await self._expect(ws, frames.AuthOk)
+        await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
+
+    async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
+        frame = prekeys.restock(self._store, self._clock, self._entropy, left, held)
+        if frame is None:
+            self.stocked.set()
+        else:
+            await self._say(ws, frame)
+
+    async def _expect(self, ws: aiohttp.ClientWebSocketResponse, kind: type[F]) -> F:
+        message = await ws.receive(timeout=20)
+        if message.type is WSMsgType.TEXT:
+            frame = frames.decode(message.data)
+            if isinstance(frame, kind):
+                return frame
+            if isinstance(frame, frames.Error):
+                raise LoginRefused(frame.code, "the relay did not accept the login")
+        raise PeerFault("the relay said something else")
+
+    async def _say(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Frame) -> None:
+        await ws.send_str(frames.encode(frame).decode("utf-8"))
+
+    # Alive.
+
+    async def _stay_alive(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        while True:
+            self._pong.clear()
+            await ws.ping()
+            try:
+                async with asyncio.timeout(backoff.PONG_SECONDS):
+                    await self._pong.wait()
+            except TimeoutError:
+                raise PeerFault("the relay does not answer pings") from None
+            await asyncio.sleep(backoff.PING_SECONDS)
+
+    # Inward.
+
+    async def _read(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        while True:
+            message = await ws.receive()
+            if message.type is WSMsgType.TEXT:
+                frame = frames.decode(message.data)
+                if frame is not None:
+                    await self._hear(ws, frame)
+            elif message.type is WSMsgType.PONG:
+                self._pong.set()
+            elif message.type is WSMsgType.PING:
+                await ws.pong(message.data)
+            else:
+                if message.type is WSMsgType.CLOSE and message.data == codes.CLOSE_SUPERSEDED:
+                    raise Superseded
+                raise PeerFault("the relay closed the line")
+
+    async def _hear(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Frame) -> None:
+        match frame:
+            case frames.Packet():
+                await self._packet(ws, frame)
+            case frames.Accepted():
+                self._outbox.accepted(frame.packet_ids)
+                for packet_id in frame.packet_ids:
+                    self._in_flight.pop(packet_id, None)
+                self._answered = asyncio.get_running_loop().time()
+                self._wake.set()
+            case frames.Error():
+                self._error(frame)
+            case frames.QueueOverflow():
+                await self._overflow(ws, frame)
+            case frames.Superseded():
+                self._store.note(
+                    "this agent was started elsewhere; this device has stopped", self._clock.now()
+                )
+                raise Superseded
+            case frames.PrekeysOk():
+                await self._restock(ws, frame.one_time)
+            case frames.Notice():
+                self._store.note(f"the relay says: {frame.kind} {frame.at or ''}".strip(), self._clock.now())
+            case _:
+                pass
+        self._changed()
+
+    async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Packet) -> None:
+        raw = bytes(frame.envelope)
+        why = self._inbox.take(raw, frame.sig)
+        if why is Drop.NO_KEY or why is Drop.BAD_SIGNATURE:
+            why = await self._look_up_and_retry(raw, frame.sig)
+        if why is Drop.NO_KEY or why is Drop.KEY_CHANGED:
+            # Not acknowledged: the relay keeps it until the key is known or the person has decided.
+            return
+        if why is not None:
+            _log.info("packet dropped: %s", why)
+        await self._say(ws, frames.Received([frame.delivery]))
+
+    async def _look_up_and_retry(self, raw: bytes, sig: str) -> Drop | None:
+        sender = frames_sender(raw)
+        if sender is None or self._rests(sender):
+            return Drop.NO_KEY
+        try:
+            await self._directory.refresh(sender)
+        except (Unavailable, Refused, PeerFault):
+            # Not judged without the sender's key: the relay keeps it for another time.
+            self._rest(sender)
+            return Drop.NO_KEY
+        return self._inbox.take(raw, sig)
+
+    def _error(self, frame: frames.Error) -> None:
+        if frame.packet_id is not None:
+            self._in_flight.pop(frame.packet_id, None)
+        if frame.code in codes.RETRYABLE:
+            self._hold_until = asyncio.get_running_loop().time() + max(1, frame.retry_after or 1)
+        elif frame.packet_id is not None:
+            self._outbox.refused(frame.packet_id, frame.code)
+        self._wake.set()
+
+    async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflow) -> None:
+        if frame.packet_id is not None:
+            self._in_flight.pop(frame.packet_id, None)
+            self._outbox.refused(frame.packet_id, "queue_overflow", overflow=True)
+            return
+        self._ask_about(frame.queue_tag)
+        await self._say(ws, frames.Received([frame.delivery]))
+
+    def _ask_about(self, tag: str) -> None:
+        """Packets of a tag were refused while we were away: ask that thread's other side."""
+        store, me = self._store, self._store.me()
+        with store.transaction():
+            for thread_id, peer in store.rows("SELECT thread_id, peer FROM threads"):
+                contact = store.contact(peer)
+                if contact is None or contact.pin is None:
+                    continue
+                known = reception.queue_tag(
+                    me.identity, contact.pin, sender=peer, recipient=me.address, thread_id=thread_id
+                )
+                if known == tag:
+                    self._inbox.summarise(peer, thread_id, answer=False)
+
+    # Outward.
+
+    async def _write(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        seen = -1
+        while True:
+            now = asyncio.get_running_loop().time()
+            if self._in_flight and now - self._answered > _ANSWER_WITHIN:
+                raise PeerFault("the relay has stopped answering")
+            if now >= self._hold_until:
+                await self._flush(ws)
+            self._inbox.release_overdue()
+            self._wake.clear()
+            try:
+                async with asyncio.timeout(_LOOK_AROUND):
+                    await self._wake.wait()
+            except TimeoutError:
+                version = self._store.data_version()
+                if version != seen:
+                    seen = version
+                    self._changed()
+
+    async def _flush(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        """Send what waits, in order; a peer that cannot be reached yet holds up only itself."""
+        stuck: set[str] = set()
+        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4):
+            now = asyncio.get_running_loop().time()
+            said = self._in_flight.get(waiting.packet_id)
+            if waiting.peer in stuck or (said is not None and now - said < _REPEAT_AFTER):
+                continue
+            if len(self._in_flight) >= _IN_FLIGHT and waiting.packet_id not in self._in_flight:
+                return
+            sealed = waiting if waiting.envelope is not None else await self._seal(waiting)
+            if sealed is None or sealed.envelope is None:
+                stuck.add(waiting.peer)
+                continue
+            if not self._in_flight:
+                self._answered = now
+            self._in_flight[sealed.packet_id] = now
+            await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
+
+    async def _seal(self, waiting: Waiting) -> Waiting | None:
+        bundle = None
+        if self._outbox.needs_prekeys(waiting.peer):
+            if self._rests(waiting.peer):
+                return None
+            try:
+                bundle = await self._directory.prekeys(waiting.peer)
+            except Refused as refused:
+                self._outbox.refused(waiting.packet_id, refused.code)
+                return None
+            except (Unavailable, PeerFault) as error:
+                _log.info("keys not available: %s", type(error).__name__)
+                self._rest(waiting.peer)
+                return None
+        sealed = self._outbox.seal(waiting.position, bundle)
+        if sealed is None:
+            self._rest(waiting.peer)
+        return sealed
+
+    def _rests(self, peer: str) -> bool:
+        return asyncio.get_running_loop().time() < self._resting.get(peer, 0.0)
+
+    def _rest(self, peer: str) -> None:
+        self._resting[peer] = asyncio.get_running_loop().time() + _PEER_REST
+
+
+def frames_sender(raw: bytes) -> str | None:
+    """The sender a packet claims; None when it is no envelope."""
+    try:
+        return envelope.read(raw).sender
+    except Refused:
+        return None

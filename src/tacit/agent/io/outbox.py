@@ -1,0 +1,290 @@
+"""Packets on their way out: kept from the moment they are made until the relay has them.
+
+A2ACP-209, A2ACP-212, A2ACP-213, A2ACP-215, A2ACP-220, A2ACP-243, A2ACP-248, A2ACP-253.
+
+A packet is first written down, unsealed, so that it can be made without any connection. It is sealed in the
+same transaction that moves the ratchet and stores the envelope; only then may it reach a socket. A repeat
+sends the same bytes under the same id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.agent import packet, reception
+from tacit.base.errors import Refused
+from tacit.base.moment import rfc3339
+from tacit.seal import session
+from tacit.wire import address, buckets, envelope, version
+from tacit.wire.encoding import b64
+
+if TYPE_CHECKING:
+    from tacit.agent.io.store import AgentStore, Contact, Myself
+    from tacit.base.ports import Clock, Entropy
+    from tacit.seal.pinning import Pin
+    from tacit.seal.x3dh import PublicPrekeys
+
+UNORDERED: Final = frozenset({packet.THREAD_SYNC})
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A packet that the relay does not have yet."""
+
+    position: int
+    packet_id: str
+    peer: str
+    envelope: bytes | None
+    sig: str
+
+
+class Outbox:
+    """The way out of one agent."""
+
+    def __init__(self, store: AgentStore, clock: Clock, entropy: Entropy) -> None:
+        self._store = store
+        self._clock = clock
+        self._entropy = entropy
+
+    def new_thread(self) -> str:
+        """A thread id that tells nothing."""
+        return packet.identifier("thr_", self._entropy.draw(17))
+
+    def post(
+        self, to: str, packet_type: str, body: dict[str, Any], *, thread_id: str, replace_queue: bool = False
+    ) -> str:
+        """Write a packet down to be sent; returns its id. `Refused` when it could never be sent."""
+        address.parse(to)
+        store = self._store
+        with store.transaction():
+            me = store.me()
+            contact = store.contact(to)
+            if contact is not None and contact.pin is not None and not contact.pin.usable:
+                raise Refused(
+                    "key_changed",
+                    "this contact's key has changed; compare the safety number, then accept or reject it",
+                    row="A2ACP-247",
+                )
+            store.know(to, welcome=True)
+            features = contact.features if contact else frozenset[str]()
+            if not packet.may_send(packet_type, features):
+                raise Refused("not_supported", "the peer does not know this packet type", row="A2ACP-057")
+            return self._write_down(
+                me, contact, to, packet_type, body, thread_id, replace_queue=replace_queue
+            )
+
+    def _write_down(
+        self,
+        me: Myself,
+        contact: Contact | None,
+        to: str,
+        packet_type: str,
+        body: dict[str, Any],
+        thread_id: str,
+        *,
+        replace_queue: bool,
+    ) -> str:
+        store = self._store
+        now = self._clock.now()
+        first = store.run("INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", thread_id, to) > 0
+        row = store.row("SELECT sent_seq, protocol FROM threads WHERE thread_id=? AND peer=?", thread_id, to)
+        sent_seq, spoken = row or (0, "")
+        seq = 0 if packet_type in UNORDERED else sent_seq + 1
+        fields: dict[str, Any] = {
+            **body,
+            "protocol": spoken or self._protocol(contact),
+            "packet_id": packet.identifier("pkt_", self._entropy.draw(17)),
+            "thread_id": thread_id,
+            "from": me.address,
+            "to": to,
+            "timestamp": rfc3339(now),
+            "type": packet_type,
+        }
+        if seq:
+            fields["seq"] = seq
+        if replace_queue:
+            fields["consolidated"] = True
+        if first or seq == 1 or replace_queue:
+            fields["capabilities"] = packet.capabilities()
+        raw = packet.compose(fields)
+        identifier = fields["packet_id"]
+        store.run(
+            "UPDATE threads SET sent_seq=max(sent_seq,?) WHERE thread_id=? AND peer=?", seq, thread_id, to
+        )
+        store.run(
+            "INSERT INTO history (direction, peer, packet_id, thread_id, seq, type, at, state, payload)"
+            " VALUES ('out',?,?,?,?,?,?,'sent',?)",
+            to, identifier, thread_id, seq, packet_type, int(now), raw,
+        )  # fmt: skip
+        if replace_queue:
+            # What the relay refused, or has not seen, is said by the consolidated packet.
+            stale = "DELETE FROM outbox WHERE peer=? AND thread_id=? AND state IN ('overflow','waiting')"
+            store.run(stale, to, thread_id)
+        store.run(
+            "INSERT INTO outbox (packet_id, peer, thread_id, payload, flags) VALUES (?,?,?,?,?)",
+            identifier, to, thread_id, raw, envelope.REPLACE_QUEUE if replace_queue else "",
+        )  # fmt: skip
+        return identifier
+
+    def write_sync(self, peer: str, thread_id: str, body: dict[str, Any]) -> str:
+        """A summary of a thread, inside a transaction of the caller's."""
+        me, contact = self._store.me(), self._store.contact(peer)
+        return self._write_down(me, contact, peer, packet.THREAD_SYNC, body, thread_id, replace_queue=False)
+
+    @staticmethod
+    def _protocol(contact: Contact | None) -> str:
+        if contact is None or not contact.versions:
+            return version.opening_version(None)
+        found = version.common_version(version.SUPPORTED, contact.versions)
+        if found is None:
+            raise Refused("no_common_version", "this agent and the peer's share no version", row="A2ACP-239")
+        return found
+
+    def again(self, peer: str, packet_ids: list[str]) -> int:
+        """Put sent packets back, under their own ids, for a peer that lacks them (A2ACP-213)."""
+        count = 0
+        for packet_id in packet_ids:
+            row = self._store.row(
+                "SELECT thread_id, payload FROM history WHERE direction='out' AND peer=? AND packet_id=?",
+                peer,
+                packet_id,
+            )
+            if row is not None:
+                count += self._store.run(
+                    "INSERT OR IGNORE INTO outbox (packet_id, peer, thread_id, payload) VALUES (?,?,?,?)",
+                    packet_id, peer, row[0], row[1],
+                )  # fmt: skip
+        return count
+
+    def waiting(self, limit: int = 64, after: int = 0) -> list[Waiting]:
+        """The oldest packets that the relay does not have."""
+        rows = self._store.rows(
+            "SELECT position, packet_id, peer, envelope, sig FROM outbox WHERE state='waiting' AND position>?"
+            " ORDER BY position LIMIT ?",
+            after,
+            limit,
+        )
+        return [Waiting(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+
+    def needs_prekeys(self, peer: str) -> bool:
+        """Whether a first packet to this peer needs a bundle from its relay."""
+        contact = self._store.contact(peer)
+        if contact is None or contact.pin is None:
+            return True
+        if version.common_encryption(contact.encryption) != version.RATCHET:
+            return False
+        return contact.fresh_session or not self._store.sessions(peer)
+
+    def seal(self, position: int, prekeys: PublicPrekeys | None) -> Waiting | None:
+        """Seal one packet.
+
+        None when it cannot be, yet or ever. The ratchet and the envelope change together.
+        """
+        store = self._store
+        with store.transaction():
+            row = store.row(
+                "SELECT packet_id, peer, payload, flags, envelope, sig FROM outbox WHERE position=?", position
+            )
+            if row is None:
+                return None
+            packet_id, peer, payload, flags, sealed, sig = row
+            if sealed is not None:
+                return Waiting(position, packet_id, peer, sealed, sig)
+            contact = store.contact(peer)
+            if contact is None or contact.pin is None or not contact.pin.usable:
+                return None
+            form = version.common_encryption(contact.encryption)
+            if form is None:
+                problem = "UPDATE outbox SET state='failed', problem='no_common_encryption' WHERE position=?"
+                store.run(problem, position)
+                store.note(
+                    f"{peer} shares no encryption with this agent; nothing was sent", self._clock.now()
+                )
+                return None
+            header = self._header(store.me(), contact.pin, payload, flags)
+            body = self._body(store.me(), contact, header, payload, form, prekeys)
+            if body is None:
+                return None
+            raw = envelope.compose(header, b64(body))
+            sig = b64(store.me().identity.sign(envelope.signed_bytes(raw)))
+            store.run("UPDATE outbox SET envelope=?, sig=? WHERE position=?", raw, sig, position)
+            return Waiting(position, packet_id, peer, raw, sig)
+
+    @staticmethod
+    def _header(me: Myself, pin: Pin, payload: bytes, flags: str) -> dict[str, Any]:
+        inner = packet.read(payload)
+        return envelope.visible_header(
+            protocol=inner.protocol,
+            packet_id=inner.packet_id,
+            queue_tag=reception.queue_tag(
+                me.identity, pin, sender=me.address, recipient=inner.recipient, thread_id=inner.thread_id
+            ),
+            sender=inner.sender,
+            recipient=inner.recipient,
+            timestamp=inner.timestamp,
+            flags=tuple(flags.split()),
+        )
+
+    def _body(
+        self,
+        me: Myself,
+        contact: Contact,
+        header: dict[str, Any],
+        payload: bytes,
+        form: str,
+        prekeys: PublicPrekeys | None,
+    ) -> bytes | None:
+        pin, store, fit = contact.pin, self._store, buckets.bucket_for
+        if pin is None:
+            return None
+        binding = session.Binding(
+            me.address, contact.address, header["packet_id"], envelope.associated_data(header)
+        )
+        if form == version.STATELESS:
+            return session.seal_stateless(me.identity, pin.keys, payload, binding, fit, self._entropy)
+        sessions = store.sessions(contact.address)
+        if prekeys is not None and (contact.fresh_session or not sessions):
+            begun = session.begin(me.identity, pin.keys, prekeys, self._entropy)
+            sessions = session.with_new(sessions, begun)
+            store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
+        elif contact.fresh_session or not sessions:
+            return None
+        after, body = session.seal(me.identity, pin.keys, sessions[0], payload, binding, fit, self._entropy)
+        store.set_sessions(contact.address, session.with_new(sessions, after))
+        return body
+
+    # What the relay answered.
+
+    def accepted(self, packet_ids: list[str]) -> None:
+        """The relay has them on disk; we may forget that they wait."""
+        with self._store.transaction():
+            for packet_id in packet_ids:
+                self._store.run("DELETE FROM outbox WHERE packet_id=?", packet_id)
+
+    def refused(self, packet_id: str, code: str, *, overflow: bool = False) -> None:
+        """The relay will not take it; it is kept, and the person is told."""
+        with self._store.transaction():
+            state = "overflow" if overflow else "failed"
+            changed = self._store.run(
+                "UPDATE outbox SET state=?, problem=? WHERE packet_id=?", state, code, packet_id
+            )
+            if changed or code == "expired":
+                self._store.note(f"packet {packet_id} was not delivered: {code}", self._clock.now())
+
+    def overflowed(self) -> list[tuple[str, str]]:
+        """Peer and thread of every full queue: one consolidated packet each would go through (A2ACP-220)."""
+        rows = self._store.rows("SELECT DISTINCT peer, thread_id FROM outbox WHERE state='overflow'")
+        return [(row[0], row[1]) for row in rows]
+
+    def pending(self, packet_id: str) -> str | None:
+        """`waiting`, `overflow` or `failed: code`; None once the relay has it."""
+        row = self._store.row("SELECT state, problem FROM outbox WHERE packet_id=?", packet_id)
+        return None if row is None else (f"{row[0]}: {row[1]}" if row[1] else row[0])
+
+
+def decode_fields(payload: bytes) -> dict[str, Any]:
+    """A stored packet's fields."""
+    return msgspec.json.decode(payload, type=dict[str, Any])

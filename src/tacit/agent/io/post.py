@@ -1,0 +1,161 @@
+"""One agent's post, put together: its file, its ways in and out, its line, its backup.
+
+A2ACP-015, A2ACP-224, A2ACP-225, A2ACP-247.
+
+Composition only. The backup holds identity, contacts and threads, never ratchet state: a restored copy of
+that would use keys twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Self
+
+import aiohttp
+import msgspec
+
+from tacit.agent.io.directory import Directory
+from tacit.agent.io.inbox import Inbox
+from tacit.agent.io.line import Line
+from tacit.agent.io.outbox import Outbox
+from tacit.agent.io.store import AgentStore, Myself
+from tacit.base.errors import Refused
+from tacit.seal import backup, identity, pinning
+from tacit.seal.identity import Identity
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.base.ports import Clock, Entropy
+
+_KEPT_TABLES = ("contacts", "threads", "history", "seen", "settings")
+
+
+class Post:
+    """Everything between one person's agent and its relay."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        entropy: Entropy,
+        trust: ssl.SSLContext | None = None,
+        vfs: str | None = None,
+    ) -> None:
+        self.store = AgentStore(folder, vfs=vfs)
+        self.outbox = Outbox(self.store, clock, entropy)
+        self.inbox = Inbox(self.store, self.outbox, clock, entropy)
+        self._clock = clock
+        self._entropy = entropy
+        self._trust = trust
+
+    async def __aenter__(self) -> Self:
+        connector = aiohttp.TCPConnector(ssl=self._trust if self._trust is not None else True)
+        self.http = aiohttp.ClientSession(connector=connector)
+        self.directory = Directory(self.store, self.http, self._clock, self._entropy)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.http.close()
+
+    def line(self, changed: Callable[[], None] = lambda: None) -> Line:
+        """The connection, not yet running."""
+        return Line(
+            self.store,
+            self.outbox,
+            self.inbox,
+            self.directory,
+            self.http,
+            clock=self._clock,
+            entropy=self._entropy,
+            changed=changed,
+        )
+
+    async def publish(self, patience: float = 10.0) -> bool:
+        """Connect once so that the relay holds our prekeys: from then on strangers can write first."""
+        line = self.line()
+        running = asyncio.get_running_loop().create_task(line.run())
+        waiting = asyncio.get_running_loop().create_task(line.stocked.wait())
+        done, _ = await asyncio.wait(
+            {running, waiting}, timeout=patience, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in (running, waiting):
+            task.cancel()
+        await asyncio.gather(running, waiting, return_exceptions=True)
+        return waiting in done
+
+    def safety_number(self, peer: str, *, offered: bool = False) -> str:
+        """Sixty digits to compare with a contact, for its pinned or its offered key."""
+        me, contact = self.store.me(), self.store.contact(peer)
+        if contact is None or contact.pin is None:
+            raise Refused("unknown_contact", "no key is known for this address yet", row="A2ACP-247")
+        keys = contact.pin.offered if offered and contact.pin.offered else contact.pin.keys
+        return identity.safety_number(
+            our_address=me.address,
+            our_signing=me.identity.signing_public,
+            their_address=peer,
+            their_signing=keys.signing,
+        )
+
+    def decide(self, peer: str, decision: str) -> None:
+        """A person's word on a contact's key: `accept`, `reject` or `verified`."""
+        with self.store.transaction():
+            contact = self.store.contact(peer)
+            if contact is None or contact.pin is None:
+                raise Refused("unknown_contact", "no key is known for this address yet", row="A2ACP-247")
+            decide = {"accept": pinning.accept, "reject": pinning.reject, "verified": pinning.verified}[
+                decision
+            ]
+            pin = decide(contact.pin)
+            self.store.set_pin(peer, pin)
+            if pin.keys != contact.pin.keys:
+                # Packets sealed for the old key would not open; those that wait are sealed anew.
+                self.store.run("DELETE FROM sessions WHERE address=?", peer)
+                self.store.run(
+                    "UPDATE outbox SET envelope=NULL, sig=NULL WHERE peer=? AND state='waiting'", peer
+                )
+
+    # Backup.
+
+    def backup(self, passphrase: str, **cost: int) -> bytes:
+        """An encrypted file to carry to another device (A2ACP-224, A2ACP-225)."""
+        me = self.store.me()
+        tables: dict[str, list[Any]] = {
+            table: self.store.rows(f"SELECT * FROM {table}")  # noqa: S608 - fixed names
+            for table in _KEPT_TABLES
+        }
+        content = {
+            "address": me.address,
+            "relay_url": me.relay_url,
+            "signing_seed": me.identity.signing_seed,
+            "agreement_private": me.identity.agreement_private,
+            "serial": me.serial,
+            "record": me.record,
+            "tables": tables,
+        }
+        return backup.lock(msgspec.msgpack.encode(content), passphrase, self._entropy, **cost)
+
+    def restore(self, data: bytes, passphrase: str) -> Myself:
+        """Become the agent of a backup; every peer's next packet begins a fresh session."""
+        if self.store.has_identity():
+            raise Refused("other_identity", "this folder already has an agent; choose an empty --data")
+        content = msgspec.msgpack.decode(backup.unlock(data, passphrase))
+        me = Myself(
+            content["address"],
+            content["relay_url"],
+            Identity(content["signing_seed"], content["agreement_private"]),
+            content["serial"],
+            content["record"],
+        )
+        with self.store.transaction():
+            self.store.set_identity(me)
+            for table in _KEPT_TABLES:
+                for row in content["tables"][table]:
+                    marks = ",".join("?" * len(row))
+                    self.store.run(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", *row)  # noqa: S608
+            self.store.run("UPDATE contacts SET fresh_session=1")
+            self.store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
+        return me

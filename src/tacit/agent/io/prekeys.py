@@ -1,0 +1,63 @@
+"""Our prekeys: made in stock, handed out by the relay, destroyed when used (A2ACP-245).
+
+The signed prekey changes weekly; a replaced one is kept for two months so that late first packets still open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.agent.io.store import SIGNED
+from tacit.base.moment import SECOND
+from tacit.seal import primitives, x3dh
+from tacit.wire import frames, records
+from tacit.wire.encoding import b64
+
+if TYPE_CHECKING:
+    from tacit.agent.io.store import AgentStore, Myself
+    from tacit.base.ports import Clock, Entropy
+
+STOCK: Final = 100
+REFILL_BELOW: Final = 30
+_WEEK: Final = 7 * 24 * 3600 * SECOND
+_KEPT: Final = 60 * 24 * 3600 * SECOND
+_NAMES: Final = {x3dh.ONE_TIME: "one_time", x3dh.LAST_RESORT: "last_resort", SIGNED: "signed"}
+
+
+def restock(
+    store: AgentStore, clock: Clock, entropy: Entropy, left: int, held: int | None = None
+) -> frames.Prekeys | None:
+    """The frame that fills the relay's stock, its private halves on disk first; None when nothing is due.
+
+    `held` is the signed prekey that the relay has: an upload that got lost is made good.
+    """
+    now = clock.now()
+    with store.transaction():
+        me = store.me()
+        newest = store.row(
+            "SELECT made_at, id FROM prekeys WHERE kind=? ORDER BY made_at DESC LIMIT 1", SIGNED
+        )
+        made = newest[0] if newest else None
+        lost = held is not None and newest is not None and held != newest[1]
+        renew = made is None or lost or now - made > _WEEK
+        if not renew and left >= REFILL_BELOW:
+            return None
+        for kind in (SIGNED, x3dh.LAST_RESORT):
+            store.run("DELETE FROM prekeys WHERE kind=? AND made_at<?", kind, now - _KEPT)
+        return frames.Prekeys(
+            signed=_make(store, me, entropy, SIGNED, int(now)) if renew else None,
+            last_resort=_make(store, me, entropy, x3dh.LAST_RESORT, int(now)) if renew else None,
+            one_time=[
+                _make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(max(0, STOCK - left))
+            ] if left < REFILL_BELOW or made is None else [],
+            reset=made is None,
+        )  # fmt: skip
+
+
+def _make(store: AgentStore, me: Myself, entropy: Entropy, kind: int, now: int) -> dict[str, Any]:
+    private = entropy.draw(32)
+    identifier = int.from_bytes(entropy.draw(6), "big")
+    key = b64(primitives.agreement_public(private))
+    store.run("INSERT INTO prekeys VALUES (?,?,?,?)", kind, identifier, private, now)
+    signed = records.prekey_signed_bytes(me.address, _NAMES[kind], identifier, key)
+    return {"id": identifier, "key": key, "sig": b64(me.identity.sign(signed))}

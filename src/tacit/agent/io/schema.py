@@ -1,0 +1,94 @@
+"""What an agent keeps on its own disk, in one file that only its owner can read (A2ACP-212, A2ACP-246)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tacit.base.io.sqlite import Schema
+
+_FIRST: Final = """
+CREATE TABLE identity (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  address TEXT NOT NULL,
+  relay_url TEXT NOT NULL,
+  signing_seed BLOB NOT NULL,
+  agreement_private BLOB NOT NULL,
+  serial INTEGER NOT NULL,
+  record BLOB NOT NULL
+) STRICT;
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE contacts (
+  address TEXT PRIMARY KEY,
+  signing BLOB,
+  agreement BLOB,
+  serial INTEGER NOT NULL DEFAULT 0,
+  trust TEXT NOT NULL DEFAULT 'pinned',
+  offered_signing BLOB,
+  offered_agreement BLOB,
+  offered_serial INTEGER NOT NULL DEFAULT 0,
+  encryption TEXT NOT NULL DEFAULT '',
+  versions TEXT NOT NULL DEFAULT '',
+  features TEXT NOT NULL DEFAULT '',
+  welcome INTEGER NOT NULL DEFAULT 0,
+  score INTEGER NOT NULL DEFAULT 50,
+  faults TEXT NOT NULL DEFAULT '',
+  flagged INTEGER NOT NULL DEFAULT 0,
+  blocked INTEGER NOT NULL DEFAULT 0,
+  fresh_session INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sessions (address TEXT PRIMARY KEY, state BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE prekeys (
+  kind INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  private BLOB NOT NULL,
+  made_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE threads (
+  thread_id TEXT NOT NULL,
+  peer TEXT NOT NULL,
+  sent_seq INTEGER NOT NULL DEFAULT 0,
+  next_seq INTEGER NOT NULL DEFAULT 1,
+  state TEXT NOT NULL DEFAULT 'open',
+  protocol TEXT NOT NULL DEFAULT '',
+  synced_at INTEGER,
+  answered_at INTEGER,
+  PRIMARY KEY (thread_id, peer)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE history (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  direction TEXT NOT NULL CHECK (direction IN ('out', 'in')),
+  peer TEXT NOT NULL,
+  packet_id TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  ready INTEGER,
+  payload BLOB NOT NULL,
+  UNIQUE (direction, peer, packet_id)
+) STRICT;
+CREATE INDEX history_thread ON history (thread_id, peer, direction, position);
+CREATE UNIQUE INDEX history_ready ON history (ready) WHERE ready IS NOT NULL;
+CREATE INDEX history_waiting ON history (state) WHERE state IN ('held', 'asked');
+CREATE TABLE seen (
+  sender TEXT NOT NULL, packet_id TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (sender, packet_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE outbox (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  packet_id TEXT NOT NULL,
+  peer TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  payload BLOB NOT NULL,
+  flags TEXT NOT NULL DEFAULT '',
+  envelope BLOB,
+  sig TEXT,
+  state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'overflow', 'failed')),
+  problem TEXT NOT NULL DEFAULT '',
+  UNIQUE (peer, packet_id)
+) STRICT;
+CREATE TABLE notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST,))

@@ -1,0 +1,257 @@
+"""The agent's file: one connection, explicit transactions, everything durable before it is said.
+
+A2ACP-209, A2ACP-212, A2ACP-215, A2ACP-246.
+
+Several processes of one person may use it at once: each change reads and writes inside one immediate
+transaction.
+"""
+
+# apsw's types name a buffer type that Python 3.11 lacks.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.agent.io.schema import SCHEMA
+from tacit.agent.standing import Standing
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.io import sqlite
+from tacit.base.moment import Moment
+from tacit.seal import x3dh
+from tacit.seal.identity import Identity, PublicIdentity
+from tacit.seal.pinning import Pin, Trust
+from tacit.seal.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+FILE: Final = "agent.sqlite"
+SIGNED: Final = 3
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Myself:
+    """Who this agent is."""
+
+    address: str
+    relay_url: str
+    identity: Identity
+    serial: int
+    record: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """What is known of someone else's agent."""
+
+    address: str
+    pin: Pin | None
+    encryption: tuple[str, ...]
+    versions: tuple[str, ...]
+    features: frozenset[str]
+    welcome: bool
+    standing: Standing
+    fresh_session: bool
+
+
+class AgentStore:
+    """One agent's folder."""
+
+    def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+        self.folder = folder
+        path = folder / FILE
+        # The file exists with its owner's rights before SQLite writes a byte into it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._file = sqlite.connect(path, vfs=vfs)
+        self._file.execute("PRAGMA wal_autocheckpoint=1000")
+        SCHEMA.migrate(self._file, path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Generator[None]:
+        """All or nothing, and on disk at the end; `Unavailable` when the disk will not take it."""
+        try:
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._file.execute("COMMIT")
+            except BaseException:
+                if self._file.in_transaction:
+                    self._file.execute("ROLLBACK")
+                raise
+        except sqlite.FAILED as error:
+            raise Unavailable(f"the agent cannot write: {type(error).__name__}") from error
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return cast("list[tuple[Any, ...]]", self._file.execute(sql, values).fetchall())
+
+    def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        """The first row of a query."""
+        return cast("tuple[Any, ...] | None", self._file.execute(sql, values).fetchone())
+
+    def run(self, sql: str, *values: Any) -> int:
+        """One change; returns how many rows it touched."""
+        before = self._file.total_changes()
+        self._file.execute(sql, values)
+        return self._file.total_changes() - before
+
+    def data_version(self) -> int:
+        """A number that moves when another process has written."""
+        return int(cast("int", self._file.execute("PRAGMA data_version").get))
+
+    # Who we are.
+
+    def me(self) -> Myself:
+        """This agent; `Refused` before its keys exist."""
+        row = self.row(
+            "SELECT address, relay_url, signing_seed, agreement_private, serial, record FROM identity"
+        )
+        if row is None:
+            raise Refused("no_identity", "this folder has no agent yet: run `tacit agent register` first")
+        return Myself(row[0], row[1], Identity(row[2], row[3]), row[4], row[5])
+
+    def has_identity(self) -> bool:
+        """Whether keys exist."""
+        return self.row("SELECT 1 FROM identity") is not None
+
+    def set_identity(self, me: Myself) -> None:
+        """Keep new or restored keys."""
+        self.run(
+            "INSERT OR REPLACE INTO identity VALUES (1,?,?,?,?,?,?)",
+            me.address,
+            me.relay_url,
+            me.identity.signing_seed,
+            me.identity.agreement_private,
+            me.serial,
+            me.record,
+        )
+
+    def setting(self, name: str, default: str) -> str:
+        """A choice of the person's."""
+        row = self.row("SELECT value FROM settings WHERE name=?", name)
+        return str(row[0]) if row else default
+
+    def choose(self, name: str, value: str) -> None:
+        """Remember a choice."""
+        self.run("INSERT OR REPLACE INTO settings VALUES (?,?)", name, value)
+
+    # Others.
+
+    def contact(self, address: str) -> Contact | None:
+        """What is known of an address."""
+        row = self.row(
+            "SELECT signing, agreement, serial, trust, offered_signing, offered_agreement, offered_serial,"
+            " encryption, versions, features, welcome, score, faults, flagged, blocked, fresh_session"
+            " FROM contacts WHERE address=?",
+            address,
+        )
+        if row is None:
+            return None
+        offered = PublicIdentity(row[4], row[5]) if row[4] else None
+        pin = Pin(PublicIdentity(row[0], row[1]), row[2], Trust(row[3]), offered, row[6]) if row[0] else None
+        faults = tuple(Moment(int(at)) for at in row[12].split())
+        return Contact(
+            address=address,
+            pin=pin,
+            encryption=tuple(row[7].split()),
+            versions=tuple(row[8].split()),
+            features=frozenset(row[9].split()),
+            welcome=bool(row[10]),
+            standing=Standing(row[11], faults, bool(row[13]), bool(row[14])),
+            fresh_session=bool(row[15]),
+        )
+
+    def contacts(self) -> list[str]:
+        """All known addresses."""
+        return [row[0] for row in self.rows("SELECT address FROM contacts ORDER BY address")]
+
+    def know(self, address: str, *, welcome: bool = False) -> None:
+        """See that a contact exists; `welcome` once the person has said so (A2ACP-020, A2ACP-032)."""
+        self.run(
+            "INSERT INTO contacts (address, welcome) VALUES (?,?)"
+            " ON CONFLICT (address) DO UPDATE SET welcome=max(welcome, excluded.welcome)",
+            address,
+            int(welcome),
+        )
+
+    def set_pin(self, address: str, pin: Pin) -> None:
+        """Keep a contact's keys and how far they are trusted."""
+        offered = pin.offered
+        self.run(
+            "UPDATE contacts SET signing=?, agreement=?, serial=?, trust=?, offered_signing=?,"
+            " offered_agreement=?, offered_serial=? WHERE address=?",
+            pin.keys.signing,
+            pin.keys.agreement,
+            pin.serial,
+            str(pin.trust),
+            offered.signing if offered else None,
+            offered.agreement if offered else None,
+            pin.offered_serial,
+            address,
+        )
+
+    def set_offers(self, address: str, *, encryption: list[str], versions: list[str]) -> None:
+        """What a contact's signed record says it can do."""
+        self.run(
+            "UPDATE contacts SET encryption=?, versions=? WHERE address=?",
+            " ".join(encryption),
+            " ".join(versions),
+            address,
+        )
+
+    def set_standing(self, address: str, standing: Standing) -> None:
+        """Keep a sender's record."""
+        self.run(
+            "UPDATE contacts SET score=?, faults=?, flagged=?, blocked=? WHERE address=?",
+            standing.score,
+            " ".join(str(at) for at in standing.faults),
+            int(standing.flagged),
+            int(standing.blocked),
+            address,
+        )
+
+    # Sessions and prekeys.
+
+    def sessions(self, address: str) -> tuple[Session, ...]:
+        """The ratchets with one peer, newest first."""
+        row = self.row("SELECT state FROM sessions WHERE address=?", address)
+        return msgspec.msgpack.decode(row[0], type=tuple[Session, ...]) if row else ()
+
+    def set_sessions(self, address: str, sessions: tuple[Session, ...]) -> None:
+        """Keep the ratchets after a step; the step before is gone."""
+        self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, msgspec.msgpack.encode(sessions))
+
+    def signed(self, identifier: int) -> bytes | None:
+        """A private signed prekey."""
+        row = self.row("SELECT private FROM prekeys WHERE kind=? AND id=?", SIGNED, identifier)
+        return row[0] if row else None
+
+    def single(self, kind: int, identifier: int) -> bytes | None:
+        """A private one-time or last-resort prekey."""
+        if kind not in {x3dh.ONE_TIME, x3dh.LAST_RESORT}:
+            return None
+        row = self.row("SELECT private FROM prekeys WHERE kind=? AND id=?", kind, identifier)
+        return row[0] if row else None
+
+    def note(self, text: str, now: Moment) -> None:
+        """Something the person should know."""
+        self.run("INSERT INTO notes (at, text) VALUES (?,?)", int(now), text)
+
+    def notes(self, after: int = 0) -> list[tuple[int, str]]:
+        """What the person should know, since `after`."""
+        return [
+            (row[0], row[1]) for row in self.rows("SELECT id, text FROM notes WHERE id>? ORDER BY id", after)
+        ]

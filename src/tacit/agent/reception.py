@@ -1,0 +1,164 @@
+"""The order in which an incoming packet is checked, and what each failure means.
+
+A2ACP-029, A2ACP-031, A2ACP-226, A2ACP-227, A2ACP-243, A2ACP-247, A2ACP-250, A2ACP-259.
+
+Envelope shape, blocklist, memory of ids, pinned key, signature, seal, inner header equal to outer, schema of
+the type, participants. A drop is silent: nothing is sent back, no state changes; only a fault is counted
+where it is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from tacit.agent import packet
+from tacit.base.errors import Refused
+from tacit.seal import primitives, replay, session
+from tacit.wire import envelope
+from tacit.wire.encoding import b64, unb64
+
+if TYPE_CHECKING:
+    from tacit.base.moment import Moment
+    from tacit.base.ports import Entropy
+    from tacit.seal.identity import Identity
+    from tacit.seal.pinning import Pin
+    from tacit.seal.session import Opened, Session
+    from tacit.wire.envelope import Envelope
+
+
+class Drop(StrEnum):
+    """Why a packet was not handed on."""
+
+    BAD_ENVELOPE = "bad envelope"
+    NOT_OURS = "not for us"
+    BLOCKED = "blocked sender"
+    REPEAT = "seen before"
+    STALE = "outside the replay window"
+    NO_KEY = "sender's key not known yet"
+    KEY_CHANGED = "sender's key changed"
+    BAD_SIGNATURE = "signature does not hold"
+    SEALED = "seal does not open"
+    HEADER = "inner and outer header differ"
+    MALFORMED = "malformed packet"
+    OUTSIDER = "not a participant"
+
+
+FAULTS = frozenset({Drop.BAD_ENVELOPE, Drop.HEADER, Drop.MALFORMED, Drop.OUTSIDER})
+"""Drops that only the sender itself can have caused; the rest may be a relay's doing, or nobody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A packet that ends here."""
+
+    why: Drop
+    sender: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A packet to hand on, and the sessions after it."""
+
+    envelope: Envelope
+    packet: packet.Packet
+    opened: Opened
+
+
+class Desk(Protocol):
+    """What the receiver knows, read inside one transaction."""
+
+    def blocked(self, sender: str) -> bool:
+        """Whether a sender is on the local blocklist."""
+        ...
+
+    def seen(self, sender: str, packet_id: str) -> bool:
+        """Whether this id was processed before."""
+        ...
+
+    def pin(self, sender: str) -> Pin | None:
+        """The pinned keys of a sender."""
+        ...
+
+    def sessions(self, sender: str) -> tuple[Session, ...]:
+        """The sessions with a sender."""
+        ...
+
+    def participant(self, thread_id: str, sender: str) -> bool:
+        """False only for a known thread in which the sender has no part."""
+        ...
+
+    @property
+    def prekeys(self) -> session.PrekeySecrets:
+        """Our own prekeys."""
+        ...
+
+
+def receive(
+    raw: bytes, sig: str, *, me: Identity, address: str, desk: Desk, entropy: Entropy, now: Moment
+) -> Taken | Dropped:
+    """What becomes of a packet frame."""
+    try:
+        outer = envelope.read(raw)
+    except Refused:
+        return Dropped(Drop.BAD_ENVELOPE)
+    sender = outer.sender
+    if outer.recipient != address:
+        return Dropped(Drop.NOT_OURS, sender)
+    if desk.blocked(sender):
+        return Dropped(Drop.BLOCKED, sender)
+    if desk.seen(sender, outer.packet_id):
+        return Dropped(Drop.REPEAT, sender)
+    created = envelope.timestamp_of(outer.timestamp)
+    if created is None or not replay.within_window(created, now):
+        return Dropped(Drop.STALE, sender)
+    pin = desk.pin(sender)
+    if pin is None:
+        return Dropped(Drop.NO_KEY, sender)
+    if not pin.usable:
+        return Dropped(Drop.KEY_CHANGED, sender)
+    if not primitives.verify(pin.keys.signing, envelope.signed_bytes(raw), unb64(sig) or b""):
+        return Dropped(Drop.BAD_SIGNATURE, sender)
+    return _unseal(outer, pin, me=me, desk=desk, entropy=entropy)
+
+
+def _unseal(outer: Envelope, pin: Pin, *, me: Identity, desk: Desk, entropy: Entropy) -> Taken | Dropped:
+    sender = outer.sender
+    binding = session.Binding(
+        sender, outer.recipient, outer.packet_id, envelope.associated_data(envelope.header_of(outer))
+    )
+    try:
+        opened = session.open_body(
+            me, pin.keys, desk.sessions(sender), desk.prekeys, unb64(outer.body) or b"", binding, entropy
+        )
+    except primitives.CannotOpen:
+        return Dropped(Drop.SEALED, sender)
+    try:
+        inner = packet.read(opened.payload)
+    except packet.MalformedPacket:
+        return Dropped(Drop.MALFORMED, sender)
+    if not _headers_agree(outer, inner, me, pin):
+        return Dropped(Drop.HEADER, sender)
+    if not desk.participant(inner.thread_id, sender):
+        return Dropped(Drop.OUTSIDER, sender)
+    return Taken(outer, inner, opened)
+
+
+def _headers_agree(outer: Envelope, inner: packet.Packet, me: Identity, pin: Pin) -> bool:
+    tag = queue_tag(me, pin, sender=outer.sender, recipient=outer.recipient, thread_id=inner.thread_id)
+    return (
+        inner.protocol == outer.protocol
+        and inner.packet_id == outer.packet_id
+        and inner.sender == outer.sender
+        and inner.recipient == outer.recipient
+        and inner.timestamp == outer.timestamp
+        and tag == outer.queue_tag
+    )
+
+
+def queue_tag(me: Identity, pin: Pin, *, sender: str, recipient: str, thread_id: str) -> str:
+    """The opaque tag that stands for a thread between these two."""
+    return "q_" + b64(
+        session.queue_tag(me, pin.keys, sender=sender, recipient=recipient, thread_id=thread_id)
+    )

@@ -1,0 +1,342 @@
+"""`tacit agent`: keys, registration, contacts, sending and listening from a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+import signal
+import ssl
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, cast
+
+import click
+
+from tacit.agent import packet
+from tacit.agent.io.line import Superseded
+from tacit.agent.io.post import Post
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.cli.outcome import console, json_option, reported, show
+from tacit.seal import identity
+from tacit.wire import address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from tacit.agent.io.inbox import Arrived
+
+DATA: Final = Path("data/agent")
+P = ParamSpec("P")
+
+
+@click.group()
+@click.option(
+    "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="This agent's folder."
+)
+@click.option("--trust", type=click.Path(exists=True, path_type=Path), help="Extra CA for relays (PEM).")
+@click.pass_context
+def agent(context: click.Context, data: Path, trust: Path | None) -> None:
+    """Your agent's post: exchange sealed packets with other people's agents."""
+    context.obj = (data, trust)
+
+
+def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, None]:
+    """Open the agent's folder for a command that really runs, not for its help."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        data, trust = click.get_current_context().obj
+        tls = ssl.create_default_context(cafile=trust) if trust else None
+        post = Post(data, clock=SystemClock(), entropy=SystemEntropy(), trust=tls)
+        try:
+            command(post, *args, **kwargs)
+        finally:
+            post.store.close()
+
+    return run
+
+
+def _run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(work)
+
+
+@agent.command()
+@click.argument("who", metavar="NAME@RELAY")
+@click.option("--relay", "relay_url", help="The relay's URL. Default: https://<relay domain>.")
+@click.option("--code", prompt=True, hide_input=True, help="Enrolment code or invitation.")
+@click.option("--rotate", is_flag=True, help="Replace the keys; the old key signs the new one.")
+@json_option
+@reported
+@_pass_post
+def register(post: Post, who: str, *, relay_url: str | None, code: str, rotate: bool, as_json: bool) -> None:
+    """Make keys on this device and register their public halves at a relay."""
+    found = address.parse_typed(who)
+
+    async def work() -> Any:
+        async with post:
+            url = (relay_url or post.directory.base_url(found.domain)).rstrip("/")
+            me = await post.directory.register(str(found), url, code.strip(), rotate=rotate)
+            if not await post.publish():
+                raise Unavailable(
+                    "registered, but the relay has no prekeys yet: run `tacit agent listen --once`"
+                )
+            return me
+
+    me = _run(work())
+    number = identity.fingerprint(me.address, me.identity.signing_public)
+    value = {"address": me.address, "fingerprint": number}
+    show(value, f"registered as [bold]{me.address}[/]\nfingerprint {number}", as_json=as_json)
+
+
+@agent.command()
+@json_option
+@reported
+@_pass_post
+def keys(post: Post, *, as_json: bool) -> None:
+    """Show this agent's address and the fingerprint others can compare."""
+    me = post.store.me()
+    number = identity.fingerprint(me.address, me.identity.signing_public)
+    value = {"address": me.address, "fingerprint": number, "relay": me.relay_url}
+    show(value, f"{me.address}\nfingerprint {number}\nrelay {me.relay_url}", as_json=as_json)
+
+
+@agent.command()
+@click.argument("who", metavar="NAME@RELAY")
+@click.argument(
+    "decision", type=click.Choice(["show", "add", "accept", "reject", "verified", "block", "unblock"])
+)
+@json_option
+@reported
+@_pass_post
+def contact(post: Post, who: str, decision: str, *, as_json: bool) -> None:
+    """Add or judge a contact.
+
+    `add` welcomes its packets; `accept` and `reject` answer a changed key; `verified` records that you
+    compared the safety number; `block` drops its packets unread.
+    """
+    found = str(address.parse_typed(who))
+    if decision == "add":
+        post.inbox.welcome(found)
+    elif decision in {"block", "unblock"}:
+        post.inbox.block(found, blocked=decision == "block")
+    elif decision == "accept":
+        post.inbox.welcome(found)
+        known = post.store.contact(found)
+        if known is not None and known.pin is not None and not known.pin.usable:
+            post.decide(found, decision)
+    elif decision != "show":
+        post.decide(found, decision)
+    _show_contact(post, found, as_json=as_json)
+
+
+def _show_contact(post: Post, who: str, *, as_json: bool) -> None:
+    known = post.store.contact(who)
+    if known is None:
+        raise Refused("unknown_contact", "this address is not among your contacts", row="A2ACP-020")
+    pin = known.pin
+    value: dict[str, Any] = {
+        "address": who,
+        "welcome": known.welcome,
+        "blocked": known.standing.blocked,
+        "flagged": known.standing.flagged,
+        "key": str(pin.trust) if pin else "unknown",
+        "safety_number": post.safety_number(who) if pin else None,
+    }
+    if pin is not None and pin.offered is not None:
+        value["offered_safety_number"] = post.safety_number(who, offered=True)
+    show(value, "\n".join(f"{name:<22} {item}" for name, item in value.items()), as_json=as_json)
+
+
+@agent.command()
+@click.argument("who", metavar="NAME@RELAY")
+@click.argument("text")
+@click.option("--thread", help="The thread to write in. Default: a new one.")
+@click.option("--body", help="The packet's body as JSON, in place of TEXT in `context.text`.")
+@click.option("--consolidate", is_flag=True, help="Replace what waits unread in this thread's full queue.")
+@click.option("--wait", default=10.0, show_default=True, help="Seconds to wait for the relay's answer.")
+@json_option
+@reported
+@_pass_post
+def send(
+    post: Post,
+    who: str,
+    text: str,
+    *,
+    thread: str | None,
+    body: str | None,
+    consolidate: bool,
+    wait: float,
+    as_json: bool,
+) -> None:
+    """Send a sealed `context` packet. It is kept until the relay has it, even if that is later."""
+    to = str(address.parse_typed(who))
+    fields = _body(text, body)
+    thread_id = thread or post.outbox.new_thread()
+
+    async def work() -> tuple[str, str | None]:
+        async with post:
+            identifier = post.outbox.post(
+                to, packet.CONTEXT, fields, thread_id=thread_id, replace_queue=consolidate
+            )
+            await _carry(post, identifier, wait)
+            return identifier, post.outbox.pending(identifier)
+
+    identifier, pending = _run(work())
+    value = {"packet_id": identifier, "thread_id": thread_id, "status": pending or "accepted"}
+    show(value, f"{identifier} in {thread_id}: {pending or 'accepted by the relay'}", as_json=as_json)
+    if pending is not None and not pending.startswith("waiting"):
+        sys.exit(1)
+    if pending is not None:
+        sys.exit(3)
+
+
+def _body(text: str, body: str | None) -> dict[str, Any]:
+    if body is None:
+        return {
+            "intent": {"category": "message", "summary": text[:120], "urgency": "normal"},
+            "context": {"text": text},
+        }
+    try:
+        value = json.loads(body)
+    except ValueError:
+        raise Refused("bad_packet", "--body is not JSON", row="A2ACP-034") from None
+    if not isinstance(value, dict):
+        raise Refused("bad_packet", "--body is a JSON object", row="A2ACP-034")
+    return cast("dict[str, Any]", value)
+
+
+async def _carry(post: Post, identifier: str, wait: float) -> None:
+    """Carry the packet ourselves, unless a listening process of this agent already holds the line."""
+    try:
+        lock = FolderLock(post.store.folder, purpose="tacit agent")
+    except Unavailable:
+        lock = None
+    line = post.line()
+    running = asyncio.get_running_loop().create_task(line.run()) if lock is not None else None
+    try:
+        async with asyncio.timeout(wait):
+            # Another process may be the one that carries it: the file is what both can see.
+            while post.outbox.pending(identifier) == "waiting":  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        return
+    finally:
+        if running is not None:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        if lock is not None:
+            lock.release()
+
+
+@agent.command()
+@click.option("--once", is_flag=True, help="Stop when nothing more is waiting.")
+@click.option("--count", type=int, help="Stop after so many packets.")
+@json_option
+@reported
+@_pass_post
+def listen(post: Post, *, once: bool, count: int | None, as_json: bool) -> None:
+    """Stay connected and print packets as they arrive; each is printed once, also over restarts."""
+    lock = FolderLock(post.store.folder, purpose="tacit agent")
+    try:
+        _run(_listen(post, once=once, count=count, as_json=as_json))
+    finally:
+        lock.release()
+
+
+async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -> None:
+    changed, stopped = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    async with post:
+        line = post.line(changed.set)
+        running = loop.create_task(line.run())
+        running.add_done_callback(lambda _: stopped.set())
+        printed, quiet = 0, 0
+        while not stopped.is_set():
+            new = _print_new(post, as_json=as_json)
+            printed += new
+            if count is not None and printed >= count:
+                break
+            quiet = 0 if new or not line.connected.is_set() else quiet + 1
+            if once and quiet >= 8:
+                break
+            changed.clear()
+            await asyncio.wait(
+                {loop.create_task(changed.wait()), loop.create_task(stopped.wait())},
+                timeout=0.25,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        running.cancel()
+        (ended,) = await asyncio.gather(running, return_exceptions=True)
+        if isinstance(ended, Superseded):
+            raise ended
+
+
+def _print_new(post: Post, *, as_json: bool) -> int:
+    """Print, then remember how far; a crash between the two repeats a line rather than losing one."""
+    after, noted = int(post.store.setting("printed", "0")), int(post.store.setting("noted", "0"))
+    arrived = post.inbox.read(after)
+    for one in arrived:
+        _print(one, as_json=as_json)
+    notes = post.store.notes(noted)
+    for _, text in notes:
+        show({"note": text}, f"[yellow]note[/] {text}", as_json=as_json)
+    if arrived or notes:
+        with post.store.transaction():
+            if arrived:
+                post.store.choose("printed", str(arrived[-1].ready))
+            if notes:
+                post.store.choose("noted", str(notes[-1][0]))
+    return len(arrived)
+
+
+def _print(one: Arrived, *, as_json: bool) -> None:
+    fields = packet.read(one.payload).fields
+    if as_json:
+        click.echo(json.dumps({"ready": one.ready, "packet": fields}, sort_keys=True))
+        return
+    context = fields.get("context", {})
+    text = context.get("text", json.dumps(context, ensure_ascii=False, sort_keys=True))
+    # What a stranger wrote must not steer the reader's terminal.
+    shown = "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in str(text))
+    console().print(f"[bold]{one.peer}[/] [dim]{one.thread_id}[/]")
+    console().print(shown, markup=False)
+
+
+def _passphrase(given: str | None, *, confirm: bool) -> str:
+    found = given or os.environ.get("TACIT_BACKUP_PASSPHRASE")
+    return found or click.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm)
+
+
+@agent.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
+@json_option
+@reported
+@_pass_post
+def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
+    """Write an encrypted backup of this agent's identity, contacts and threads to FILE."""
+    data = post.backup(_passphrase(passphrase, confirm=True))
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    show({"file": str(file), "bytes": len(data)}, f"backup of {len(data)} bytes in {file}", as_json=as_json)
+
+
+@agent.command()
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
+@json_option
+@reported
+@_pass_post
+def restore(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
+    """Become the agent of a backup on this device."""
+    me = post.restore(file.read_bytes(), _passphrase(passphrase, confirm=False))
+    show({"address": me.address}, f"this device is now [bold]{me.address}[/]", as_json=as_json)

@@ -1,0 +1,289 @@
+"""`tacit relay`: run a relay, and the few things its operator does."""
+
+# apsw's types name a buffer type that Python 3.11 lacks.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import uvloop
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.io import sqlite
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.moment import Moment, rfc3339
+from tacit.cli import relay_parts
+from tacit.cli.outcome import json_option, reported, show
+from tacit.relay import accounts
+from tacit.relay.io import registry
+from tacit.relay.io.schema import SCHEMA
+from tacit.relay.io.server import RelayServer, Settings
+from tacit.relay.io.store import FILE
+from tacit.relay.settings import Limits
+from tacit.wire import address
+from tacit.wire.encoding import unb64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import apsw
+
+DATA: Final = Path("data/relay")
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="The relay's folder."
+    )(function)
+
+
+@click.group(invoke_without_command=True)
+@_data_option
+@click.option("--domain", help="The name in addresses: agent:<user>@<domain>. Default: localhost:<port>.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", default=7434, show_default=True, help="Where to listen.")
+@click.option("--public-url", help="How others reach this relay. Default: from the domain.")
+@click.option("--tls-cert", type=click.Path(exists=True, path_type=Path), help="Certificate (PEM).")
+@click.option("--tls-key", type=click.Path(exists=True, path_type=Path), help="Its private key (PEM).")
+@click.option(
+    "--trust", type=click.Path(exists=True, path_type=Path), help="Extra CA for other relays (PEM)."
+)
+@click.option(
+    "--mail", default="log", show_default=True, help="`log`, or smtp(s)://user:password@host?from=A."
+)
+@click.option("--open-federation", is_flag=True, help="Talk to every relay that is not denied.")
+@click.option("--behind-proxy", is_flag=True, help="Believe the proxy's X-Forwarded-For about callers.")
+@click.option("--packets-per-minute", default=60, show_default=True, help="Rate limit for each sender.")
+@click.option("--burst", default=120, show_default=True, help="How much of the rate may come at once.")
+@click.option(
+    "--per-tag", default=100, show_default=True, help="Stored packets for each thread of a recipient."
+)
+@click.option(
+    "--new-recipients-per-hour", default=20, show_default=True, help="First contacts for each sender."
+)
+@json_option
+@click.pass_context
+def relay(context: click.Context, **options: Any) -> None:
+    """Run a blind relay for sealed packets, or look after one.
+
+    Without a subcommand the relay starts and runs until it is stopped.
+    """
+    context.obj = options["data"]
+    if context.invoked_subcommand is None:
+        _serve(**options)
+
+
+@reported
+def _serve(*, as_json: bool, **options: Any) -> None:
+    settings = _settings(**options)
+    parts = relay_parts.parts(settings.data, public_url=settings.public_url, mail=options["mail"])
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    uvloop.run(_run(RelayServer(settings, parts), settings, as_json=as_json))
+
+
+def _settings(**options: Any) -> Settings:
+    host, port = options["host"], options["port"]
+    domain = options["domain"] or f"localhost:{port}"
+    if not address.is_domain(domain):
+        raise Refused(
+            "bad_domain", "a domain is a lower-case DNS name with an optional port", row="A2ACP-010"
+        )
+    tls = _tls(options["tls_cert"], options["tls_key"])
+    plain = tls is None and not options["public_url"] and domain.partition(":")[0] in _LOOPBACK
+    if tls is None and host not in _LOOPBACK and not options["public_url"]:
+        raise Refused(
+            "no_tls", "give --tls-cert and --tls-key, or --public-url https://... of a proxy that has them"
+        )
+    scheme = "http" if plain or (options["public_url"] or "").startswith("http://") else "https"
+    trust = ssl.create_default_context(cafile=options["trust"]) if options["trust"] else None
+    return Settings(
+        data=options["data"],
+        domain=domain,
+        host=host,
+        port=port,
+        base_url=(options["public_url"] or "").rstrip("/"),
+        limits=Limits(
+            packets_per_minute=options["packets_per_minute"],
+            burst=options["burst"],
+            per_tag=options["per_tag"],
+            new_recipients_per_hour=options["new_recipients_per_hour"],
+        ),
+        open_federation=options["open_federation"],
+        behind_proxy=options["behind_proxy"],
+        tls=tls,
+        trust=trust,
+        scheme=scheme,
+    )
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        return None
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+    return tls
+
+
+async def _run(server: RelayServer, settings: Settings, *, as_json: bool) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    await server.start()
+    text = (
+        f"relay for [bold]{settings.domain}[/] at {settings.public_url}; join at {settings.public_url}/join"
+    )
+    show({"domain": settings.domain, "url": settings.public_url, "port": server.port}, text, as_json=as_json)
+    waits = [loop.create_task(stopped.wait()), loop.create_task(server.failed.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for task in waits:
+        task.cancel()
+    await server.stop()
+    if server.failed.is_set():
+        raise Unavailable("the relay had to stop; its log says why")
+
+
+# The operator's commands work beside a running relay: they write to its file, and it notices.
+
+
+def _file(data: Path) -> apsw.Connection:
+    path = data / FILE
+    if not path.exists():
+        raise Unavailable(f"there is no relay in {data}; start one first, or name its folder with --data")
+    connection = sqlite.connect(path)
+    SCHEMA.migrate(connection, path)
+    return connection
+
+
+def _change(data: Path, change: Callable[[apsw.Connection], None]) -> None:
+    connection = _file(data)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            change(connection)
+            connection.execute("UPDATE operator_changes SET version=version+1")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+    finally:
+        connection.close()
+
+
+@relay.command()
+@click.argument("username")
+@click.option("--renew", is_flag=True, help="A code for an existing account whose agent needs new keys.")
+@json_option
+@click.pass_obj
+@reported
+def invite(data: Path, username: str, *, renew: bool, as_json: bool) -> None:
+    """Make a one-time code with which USERNAME's agent can register without a browser."""
+    accounts.check_username(username)
+    code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
+    expires = Moment(SystemClock().now() + Limits().invite_valid)
+
+    def change(file: apsw.Connection) -> None:
+        known = registry.account_of(file, username) is not None
+        if known != renew:
+            hint = "this account exists; --renew gives its agent new keys" if known else "no such account"
+            raise Refused("username_taken" if known else "not_found", hint, row="A2ACP-014")
+        purpose = "enrol" if renew else "invite"
+        registry.add_code(file, code=code, purpose=purpose, username=username, expires=expires)
+
+    _change(data, change)
+    value = {"username": username, "code": code, "expires_at": rfc3339(expires)}
+    show(
+        value, f"code for [bold]{username}[/], valid once until {rfc3339(expires)}:\n{code}", as_json=as_json
+    )
+
+
+@relay.command("accounts")
+@json_option
+@click.pass_obj
+@reported
+def list_accounts(data: Path, *, as_json: bool) -> None:
+    """List the accounts of this relay (for its operator; no endpoint does this)."""
+    connection = _file(data)
+    rows = connection.execute(
+        "SELECT a.username, a.state, g.account IS NOT NULL, count(q.position), ifnull(sum(q.size),0)"
+        " FROM accounts a LEFT JOIN agents g ON g.account=a.id LEFT JOIN queue q ON q.recipient=a.id"
+        " GROUP BY a.id ORDER BY a.username"
+    ).fetchall()
+    connection.close()
+    found = [
+        {"username": name, "state": state, "agent": bool(agent), "queued": queued, "bytes": size}
+        for name, state, agent, queued, size in rows
+    ]
+    lines = [
+        f"{one['username']:<32} {one['state']:<8} {one['queued']:>6} waiting {one['bytes']:>10} B"
+        for one in found
+    ]
+    show({"accounts": found}, "\n".join(lines) or "no accounts yet", as_json=as_json)
+
+
+@relay.command()
+@json_option
+@click.pass_obj
+@reported
+def stats(data: Path, *, as_json: bool) -> None:
+    """Count what the relay holds."""
+    connection = _file(data)
+    queries = {
+        "accounts": "SELECT count(*) FROM accounts WHERE state='active'",
+        "agents": "SELECT count(*) FROM agents",
+        "queued_packets": "SELECT count(*) FROM queue",
+        "queued_bytes": "SELECT ifnull(sum(size),0) FROM queue",
+        "outgoing_packets": "SELECT count(*) FROM outgoing",
+        "blocked": "SELECT count(*) FROM blocked",
+        "peers": "SELECT count(*) FROM peers WHERE policy='allowed'",
+    }
+    found = {name: connection.execute(sql).get for name, sql in queries.items()}
+    connection.close()
+    show(found, "\n".join(f"{name:<18} {value}" for name, value in found.items()), as_json=as_json)
+
+
+@relay.command()
+@click.argument("who")
+@click.option("--undo", is_flag=True, help="Let the address in again.")
+@json_option
+@click.pass_obj
+@reported
+def block(data: Path, who: str, *, undo: bool, as_json: bool) -> None:
+    """Shut an address out of this relay, here or on another one."""
+    found = str(address.parse_typed(who))
+    sql = "DELETE FROM blocked WHERE address=?" if undo else "INSERT OR IGNORE INTO blocked VALUES (?)"
+    _change(data, lambda file: file.execute(sql, (found,)) and None)
+    show(
+        {"address": found, "blocked": not undo},
+        f"{found} is {'let in' if undo else 'shut out'}",
+        as_json=as_json,
+    )
+
+
+@relay.command()
+@click.argument("domain")
+@click.option("--deny", is_flag=True, help="Never talk to this relay.")
+@click.option("--key", help="Its public key (base64url); replaces a pinned one.")
+@json_option
+@click.pass_obj
+@reported
+def peer(data: Path, domain: str, *, deny: bool, key: str | None, as_json: bool) -> None:
+    """Allow another relay to exchange packets with this one."""
+    if not address.is_domain(domain):
+        raise Refused(
+            "bad_domain", "a domain is a lower-case DNS name with an optional port", row="A2ACP-010"
+        )
+    raw = unb64(key) if key else None
+    if key and (raw is None or len(raw) != 32):
+        raise Refused("bad_key", "a relay key has 32 bytes in base64url", row="A2ACP-255")
+    policy = "denied" if deny else "allowed"
+    _change(data, lambda file: registry.set_peer(file, domain, policy, raw))
+    show({"domain": domain, "policy": policy}, f"{domain} is {policy}", as_json=as_json)

@@ -1,0 +1,4 @@
+"""The blind relay.
+
+Mailbox, quota, registration, federation. Imports the wire and the ground, nothing else.
+"""

@@ -1,0 +1,81 @@
+"""What happens to a packet at the door: the order of checks and the code of each refusal.
+
+(A2ACP-006, 018, 249, 254).
+
+Cheap checks stand before the signature, so that a flood costs little. Whatever is refused was neither routed
+nor queued. Sees the envelope only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import Refused
+from tacit.wire import address, codes, envelope
+from tacit.wire.encoding import unb64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.base.moment import Moment
+    from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+    from tacit.wire.envelope import Envelope
+
+
+class RateLimited(Refused):
+    """Too much at once; `retry_after` says when."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(codes.RATE_LIMITED, "too many packets or first contacts", row="A2ACP-257")
+        self.retry_after = seconds
+
+
+class Gate:
+    """The checks that every packet passes, local or from another relay."""
+
+    def __init__(
+        self,
+        *,
+        verify: Callable[[bytes, bytes, bytes], bool],
+        rates: TokenBuckets,
+        newcomers: NewRecipients,
+        standing: Standing,
+    ) -> None:
+        self._verify = verify
+        self._rates = rates
+        self._newcomers = newcomers
+        self._standing = standing
+
+    def from_agent(self, raw: bytes, sig: str, *, speaker: str, key: bytes, now: Moment) -> Envelope:
+        """The envelope of a packet that an authenticated agent sent, or `Refused`."""
+        found = envelope.read(raw)
+        if found.sender != speaker:
+            raise Refused(codes.FROM_MISMATCH, "from is not the authenticated address", row="A2ACP-249")
+        wait = self._rates.take(speaker, now, share=self._standing.share(speaker))
+        if wait:
+            self._standing.change(speaker, self._standing.RATE_HIT)
+            raise RateLimited(wait)
+        self.check_signature(found, sig, key)
+        wait = self._newcomers.admit(speaker, found.recipient, now)
+        if wait:
+            raise RateLimited(wait)
+        return found
+
+    def from_relay(self, raw: bytes, *, signer: str, own_domain: str) -> Envelope:
+        """The envelope of a packet that another relay passed on.
+
+        One hop, from its own agents only (A2ACP-255).
+        """
+        found = envelope.read(raw)
+        if address.parse(found.sender).domain != signer:
+            raise Refused(codes.FROM_MISMATCH, "from does not belong to the signing relay", row="A2ACP-255")
+        if address.parse(found.recipient).domain != own_domain:
+            raise Refused(codes.UNKNOWN_RECIPIENT, "to is not an address of this relay", row="A2ACP-255")
+        return found
+
+    def check_signature(self, found: Envelope, sig: str, key: bytes) -> None:
+        """The agent's own signature, over the bytes as received."""
+        signature = unb64(sig)
+        if signature is None or not self._verify(key, envelope.signed_bytes(found.raw), signature):
+            self._standing.change(found.sender, self._standing.BAD_SIGNATURE)
+            raise Refused(codes.BAD_SIGNATURE, "the signature does not hold", row="A2ACP-249")

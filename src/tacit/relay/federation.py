@@ -1,0 +1,91 @@
+"""Relays among themselves: whom to talk to, what a relay says of itself, when to try again.
+
+(A2ACP-254 to A2ACP-256).
+
+Rules only; the requests are made elsewhere. A relay's key is pinned at first sight and does not change by
+itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tacit.base.errors import PeerFault
+from tacit.base.moment import SECOND
+from tacit.relay.settings import MINUTE
+from tacit.wire.address import is_domain
+from tacit.wire.encoding import unb64
+
+if TYPE_CHECKING:
+    from tacit.base.moment import Moment
+
+BATCH: Final = 100
+FIRST_WAIT: Final = 1 * SECOND
+LONGEST_WAIT: Final = 10 * MINUTE
+KEY_CACHE: Final = 60 * MINUTE
+
+
+class RelayCard(msgspec.Struct, frozen=True):
+    """`/.well-known/a2acp`."""
+
+    domain: str
+    relay_key: str
+    websocket: str
+    agents: str
+    deliver: str
+    supported_versions: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Allowlist by default; `open` talks to all but the denied."""
+
+    allowed: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
+    open: bool = False
+
+    def permits(self, domain: str) -> bool:
+        """Whether packets may go to and come from `domain`."""
+        return domain not in self.denied and (self.open or domain in self.allowed)
+
+
+def wait_after(attempts: int) -> int:
+    """Microseconds before the next attempt: doubling, capped."""
+    return min(LONGEST_WAIT, FIRST_WAIT << min(attempts, 20))
+
+
+def given_up(accepted_at: Moment, now: Moment, keep: int) -> bool:
+    """Whether a packet waited long enough for a relay that does not answer."""
+    return now - accepted_at >= keep
+
+
+def read_card(raw: bytes, domain: str) -> RelayCard:
+    """Another relay's card; it must speak for the domain that was asked."""
+    try:
+        card = msgspec.json.decode(raw, type=RelayCard)
+    except (msgspec.DecodeError, RecursionError):
+        raise PeerFault("the relay's card cannot be read") from None
+    key = unb64(card.relay_key)
+    if card.domain != domain or not is_domain(card.domain) or key is None or len(key) != 32:
+        raise PeerFault("the relay's card speaks for another domain or has no key")
+    return card
+
+
+@dataclass(slots=True)
+class SeenNonces:
+    """Nonces of signed requests, remembered longer than a signature stays fresh."""
+
+    keep: int = 15 * MINUTE
+    _seen: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+
+    def fresh(self, domain: str, nonce: str, now: Moment) -> bool:
+        """True once for each nonce."""
+        if len(self._seen) > 50_000:
+            self._seen = {key: at for key, at in self._seen.items() if now - at < self.keep}
+        if (domain, nonce) in self._seen:
+            return False
+        self._seen[domain, nonce] = now
+        return True

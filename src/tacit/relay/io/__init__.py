@@ -1,0 +1,1 @@
+"""The relay's outside: its file, its sockets, its page."""

@@ -1,0 +1,331 @@
+"""Packets between relays: out with a signature and retries, in with every check (A2ACP-254 to A2ACP-256).
+
+Outgoing packets are on disk before the sender hears `accepted`, go out in order, one relay at a time in a
+task of its own, and are tried for 48 hours. Incoming requests are signed by the relay they come from; each
+packet's `from` must belong to that relay, and the agent's own signature is still verified.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import aiohttp
+import msgspec
+
+from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.moment import SECOND
+from tacit.relay.federation import (
+    BATCH,
+    KEY_CACHE,
+    RelayCard,
+    SeenNonces,
+    given_up,
+    read_card,
+    wait_after,
+)
+from tacit.relay.io import registry, store
+from tacit.relay.io.replies import bounded
+from tacit.relay.rate import TokenBuckets
+from tacit.wire import address, codes, frames, records
+from tacit.wire.encoding import b64, unb64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit.base.moment import Moment
+    from tacit.relay.io.connection import Connection
+    from tacit.relay.io.office import PostOffice
+    from tacit.relay.io.store import Outgoing
+    from tacit.wire.envelope import Envelope
+
+_log: Final = logging.getLogger("tacit.relay")
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=30, connect=10)
+_MOST_BYTES: Final = 64 * 1024
+
+
+class Carried(msgspec.Struct, frozen=True):
+    """A packet between relays."""
+
+    envelope: msgspec.Raw
+    sig: str
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """The body of a signed request."""
+
+    packets: list[Carried]
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of one packet: `accepted`, or a code and whether to come again."""
+
+    packet_id: str | None
+    code: str
+    retry_after: int | None = None
+    limit: int | None = None
+    queue_tag: str | None = None
+
+
+ACCEPTED: Final = "accepted"
+OVERFLOW: Final = "queue_overflow"
+
+
+class Federation:
+    """This relay's dealings with others."""
+
+    def __init__(self, office: PostOffice, session: aiohttp.ClientSession, *, scheme: str = "https") -> None:
+        self._office = office
+        self._http = session
+        self._scheme = scheme
+        self._wakes: dict[str, asyncio.Event] = {}
+        self._workers: dict[str, asyncio.Task[None]] = {}
+        self._nonces = SeenNonces()
+        self._rates = TokenBuckets(
+            office.limits.peer_packets_per_minute, office.limits.peer_packets_per_minute
+        )
+        self._keys: dict[str, tuple[bytes, Moment]] = {}
+        self._closing = False
+
+    # Outward.
+
+    def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
+        """Store a packet for another relay, then tell its sender."""
+        office = self._office
+        kept = office.store.write(
+            lambda file: store.put_outgoing(
+                file, office.store.next_position(), found, sig, domain, now, office.limits.per_tag
+            )
+        )
+        office.spawn(self._answer(connection, found, domain, kept))
+
+    async def _answer(
+        self, connection: Connection, found: Envelope, domain: str, kept: asyncio.Future[bool]
+    ) -> None:
+        try:
+            stored = await kept
+        except Unavailable:
+            self._office.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
+            return
+        if stored:
+            self._office.counts.accepted += 1
+            connection.confirm(found.packet_id)
+            self._wake(domain)
+            return
+        self._office.counts.overflows += 1
+        limit = self._office.limits.per_tag
+        connection.say(frames.QueueOverflow(found.queue_tag, limit, found.recipient, found.packet_id))
+
+    def start(self) -> None:
+        """Go on with what waited when the relay stopped."""
+        for domain in store.outgoing_domains(self._office.store.reader):
+            self._wake(domain)
+
+    def _wake(self, domain: str) -> None:
+        self._wakes.setdefault(domain, asyncio.Event()).set()
+        if domain not in self._workers and not self._closing:
+            task = asyncio.get_running_loop().create_task(self._work(domain))
+            self._workers[domain] = task
+            task.add_done_callback(lambda done: self._ended(domain, done))
+
+    def _ended(self, domain: str, task: asyncio.Task[None]) -> None:
+        self._workers.pop(domain, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("delivery to a relay stopped: %s", type(error).__name__)
+
+    async def close(self) -> None:
+        """Stop; what waits stays on disk."""
+        self._closing = True
+        for task in list(self._workers.values()):
+            task.cancel()
+        await asyncio.gather(*self._workers.values(), return_exceptions=True)
+
+    async def _work(self, domain: str) -> None:
+        attempts = 0
+        while True:
+            self._wakes[domain].clear()
+            waiting = store.outgoing(self._office.store.reader, domain, BATCH)
+            if not waiting:
+                await self._wakes[domain].wait()
+                continue
+            try:
+                again = await self._deliver(domain, waiting)
+            except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable) as error:
+                _log.warning("a relay does not take our packets: %s", type(error).__name__)
+                again = True
+            if again:
+                await self._give_up(waiting)
+                await asyncio.sleep(wait_after(attempts) / SECOND)
+                attempts += 1
+            else:
+                attempts = 0
+
+    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> bool:
+        office = self._office
+        card = await self.card(domain)
+        body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
+        headers = office.signatures.sign_request(
+            url=card.deliver,
+            body=body,
+            key_id=office.domain,
+            now=office.clock.now(),
+            nonce=b64(office.entropy.draw(18)),
+        )
+        async with self._http.post(card.deliver, data=body, headers=headers, timeout=_TIMEOUT) as response:
+            if response.status != 200:
+                raise Unavailable(f"the relay answered {response.status}")
+            outcomes = _outcomes(await bounded(response.content, _MOST_BYTES))
+        if len(outcomes) != len(waiting):
+            raise PeerFault("the relay answered for another number of packets")
+        return await self._settle(waiting, outcomes)
+
+    async def _settle(self, waiting: Sequence[Outgoing], outcomes: Sequence[Outcome]) -> bool:
+        """Forget what is settled; True when the rest must be tried again, in order."""
+        office, settled, again = self._office, list[int](), False
+        for one, outcome in zip(waiting, outcomes, strict=True):
+            if outcome.code in codes.RETRYABLE:
+                again = True
+                break
+            settled.append(one.position)
+            if outcome.code == ACCEPTED:
+                office.counts.federated_out += 1
+            elif outcome.code == OVERFLOW:
+                tag, limit = outcome.queue_tag or "", outcome.limit or 0
+                to = self._recipient(one)
+                await office.tell(one.sender, frames.QueueOverflow(tag, limit, to, one.packet_id))
+            else:
+                code = outcome.code if outcome.code in codes.ERROR_CODES else codes.FEDERATION_FAILED
+                await office.tell(one.sender, frames.Error(code, one.packet_id))
+        await office.store.write(lambda file: store.remove_outgoing(file, settled))
+        return again
+
+    @staticmethod
+    def _recipient(one: Outgoing) -> str | None:
+        found = msgspec.json.decode(one.envelope)
+        return cast("dict[str, Any]", found).get("to")
+
+    async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
+        office, now = self._office, self._office.clock.now()
+        dead = [one for one in waiting if given_up(one.accepted_at, now, office.limits.federation_keep)]
+        if dead:
+            positions = [one.position for one in dead]
+            await office.store.write(lambda file: store.remove_outgoing(file, positions))
+            for one in dead:
+                await office.tell(one.sender, frames.Error(codes.FEDERATION_FAILED, one.packet_id))
+
+    # Cards and keys.
+
+    async def _get(self, url: str) -> bytes:
+        async with self._http.get(url, timeout=_TIMEOUT) as response:
+            if response.status != 200:
+                raise Unavailable(f"the relay answered {response.status}")
+            return await bounded(response.content, _MOST_BYTES)
+
+    async def card(self, domain: str) -> RelayCard:
+        """Another relay's card; its key must be the pinned one, and is pinned when it is the first."""
+        card = read_card(await self._get(f"{self._scheme}://{domain}/.well-known/a2acp"), domain)
+        key = unb64(card.relay_key) or b""
+        pinned = registry.peer_key(self._office.store.reader, domain)
+        if pinned is None:
+            now = self._office.clock.now()
+            await self._office.store.write(lambda file: registry.pin_peer(file, domain, key, now))
+            pinned = registry.peer_key(self._office.store.reader, domain)
+        if pinned != key:
+            raise PeerFault("the relay's key is not the pinned one; an operator must decide")
+        return card
+
+    async def _relay_key(self, domain: str) -> bytes:
+        pinned = registry.peer_key(self._office.store.reader, domain)
+        return pinned if pinned is not None else unb64((await self.card(domain)).relay_key) or b""
+
+    async def _agent_key(self, sender: str, *, fresh: bool) -> bytes:
+        """The key of another relay's agent, cached for an hour."""
+        now = self._office.clock.now()
+        known = self._keys.get(sender)
+        if known is not None and not fresh and now - known[1] < KEY_CACHE:
+            return known[0]
+        who = address.parse(sender)
+        raw = await self._get(f"{self._scheme}://{who.domain}/v1/agents/{who.username}")
+        record = records.read_record(raw)
+        statement = records.read_statement(bytes(record.statement))
+        key = unb64(statement.signing_key) or b""
+        signed = records.statement_signed_bytes(bytes(record.statement))
+        if statement.address != sender or not self._office.signatures.verify(
+            key, signed, unb64(record.sig) or b""
+        ):
+            raise PeerFault("the agent's key record does not hold")
+        if len(self._keys) > 50_000:
+            self._keys.clear()
+        self._keys[sender] = (key, now)
+        return key
+
+    # Inward.
+
+    def admit(self, headers: Mapping[str, str]) -> str:
+        """The relay that a request claims to come from, if we talk to it at all.
+
+        Asked before its body is read.
+        """
+        domain = self._office.signatures.claimed_relay(headers) or ""
+        own = domain == self._office.domain
+        if own or not address.is_domain(domain) or not self._office.policy.permits(domain):
+            raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
+        return domain
+
+    async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[Outcome]:
+        """The outcome of each packet of a signed request; `Refused` when the request itself does not hold."""
+        office, now = self._office, self._office.clock.now()
+        domain = self.admit(headers)
+        try:
+            key = await self._relay_key(domain)
+            signer, nonce = office.signatures.verify_request(
+                url=url, headers=headers, body=body, public=key, now=now
+            )
+        except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable):
+            raise Refused(codes.BAD_SIGNATURE, "the relay signature does not hold", row="A2ACP-255") from None
+        if signer != domain or not self._nonces.fresh(domain, nonce, now):
+            raise Refused(codes.BAD_SIGNATURE, "the relay signature was used before", row="A2ACP-255")
+        try:
+            delivery = msgspec.json.decode(body, type=Delivery)
+        except (msgspec.DecodeError, RecursionError):
+            raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
+        return [await self._take(carried, domain, now) for carried in delivery.packets[:BATCH]]
+
+    async def _take(self, carried: Carried, domain: str, now: Moment) -> Outcome:
+        office = self._office
+        try:
+            found = office.gate.from_relay(bytes(carried.envelope), signer=domain, own_domain=office.domain)
+        except Refused as refused:
+            office.counts.errors[refused.code] += 1
+            return Outcome(None, refused.code)
+        wait = self._rates.take(domain, now)
+        if wait:
+            return Outcome(found.packet_id, codes.RATE_LIMITED, wait)
+        try:
+            await self._check_agent(found, carried.sig)
+            answer = await office.take_from_relay(found, carried.sig, now)
+        except Refused as refused:
+            office.counts.errors[refused.code] += 1
+            return Outcome(found.packet_id, refused.code)
+        except (aiohttp.ClientError, TimeoutError, TacitError):
+            return Outcome(found.packet_id, codes.UNAVAILABLE, 5)
+        if isinstance(answer, frames.QueueOverflow):
+            return Outcome(found.packet_id, OVERFLOW, limit=answer.limit, queue_tag=answer.queue_tag)
+        if isinstance(answer, frames.Error):
+            return Outcome(found.packet_id, answer.code, answer.retry_after)
+        return Outcome(found.packet_id, ACCEPTED)
+
+    async def _check_agent(self, found: Envelope, sig: str) -> None:
+        try:
+            self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=False))
+        except Refused:
+            # Perhaps the agent has new keys: look once more before refusing (A2ACP-255).
+            self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=True))
+
+
+def _outcomes(raw: bytes) -> list[Outcome]:
+    try:
+        return msgspec.json.decode(raw, type=list[Outcome])
+    except (msgspec.DecodeError, RecursionError):
+        raise PeerFault("the relay's answer cannot be read") from None

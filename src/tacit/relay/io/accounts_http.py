@@ -1,0 +1,351 @@
+"""Registration over HTTP: email code, passkey, enrolment code; no password anywhere.
+
+A2ACP-011, A2ACP-012, A2ACP-014, A2ACP-015, A2ACP-019.
+
+A person's session lives in a strict cookie and in memory only. The first step answers alike for free and
+taken names; who owns a mailbox learns the truth after proving it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from aiohttp import web
+
+from tacit.base.errors import Refused
+from tacit.base.moment import rfc3339
+from tacit.relay import accounts
+from tacit.relay.accounts import Pending, Session, Waiting
+from tacit.relay.io import registry
+from tacit.relay.io.replies import caller, json_body, json_reply, text_field
+from tacit.relay.rate import TokenBuckets
+from tacit.wire import frames, records
+from tacit.wire.address import Address
+from tacit.wire.encoding import b64, canonical, unb64
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tacit.base.moment import Moment
+    from tacit.relay.io.office import PostOffice
+    from tacit.relay.ports import Mailer, Passkeys
+    from tacit.wire.records import Statement
+
+COOKIE: Final = "tacit_relay_session"
+_log: Final = logging.getLogger("tacit.relay")
+
+
+class Accounts:
+    """The account endpoints of one relay."""
+
+    def __init__(
+        self, office: PostOffice, passkeys: Passkeys, mailer: Mailer, *, pepper: bytes, secure_cookie: bool
+    ) -> None:
+        self._office = office
+        self._passkeys = passkeys
+        self._mailer = mailer
+        self._pepper = pepper
+        self._secure = secure_cookie
+        self._pending: Waiting[Pending] = Waiting()
+        self._sessions: Waiting[Session] = Waiting()
+        self._logins: Waiting[Pending] = Waiting()
+        self._rates = TokenBuckets(per_minute=20, burst=40)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Where each step is."""
+        return [
+            web.post("/v1/accounts", self.begin),
+            web.post("/v1/accounts/confirm", self.confirm),
+            web.post("/v1/accounts/passkey", self.add_first_passkey),
+            web.post("/v1/accounts/recovery", self.recover),
+            web.post("/v1/accounts/recovery/confirm", self.finish_recovery),
+            web.delete("/v1/accounts", self.delete),
+            web.post("/v1/sessions/options", self.login_options),
+            web.post("/v1/sessions", self.login),
+            web.post("/v1/passkeys/options", self.another_passkey_options),
+            web.post("/v1/passkeys", self.another_passkey),
+            web.post("/v1/enrolment-codes", self.enrolment_code),
+            web.post("/v1/agents", self.enrol),
+        ]
+
+    def _slow_down(self, request: web.Request) -> Moment:
+        now = self._office.clock.now()
+        source = caller(request, behind_proxy=self._office.behind_proxy)
+        wait = self._rates.take(self._office.source(source), now)
+        if wait:
+            raise Refused("rate_limited", "too many requests", details={"retry_after": wait})
+        return now
+
+    def _token(self) -> str:
+        return b64(self._office.entropy.draw(24))
+
+    # A new account.
+
+    async def begin(self, request: web.Request) -> web.Response:
+        """Name and email; a code is mailed. The answer is the same whether or not the name is free."""
+        now = self._slow_down(request)
+        body = await json_body(request)
+        username, email = text_field(body, "username").strip().lower(), text_field(body, "email")
+        accounts.check_username(username)
+        accounts.check_email(email)
+        code = accounts.email_code(self._office.entropy.draw(16))
+        expires = _later(now, self._office.limits.email_code_valid)
+        pending = Pending(
+            username, accounts.email_hash(self._pepper, email), accounts.code_hash(code), expires, 0
+        )
+        token = self._token()
+        self._pending.put(token, pending)
+        await self._mailer.send(email, "Your relay code", f"Your code is {code}. It is valid for 15 minutes.")
+        return json_reply({"registration": token}, 202)
+
+    async def confirm(self, request: web.Request) -> web.Response:
+        """The mailed code; answers with what the browser needs to make a passkey."""
+        now = self._slow_down(request)
+        body = await json_body(request)
+        pending = self._pending.get(text_field(body, "registration"), now)
+        pending = accounts.confirm(pending, text_field(body, "code"), self._office.limits)
+        pending.challenge = self._office.entropy.draw(32)
+        user_id = accounts.code_hash(pending.username)[:16]
+        return json_reply(
+            self._passkeys.creation_options(
+                username=str(Address(pending.username, self._office.domain)),
+                user_id=user_id,
+                challenge=pending.challenge,
+            )
+        )
+
+    async def add_first_passkey(self, request: web.Request) -> web.Response:
+        """The new passkey; only now does the account exist."""
+        now = self._slow_down(request)
+        body = await json_body(request)
+        token = text_field(body, "registration")
+        pending = self._pending.get(token, now)
+        if pending is None or not pending.confirmed or not pending.challenge:
+            raise Refused("bad_code", "confirm the email code first", row="A2ACP-019")
+        challenge, pending.challenge = pending.challenge, b""
+        credential = self._passkeys.created(_object(body, "credential"), challenge)
+        self._pending.drop(token)
+
+        def create(file: apsw.Connection) -> int:
+            account = registry.create_account(
+                file, username=pending.username, email_hash=pending.email_hash, now=now
+            )
+            registry.add_passkey(file, account, credential)
+            return account
+
+        account = await self._office.store.write(create)
+        return self._signed_in(account, pending.username, now, 201)
+
+    def _signed_in(self, account: int, username: str, now: Moment, status: int = 200) -> web.Response:
+        token = self._token()
+        valid = self._office.limits.session_valid
+        self._sessions.put(token, Session(account, username, _later(now, valid)))
+        reply = json_reply({"address": str(Address(username, self._office.domain))}, status)
+        reply.set_cookie(
+            COOKIE,
+            token,
+            httponly=True,
+            samesite="Strict",
+            secure=self._secure,
+            path="/v1",
+            max_age=valid // 10**6,
+        )
+        return reply
+
+    def _session(self, request: web.Request, now: Moment) -> Session:
+        session = self._sessions.get(request.cookies.get(COOKIE, ""), now)
+        if session is None:
+            raise Refused("not_signed_in", "sign in with your passkey first", row="A2ACP-014")
+        return session
+
+    # Signing in.
+
+    async def login_options(self, request: web.Request) -> web.Response:
+        """A challenge for any passkey of this site; it names nobody."""
+        now = self._slow_down(request)
+        token, challenge = self._token(), self._office.entropy.draw(32)
+        login = Pending(
+            "", b"", b"", _later(now, self._office.limits.email_code_valid), 0, challenge=challenge
+        )
+        self._logins.put(token, login)
+        return json_reply({"login": token, "options": self._passkeys.request_options(challenge)})
+
+    async def login(self, request: web.Request) -> web.Response:
+        """A signed challenge becomes a session."""
+        now = self._slow_down(request)
+        body = await json_body(request)
+        token, credential = text_field(body, "login"), _object(body, "credential")
+        login = self._logins.get(token, now)
+        self._logins.drop(token)
+        credential_id = unb64(text_field(credential, "id")) or b""
+        known = registry.passkey(self._office.store.reader, credential_id)
+        if login is None or known is None:
+            raise Refused("passkey_refused", "the passkey was not accepted", row="A2ACP-011")
+        account, username, stored = known
+        count = self._passkeys.asserted(credential, login.challenge, stored)
+        await self._office.store.write(lambda file: registry.count_use(file, credential_id, count))
+        return self._signed_in(account, username, now)
+
+    async def another_passkey_options(self, request: web.Request) -> web.Response:
+        """What the browser needs to make a further passkey for the signed-in account."""
+        now = self._slow_down(request)
+        session = self._session(request, now)
+        token, challenge = self._token(), self._office.entropy.draw(32)
+        expires = _later(now, self._office.limits.email_code_valid)
+        self._logins.put(token, Pending(session.username, b"", b"", expires, 0, challenge=challenge))
+        options = self._passkeys.creation_options(
+            username=str(Address(session.username, self._office.domain)),
+            user_id=accounts.code_hash(session.username)[:16],
+            challenge=challenge,
+        )
+        return json_reply({"login": token, "options": options})
+
+    async def another_passkey(self, request: web.Request) -> web.Response:
+        """A further passkey, after a recovery or for a second device."""
+        now = self._slow_down(request)
+        session = self._session(request, now)
+        body = await json_body(request)
+        token = text_field(body, "login")
+        waiting = self._logins.get(token, now)
+        self._logins.drop(token)
+        if waiting is None or waiting.username != session.username:
+            raise Refused("passkey_refused", "the passkey was not accepted", row="A2ACP-011")
+        credential = self._passkeys.created(_object(body, "credential"), waiting.challenge)
+        await self._office.store.write(lambda file: registry.add_passkey(file, session.account, credential))
+        return json_reply({"address": str(Address(session.username, self._office.domain))}, 201)
+
+    # Agents.
+
+    async def enrolment_code(self, request: web.Request) -> web.Response:
+        """A one-time code for the signed-in person's headless agent (A2ACP-012)."""
+        now = self._slow_down(request)
+        session = self._session(request, now)
+        code = accounts.code_text(self._office.entropy.draw(accounts.CODE_BYTES))
+        expires = _later(now, self._office.limits.enrolment_valid)
+        await self._office.store.write(
+            lambda file: registry.add_code(
+                file, code=code, purpose="enrol", username=session.username, expires=expires
+            )
+        )
+        address = str(Address(session.username, self._office.domain))
+        return json_reply({"code": code, "address": address, "expires_at": rfc3339(expires)}, 201)
+
+    async def enrol(self, request: web.Request) -> web.Response:
+        """An agent's public keys with a code; wrong, used or expired codes register nothing."""
+        now = self._slow_down(request)
+        body = await json_body(request)
+        record = records.read_record(canonical(_object(body, "record")))
+        raw = bytes(record.statement)
+        statement = records.read_statement(raw)
+        code = text_field(body, "code")
+        key = self._check_record(statement, record, code, text_field(body, "possession"))
+        username = statement.address.removeprefix("agent:").partition("@")[0]
+
+        def register(file: apsw.Connection) -> None:
+            purpose, owner = registry.take_code(file, code, now, "enrol", "invite")
+            known = registry.account_of(file, username)
+            if owner != username or (purpose == "invite" and known is not None):
+                raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-012")
+            account = known[0] if known else registry.create_account(
+                file, username=username, email_hash=None, now=now
+            )  # fmt: skip
+            registry.register_agent(
+                file,
+                account,
+                signing_key=key,
+                serial=statement.serial,
+                record=canonical(_record(body)),
+                now=now,
+            )
+
+        await self._office.store.write(register)
+        self._office.forget_agent(username)
+        return json_reply({"address": statement.address}, 201)
+
+    def _check_record(
+        self, statement: Statement, record: records.KeyRecord, code: str, possession: str
+    ) -> bytes:
+        raw, key = bytes(record.statement), unb64(statement.signing_key) or b""
+        signatures = self._office.signatures
+        proof = records.enrolment_signed_bytes(
+            relay=self._office.domain, owner=statement.address, code=code, statement=raw
+        )
+        sound = (
+            statement.address.endswith(f"@{self._office.domain}")
+            and signatures.sound(key)
+            and signatures.verify(key, records.statement_signed_bytes(raw), unb64(record.sig) or b"")
+            and signatures.verify(key, proof, unb64(possession) or b"")
+        )
+        if not sound:
+            raise Refused("bad_record", "the key record does not hold", row="A2ACP-014")
+        return key
+
+    # Loss and farewell.
+
+    async def recover(self, request: web.Request) -> web.Response:
+        """Lost passkey: a mailed code that works after three days, announced to the connected agent."""
+        now = self._slow_down(request)
+        body = await json_body(request)
+        username, email = text_field(body, "username").strip().lower(), text_field(body, "email")
+        known = registry.account_of(self._office.store.reader, username)
+        if known is not None and known[1] == accounts.email_hash(self._pepper, email):
+            await self._start_recovery(username, email, now)
+        # The same answer for everyone.
+        return json_reply({"status": "if the name and the email belong together, a mail is on its way"}, 202)
+
+    async def _start_recovery(self, username: str, email: str, now: Moment) -> None:
+        code = accounts.code_text(self._office.entropy.draw(accounts.CODE_BYTES))
+        opens = _later(now, self._office.limits.recovery_delay)
+        expires = _later(opens, self._office.limits.invite_valid)
+        await self._office.store.write(
+            lambda file: registry.add_code(
+                file, code=code, purpose="recovery", username=username, expires=expires, not_before=opens
+            )
+        )
+        notice = frames.Notice("recovery_started", rfc3339(opens))
+        await self._office.tell(str(Address(username, self._office.domain)), notice)
+        await self._mailer.send(
+            email, "Relay account recovery", f"From {rfc3339(opens)} this code works: {code}"
+        )
+
+    async def finish_recovery(self, request: web.Request) -> web.Response:
+        """The recovery code, after the delay, becomes a session in which a new passkey is made."""
+        now = self._slow_down(request)
+        code = text_field(await json_body(request), "code")
+        _, username = await self._office.store.write(
+            lambda file: registry.take_code(file, code, now, "recovery")
+        )
+        known = registry.account_of(self._office.store.reader, username)
+        if known is None:
+            raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-019")
+        return self._signed_in(known[0], username, now)
+
+    async def delete(self, request: web.Request) -> web.Response:
+        """Keys and queue go; the name is never given again."""
+        now = self._slow_down(request)
+        session = self._session(request, now)
+        await self._office.store.write(lambda file: registry.delete_account(file, session.account))
+        self._office.room.forget(session.account)
+        self._office.forget_agent(session.username)
+        self._sessions.drop_account(session.account)
+        connection = self._office.connected.get(session.account)
+        if connection is not None:
+            connection.close(4003)
+        return json_reply({"deleted": str(Address(session.username, self._office.domain))})
+
+
+def _later(now: Moment, by: int) -> Moment:
+    return cast("Moment", now + by)
+
+
+def _object(body: dict[str, Any], name: str) -> dict[str, Any]:
+    value: object = body.get(name)
+    if not isinstance(value, dict):
+        raise Refused("bad_request", f"{name} is missing")
+    return cast("dict[str, Any]", value)
+
+
+def _record(body: dict[str, Any]) -> dict[str, Any]:
+    given = _object(body, "record")
+    return {key: given[key] for key in ("statement", "sig", "rotation_sig") if given.get(key) is not None}

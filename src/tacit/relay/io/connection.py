@@ -1,0 +1,181 @@
+"""One agent's connection: what waits to be said, what was handed out, how far its mailbox was read.
+
+A2ACP-001, A2ACP-002, A2ACP-223.
+
+An idle connection owns no task of its own; a pump runs only while there is something to say. Packets go out
+in the order they were accepted, within a window; the rest stays in the file until the agent has answered
+`received`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from aiohttp import WSMsgType
+
+from tacit.wire import codes, frames
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from tacit.base.moment import Moment
+    from tacit.relay.io.store import Queued, RelayStore
+    from tacit.relay.settings import Limits
+
+_PAGE: Final = 32
+_log: Final = logging.getLogger("tacit.relay")
+
+
+class Connection:
+    """A WebSocket and its place in the mailbox. Unauthenticated until `account` is set."""
+
+    __slots__ = (
+        "_limits",
+        "_pump_task",
+        "_store",
+        "_unsent",
+        "_ws",
+        "accepted",
+        "account",
+        "address",
+        "behind",
+        "challenge",
+        "closing",
+        "cursor",
+        "heard",
+        "inflight",
+        "key",
+        "opened", "penalty", "progress",
+        "source",
+    )  # fmt: skip
+
+    def __init__(
+        self, ws: web.WebSocketResponse, store: RelayStore, limits: Limits, *, source: str, now: Moment
+    ) -> None:
+        self._ws = ws
+        self._store = store
+        self._limits = limits
+        self.source = source
+        self.opened = now
+        self.heard = now
+        self.progress = now
+        self.challenge = ""
+        self.account = 0
+        self.address = ""
+        self.key = b""
+        self.accepted: list[str] = []
+        self._unsent: deque[bytes] = deque()
+        self.inflight: dict[int, tuple[str, str, int]] = {}
+        self.cursor = 0
+        self.behind = False
+        self.closing = 0
+        self.penalty = False
+        self._pump_task: asyncio.Task[None] | None = None
+
+    def say(self, frame: frames.Frame) -> None:
+        """Send a control frame as soon as the socket takes it."""
+        self.say_bytes(frames.encode(frame))
+
+    def say_bytes(self, frame: bytes) -> None:
+        """Send a frame that is encoded already."""
+        if len(self._unsent) >= self._limits.unsent_frames:
+            self.close(codes.CLOSE_TOO_SLOW)
+            return
+        self._unsent.append(frame)
+        self.wake()
+
+    def confirm(self, packet_id: str) -> None:
+        """Tell the sender that its packet is on disk; those of one commit share a frame."""
+        self.accepted.append(packet_id)
+        self.wake()
+
+    def deliver(self, queued: Queued) -> None:
+        """Hand out a packet now, or leave it in the file until the window has room."""
+        if queued.position <= self.cursor:
+            return
+        if self.behind or len(self.inflight) >= self._limits.window_packets:
+            self.behind = True
+        else:
+            self._hand_out(queued)
+        self.wake()
+
+    def read_mailbox(self) -> None:
+        """Begin at the oldest packet."""
+        self.behind = True
+        self.wake()
+
+    def hand_out_again(self) -> None:
+        """What was handed out long ago and never answered is handed out once more.
+
+        Its reader knows repeats.
+        """
+        self.inflight.clear()
+        self.cursor = 0
+        self.read_mailbox()
+
+    def close(self, code: int, last: frames.Frame | None = None) -> None:
+        """Close after one last frame; whatever else waited stays in the file."""
+        if self.closing:
+            return
+        self.closing = code
+        self._unsent.clear()
+        self.accepted.clear()
+        if last is not None:
+            self._unsent.append(frames.encode(last))
+        self.wake()
+
+    async def drained(self) -> None:
+        """Wait until the last frame and the close are out."""
+        if self._pump_task is not None:
+            await asyncio.wait({self._pump_task}, timeout=5)
+
+    def abort(self) -> None:
+        """The socket is gone."""
+        self.closing = self.closing or 1006
+        self._unsent.clear()
+        if self._pump_task is not None:
+            self._pump_task.cancel()
+
+    def wake(self) -> None:
+        """See that the pump runs."""
+        if self._pump_task is None:
+            self._pump_task = asyncio.get_running_loop().create_task(self._pump())
+
+    async def _pump(self) -> None:
+        try:
+            while await self._step():
+                pass
+        except (ConnectionError, RuntimeError):
+            # The peer went away while we spoke; the reading side notices and tidies up.
+            self._unsent.clear()
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self._pump_task = None
+
+    async def _step(self) -> bool:
+        if self.accepted and not self.closing:
+            ids, self.accepted = self.accepted, []
+            await self._ws.send_frame(frames.encode(frames.Accepted(ids)), WSMsgType.TEXT)
+            return True
+        if self._unsent:
+            await self._ws.send_frame(self._unsent.popleft(), WSMsgType.TEXT)
+            return True
+        if self.closing:
+            await self._ws.close(code=self.closing)
+            return False
+        if self.behind and self.account and len(self.inflight) < self._limits.window_packets:
+            page = self._store.fetch(self.account, self.cursor, _PAGE)
+            self.behind = len(page) == _PAGE
+            for queued in page:
+                self._hand_out(queued)
+            return bool(page)
+        return False
+
+    def _hand_out(self, queued: Queued) -> None:
+        self.cursor = queued.position
+        self.inflight[queued.position] = (queued.sender, queued.tag, queued.size)
+        self._unsent.append(frames.packet_bytes(queued.envelope, queued.sig, queued.position))

@@ -1,0 +1,489 @@
+"""The post office: takes frames, keeps the order of checks, stores, then answers and hands out.
+
+A2ACP-001 to A2ACP-006, A2ACP-016 to A2ACP-018, A2ACP-218 to A2ACP-223, A2ACP-249, A2ACP-254, A2ACP-257.
+
+Composes the rules; the rules themselves stand in the core. Nothing is answered `accepted` before its commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, Final, Protocol
+
+from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.relay.admission import Gate, RateLimited
+from tacit.relay.federation import Policy
+from tacit.relay.io import registry, store
+from tacit.relay.io.metrics import Counts
+from tacit.relay.io.store import Put, Queued
+from tacit.relay.login import NOBODY, Failures, challenge_holds
+from tacit.relay.quota import Room
+from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+from tacit.wire import address, codes, envelope, frames, records
+from tacit.wire.encoding import b64, canonical, unb64
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    import apsw
+
+    from tacit.base.moment import Moment
+    from tacit.base.ports import Clock, Entropy
+    from tacit.relay.io.connection import Connection
+    from tacit.relay.io.registry import Agent
+    from tacit.relay.io.store import RelayStore
+    from tacit.relay.ports import Signatures
+    from tacit.relay.settings import Limits
+    from tacit.wire.envelope import Envelope
+
+_log: Final = logging.getLogger("tacit.relay")
+_MOST_CACHED: Final = 50_000
+_MOST_MARKERS: Final = 200
+_PREKEY_KINDS: Final = {
+    registry.ONE_TIME: "one_time",
+    registry.LAST_RESORT: "last_resort",
+    registry.SIGNED: "signed",
+}
+
+
+class Abroad(Protocol):
+    """Takes what is addressed to another relay."""
+
+    def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
+        """Store it for that relay, then tell the sender."""
+        ...
+
+
+class PostOffice:
+    """One relay's mailboxes and whoever is connected to them."""
+
+    def __init__(
+        self,
+        *,
+        domain: str,
+        relay_store: RelayStore,
+        signatures: Signatures,
+        clock: Clock,
+        entropy: Entropy,
+        limits: Limits,
+        open_federation: bool = False,
+        behind_proxy: bool = False,
+    ) -> None:
+        self.domain = domain
+        self.store = relay_store
+        self.signatures = signatures
+        self.clock = clock
+        self.entropy = entropy
+        self.limits = limits
+        self.counts = Counts()
+        self.room = Room(limits)
+        self.room.load(relay_store.occupancy())
+        self.standing = Standing()
+        self.standing.load(registry.standing(relay_store.reader))
+        self.failures = Failures(limits)
+        self.gate = Gate(
+            verify=signatures.verify,
+            rates=TokenBuckets(limits.packets_per_minute, limits.burst),
+            newcomers=NewRecipients(limits.new_recipients_per_hour),
+            standing=self.standing,
+        )
+        self.connected: dict[int, Connection] = {}
+        self.all: set[Connection] = set()
+        self.sources: Counter[str] = Counter()
+        self.abroad: Abroad | None = None
+        self._agents: OrderedDict[str, Agent] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._source_key = entropy.draw(32)
+        self._open_federation = open_federation
+        self.behind_proxy = behind_proxy
+        self.reload()
+
+    def reload(self) -> None:
+        """Read again what an operator may have changed."""
+        reader = self.store.reader
+        self.blocked = registry.blocked(reader)
+        allowed, denied = registry.peers(reader)
+        self.policy = Policy(allowed, denied, self._open_federation)
+        self._agents.clear()
+        for connection in [found for found in self.connected.values() if found.address in self.blocked]:
+            connection.close(codes.CLOSE_BLOCKED)
+
+    def source(self, remote: str | None) -> str:
+        """A caller's network address as a keyed hash that means nothing elsewhere or after a restart."""
+        return hashlib.blake2b((remote or "").encode(), key=self._source_key, digest_size=8).hexdigest()
+
+    def agent(self, username: str) -> Agent | None:
+        """A registered agent of this relay."""
+        found = self._agents.get(username)
+        if found is None:
+            found = registry.agent(self.store.reader, username)
+            if found is not None:
+                self._agents[username] = found
+                if len(self._agents) > _MOST_CACHED:
+                    self._agents.popitem(last=False)
+        return found
+
+    def forget_agent(self, username: str) -> None:
+        """Its keys have changed: whoever speaks with the old ones must prove the new ones."""
+        known = self._agents.pop(username, None)
+        connection = self.connected.get(known.account) if known else None
+        fresh = self.agent(username)
+        if connection is not None and (fresh is None or fresh.signing_key != connection.key):
+            connection.close(codes.CLOSE_AUTH_FAILED)
+
+    def prekeys_low(self, account: int) -> None:
+        """Tell a connected agent how few one-time prekeys are left."""
+        connection = self.connected.get(account)
+        if connection is not None:
+            connection.say(frames.PrekeysOk(registry.prekeys_left(self.store.reader, account)))
+
+    def spawn(self, work: Coroutine[object, object, None]) -> None:
+        """Run something that has no caller to wait for it; a failure is logged, never lost."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("background work failed: %s", type(error).__name__)
+
+    async def settle(self) -> None:
+        """Wait for work in the background."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    # Arrivals and departures.
+
+    def arrived(self, connection: Connection) -> None:
+        """A socket opened: challenge it (A2ACP-016)."""
+        self.all.add(connection)
+        self.sources[connection.source] += 1
+        connection.challenge = b64(self.entropy.draw(32))
+        connection.say(frames.Challenge(connection.challenge, self.domain, ["0.1", "0.2"]))
+
+    def left(self, connection: Connection) -> None:
+        """A socket closed."""
+        connection.abort()
+        self.all.discard(connection)
+        self.sources[connection.source] -= 1
+        if self.sources[connection.source] <= 0:
+            del self.sources[connection.source]
+        if self.connected.get(connection.account) is connection:
+            del self.connected[connection.account]
+
+    # Frames.
+
+    def hear(self, connection: Connection, text: bytes | str, now: Moment) -> None:
+        """One text frame from an agent."""
+        try:
+            frame = frames.decode(text)
+        except PeerFault:
+            self.refuse(connection, codes.BAD_ENVELOPE)
+            return
+        if isinstance(frame, frames.Packet):
+            self._packet(connection, frame, now)
+        elif isinstance(frame, frames.Auth):
+            self._auth(connection, frame, now)
+        elif connection.account == 0:
+            if frame is not None:
+                self.refuse(connection, codes.NOT_AUTHENTICATED)
+        elif isinstance(frame, frames.Received):
+            self._received(connection, frame)
+        elif isinstance(frame, frames.Prekeys):
+            self.spawn(self._prekeys(connection, frame))
+        elif isinstance(frame, frames.Report):
+            self.standing.report(connection.address, frame.sender, now)
+
+    def refuse(
+        self, connection: Connection, code: str, packet_id: str | None = None, wait: int | None = None
+    ) -> None:
+        """Say which packet was not taken, and why."""
+        self.counts.errors[code] += 1
+        connection.say(frames.Error(code, packet_id, wait))
+
+    def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
+        sent, connection.challenge = connection.challenge, ""
+        username, _, domain = frame.address.removeprefix("agent:").partition("@")
+        agent = self.agent(username) if domain == self.domain and address.is_username(username) else None
+        signed = frames.auth_bytes(relay=self.domain, address=frame.address, challenge=frame.challenge)
+        # One check for all, whether or not the address exists: the time taken tells nothing.
+        key = agent.signing_key if agent else NOBODY
+        holds = self.signatures.verify(key, signed, unb64(frame.signature) or b"")
+        timely = challenge_holds(sent, frame.challenge, connection.opened, now, self.limits)
+        locked = self.failures.locked(connection.source, frame.address, now)
+        shut = locked or frame.address in self.blocked or connection.account != 0
+        if agent is None or not holds or not timely or shut:
+            self.counts.login_failures += 1
+            self.failures.failed(connection.source, frame.address, now)
+            connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
+            return
+        self.failures.succeeded(connection.source, frame.address)
+        self._welcome(connection, agent, frame.address)
+
+    def _welcome(self, connection: Connection, agent: Agent, spoken: str) -> None:
+        old = self.connected.get(agent.account)
+        if old is not None:
+            self.counts.superseded += 1
+            old.close(codes.CLOSE_SUPERSEDED, frames.Superseded())
+        connection.account = agent.account
+        connection.address = spoken
+        connection.key = agent.signing_key
+        self.connected[agent.account] = connection
+        self.counts.logins += 1
+        connection.say(
+            frames.AuthOk(
+                spoken,
+                self.room.packets(agent.account),
+                self.limits.heartbeat_seconds,
+                registry.prekeys_left(self.store.reader, agent.account),
+                registry.signed_prekey_id(self.store.reader, agent.account),
+            )
+        )
+        for identifier, tag, refused in store.markers(self.store.reader, agent.account):
+            connection.say(
+                frames.QueueOverflow(tag, self.limits.per_tag, refused=refused, delivery=-identifier)
+            )
+        self.spawn(self._hand_over_notices(connection))
+        connection.read_mailbox()
+
+    async def _hand_over_notices(self, connection: Connection) -> None:
+        account = connection.account
+        for frame in await self.store.write(lambda file: registry.take_notices(file, account)):
+            connection.say_bytes(frame)
+
+    def _packet(self, connection: Connection, frame: frames.Packet, now: Moment) -> None:
+        raw = bytes(frame.envelope)
+        if connection.account == 0:
+            self.refuse(connection, codes.NOT_AUTHENTICATED, envelope.packet_id_of(raw))
+            return
+        try:
+            found = self.gate.from_agent(
+                raw, frame.sig, speaker=connection.address, key=connection.key, now=now
+            )
+            self._route(connection, found, frame.sig, now)
+        except RateLimited as limited:
+            connection.penalty = True
+            self.refuse(connection, limited.code, envelope.packet_id_of(raw), limited.retry_after)
+        except Refused as refused:
+            self.refuse(connection, refused.code, envelope.packet_id_of(raw))
+        except Unavailable:
+            self.refuse(connection, codes.UNAVAILABLE, envelope.packet_id_of(raw), 5)
+
+    def _route(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
+        to = address.parse(found.recipient)
+        if to.domain != self.domain:
+            if self.abroad is None or not self.policy.permits(to.domain):
+                raise Refused(
+                    codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256"
+                )
+            self.abroad.accept(connection, found, sig, to.domain, now)
+            return
+        agent = self.agent(to.username)
+        if agent is None or found.recipient in self.blocked:
+            raise Refused(codes.UNKNOWN_RECIPIENT, "nobody is registered there", row="A2ACP-018")
+        size = len(found.raw)
+        over = self.room.reserve(
+            agent.account, found.queue_tag, found.sender, size, replaces=found.replaces_queue
+        )
+        if over is not None:
+            self._overflow(connection, agent.account, found, over.limit)
+            return
+
+        def then(put: Put, outcome: int | TacitError) -> None:
+            if isinstance(outcome, TacitError):
+                self._release(put)
+                self.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
+                return
+            self.counts.accepted += 1
+            connection.confirm(found.packet_id)
+            self._stored(put, outcome)
+
+        self._keep(Put(agent.account, found, sig, size, now, then))
+
+    def _keep(self, put: Put) -> None:
+        """Store a packet for which room was reserved; `put.then` is told."""
+        try:
+            if put.envelope.replaces_queue:
+                self.spawn(self._replace(put, self.store.write(lambda file: self._swap(file, put))))
+            else:
+                self.store.put(put)
+        except Unavailable:
+            self._release(put)
+            raise
+
+    def _swap(self, file: apsw.Connection, put: Put) -> list[tuple[int, int]]:
+        return store.replace(file, put, self.store.next_position())
+
+    async def _replace(self, put: Put, swapped: asyncio.Future[list[tuple[int, int]]]) -> None:
+        try:
+            gone = await swapped
+        except Unavailable as error:
+            put.then(put, error)
+            return
+        connection = self.connected.get(put.recipient)
+        for position, size in gone:
+            self.room.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, size)
+            if connection is not None:
+                connection.inflight.pop(position, None)
+        put.then(put, put.position)
+
+    def _stored(self, put: Put, position: int) -> None:
+        if position == 0:
+            # It was there already: the sender repeats itself after a crash. One copy, one place.
+            self._release(put)
+            return
+        recipient = self.connected.get(put.recipient)
+        if recipient is not None:
+            found = put.envelope
+            recipient.deliver(Queued(position, found.sender, found.queue_tag, put.size, found.raw, put.sig))
+            self.counts.delivered += 1
+
+    def _release(self, put: Put) -> None:
+        self.room.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, put.size)
+
+    def _overflow(self, connection: Connection, account: int, found: Envelope, limit: int) -> None:
+        self.counts.overflows += 1
+        connection.say(frames.QueueOverflow(found.queue_tag, limit, found.recipient, found.packet_id))
+        self.spawn(self.mark(account, found.queue_tag))
+
+    async def mark(self, account: int, tag: str) -> None:
+        """Leave the recipient a note that packets of a tag were refused."""
+        await self.store.write(lambda file: store.mark(file, account, tag, _MOST_MARKERS))
+
+    def _received(self, connection: Connection, frame: frames.Received) -> None:
+        connection.progress = connection.heard
+        known = [position for position in frame.deliveries if position in connection.inflight or position < 0]
+        for position in known:
+            entry = connection.inflight.pop(position, None)
+            if entry is not None:
+                sender, tag, size = entry
+                self.room.release(connection.account, tag, sender, size)
+                self.counts.received += 1
+        if known:
+            account = connection.account
+            self.spawn(_awaited(self.store.write(lambda file: store.remove(file, account, known))))
+            connection.wake()
+
+    async def _prekeys(self, connection: Connection, frame: frames.Prekeys) -> None:
+        try:
+            kinds = {
+                registry.SIGNED: [frame.signed] if frame.signed else [],
+                registry.LAST_RESORT: [frame.last_resort] if frame.last_resort else [],
+                registry.ONE_TIME: frame.one_time[: self.limits.one_time_prekeys],
+            }
+            stored = {
+                kind: [self._checked(connection, kind, fields) for fields in given]
+                for kind, given in kinds.items()
+                if given
+            }
+        except Refused as refused:
+            self.refuse(connection, refused.code)
+            return
+        account, most = connection.account, self.limits.one_time_prekeys
+
+        def keep(file: apsw.Connection) -> int:
+            if frame.reset:
+                registry.drop_prekeys(file, account)
+            for kind, prekeys in stored.items():
+                registry.store_prekeys(file, account, kind, prekeys, most)
+            return registry.prekeys_left(file, account)
+
+        connection.say(frames.PrekeysOk(await self.store.write(keep)))
+
+    def _checked(self, connection: Connection, kind: int, fields: dict[str, object]) -> tuple[int, bytes]:
+        prekey = records.prekey_of(fields)
+        signed = records.prekey_signed_bytes(connection.address, _PREKEY_KINDS[kind], prekey.id, prekey.key)
+        if not self.signatures.verify(connection.key, signed, unb64(prekey.sig) or b""):
+            raise Refused(codes.BAD_SIGNATURE, "a prekey is not signed by its agent", row="A2ACP-245")
+        return prekey.id, canonical({"id": prekey.id, "key": prekey.key, "sig": prekey.sig})
+
+    # Other relays.
+
+    async def take_from_relay(self, found: Envelope, sig: str, now: Moment) -> frames.Frame | None:
+        """Store a packet that another relay brought.
+
+        None when it is on disk, else the refusal to pass back.
+        """
+        agent = self.agent(address.parse(found.recipient).username)
+        if agent is None or found.recipient in self.blocked or found.sender in self.blocked:
+            return frames.Error(codes.UNKNOWN_RECIPIENT, found.packet_id)
+        size = len(found.raw)
+        over = self.room.reserve(
+            agent.account, found.queue_tag, found.sender, size, replaces=found.replaces_queue
+        )
+        if over is not None:
+            self.counts.overflows += 1
+            await self.mark(agent.account, found.queue_tag)
+            return frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id)
+        done: asyncio.Future[int | TacitError] = asyncio.get_running_loop().create_future()
+
+        def then(put: Put, outcome: int | TacitError) -> None:
+            if isinstance(outcome, TacitError):
+                self._release(put)
+            else:
+                self.counts.federated_in += 1
+                self._stored(put, outcome)
+            if not done.done():
+                done.set_result(outcome)
+
+        self._keep(Put(agent.account, found, sig, size, now, then))
+        outcome = await done
+        failed = isinstance(outcome, TacitError)
+        return frames.Error(codes.UNAVAILABLE, found.packet_id, 5) if failed else None
+
+    async def tell(self, sender: str, frame: frames.Frame) -> None:
+        """A control frame for a local agent, now or when it is back."""
+        username, _, domain = sender.removeprefix("agent:").partition("@")
+        agent = self.agent(username) if domain == self.domain else None
+        if agent is None:
+            return
+        connection = self.connected.get(agent.account)
+        if connection is not None:
+            connection.say(frame)
+            return
+        account = agent.account
+        await self.store.write(lambda file: registry.add_notice(file, account, frames.encode(frame)))
+
+    # Housekeeping.
+
+    def close_silent(self, now: Moment) -> None:
+        """Close what has said nothing for too long, and what has not logged in in time (A2ACP-208)."""
+        for connection in list(self.all):
+            quiet = now - connection.heard > self.limits.silence
+            late = connection.account == 0 and now - connection.opened > self.limits.challenge_valid
+            if quiet or late:
+                connection.close(codes.CLOSE_SILENT)
+            elif connection.inflight and now - connection.progress > self.limits.hand_out_again:
+                connection.progress = now
+                connection.hand_out_again()
+
+    async def expire(self, now: Moment) -> None:
+        """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
+        gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
+        for recipient, sender, tag, size, packet_id in gone:
+            self.room.release(recipient, tag, sender, size)
+            self.counts.expired += 1
+            await self.tell(sender, frames.Error(codes.EXPIRED, packet_id))
+
+    def gauges(self) -> dict[str, float]:
+        """What is true at this moment."""
+        packets, size = self.room.total()
+        return {
+            "connections": len(self.all),
+            "agents_connected": len(self.connected),
+            "queued_packets": packets,
+            "queued_bytes": size,
+            "writes_waiting": self.store.waiting,
+        }
+
+
+async def _awaited(future: asyncio.Future[None]) -> None:
+    try:
+        await future
+    except Unavailable:
+        # The packet stays stored and is handed out again; its reader recognises it.
+        _log.warning("a received packet could not be removed yet")

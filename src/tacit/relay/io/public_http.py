@@ -1,0 +1,137 @@
+"""What anyone may ask: the relay's card, an agent's keys by exact address, health, numbers.
+
+A2ACP-020, A2ACP-021, A2ACP-255.
+
+No endpoint lists, searches or completes names. Lookups are counted per caller; all misses look alike.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from aiohttp import web
+
+from tacit.base.errors import Refused
+from tacit.relay.federation import RelayCard
+from tacit.relay.io import registry
+from tacit.relay.io.metrics import CONTENT_TYPE, exposition
+from tacit.relay.io.replies import bounded, caller, json_reply
+from tacit.relay.rate import TokenBuckets
+from tacit.wire.encoding import b64
+
+if TYPE_CHECKING:
+    from tacit.relay.io.abroad import Federation
+    from tacit.relay.io.office import PostOffice
+
+_PAGES: Final = {
+    "": ("join.html", "text/html"),
+    "join.js": ("join.js", "text/javascript"),
+    "join.css": ("join.css", "text/css"),
+}
+_MOST_DELIVERY: Final = 32 * 1024 * 1024
+
+
+class PublicHttp:
+    """The open endpoints of one relay."""
+
+    def __init__(self, office: PostOffice, federation: Federation, *, base_url: str) -> None:
+        self._office = office
+        self._federation = federation
+        self._base = base_url
+        limit = office.limits.lookups_per_minute
+        self._lookups = TokenBuckets(limit, limit)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Where each answer is."""
+        return [
+            web.get("/healthz", self.health),
+            web.get("/metrics", self.metrics),
+            web.get("/.well-known/a2acp", self.card),
+            web.get("/v1/agents/{username}", self.lookup),
+            web.post("/v1/agents/{username}/prekeys", self.prekeys),
+            web.post("/v1/federation/packets", self.deliver),
+            web.get("/join", self.page),
+            web.get("/join/{name}", self.page),
+        ]
+
+    async def health(self, _request: web.Request) -> web.Response:
+        """Alive."""
+        return json_reply({"status": "ok"})
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        """Numbers for Prometheus, to callers on this machine only."""
+        # Through a proxy on this machine everybody would come from here.
+        if request.remote not in {"127.0.0.1", "::1"} or "X-Forwarded-For" in request.headers:
+            raise Refused("not_found", "nothing here")
+        return web.Response(
+            body=exposition(self._office.counts, self._office.gauges), headers={"Content-Type": CONTENT_TYPE}
+        )
+
+    async def card(self, _request: web.Request) -> web.Response:
+        """Who this relay is (A2ACP-255)."""
+        websocket = self._base.replace("http", "ws", 1)
+        return json_reply(
+            RelayCard(
+                domain=self._office.domain,
+                relay_key=b64(self._office.signatures.relay_key),
+                websocket=f"{websocket}/a2acp",
+                agents=f"{self._base}/v1/agents/",
+                deliver=f"{self._base}/v1/federation/packets",
+                supported_versions=["0.1", "0.2"],
+            )
+        )
+
+    def _count_lookup(self, request: web.Request) -> None:
+        office = self._office
+        office.counts.lookups += 1
+        wait = self._lookups.take(
+            office.source(caller(request, behind_proxy=office.behind_proxy)), office.clock.now()
+        )
+        if wait:
+            raise Refused("rate_limited", "too many lookups", row="A2ACP-021", details={"retry_after": wait})
+
+    def _agent(self, request: web.Request) -> registry.Agent:
+        agent = self._office.agent(request.match_info["username"])
+        if agent is None:
+            raise Refused("not_found", "no such agent", row="A2ACP-021")
+        return agent
+
+    async def lookup(self, request: web.Request) -> web.Response:
+        """An agent's key record, nothing else."""
+        self._count_lookup(request)
+        return web.Response(body=self._agent(request).record, content_type="application/json")
+
+    async def prekeys(self, request: web.Request) -> web.Response:
+        """Record and prekeys; the one-time prekey is handed out once."""
+        self._count_lookup(request)
+        agent = self._agent(request)
+        signed, one_time, last = await self._office.store.write(
+            lambda file: registry.pop_prekeys(file, agent.account)
+        )
+        if one_time is None or registry.prekeys_left(self._office.store.reader, agent.account) < 20:
+            self._office.prekeys_low(agent.account)
+        bundle: dict[str, msgspec.Raw] = {"record": msgspec.Raw(agent.record)}
+        for name, body in (("signed", signed), ("one_time", one_time), ("last_resort", last)):
+            if body is not None:
+                bundle[name] = msgspec.Raw(body)
+        return json_reply(bundle)
+
+    async def deliver(self, request: web.Request) -> web.Response:
+        """Packets from another relay."""
+        self._federation.admit(request.headers)
+        outcomes = await self._federation.receive(
+            url=f"{self._base}/v1/federation/packets",
+            headers=request.headers,
+            body=await bounded(request.content, _MOST_DELIVERY),
+        )
+        return json_reply(outcomes)
+
+    async def page(self, request: web.Request) -> web.Response:
+        """The page on which a person makes an account."""
+        name, kind = _PAGES.get(request.match_info.get("name", ""), ("", ""))
+        if not name:
+            raise Refused("not_found", "nothing here")
+        text = (resources.files("tacit.relay.io") / "pages" / name).read_text("utf-8")
+        return web.Response(text=text, content_type=kind)

@@ -1,0 +1,282 @@
+"""Accounts, agents, prekeys, codes, peers: the relay's registry as functions on its file.
+
+A2ACP-012, A2ACP-014, A2ACP-015, A2ACP-018, A2ACP-019, A2ACP-021.
+
+Each function is one step inside someone's transaction; a one-time thing is taken in the same step that uses
+it.
+"""
+
+# apsw's types name a buffer type that Python 3.11 lacks.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.base.errors import Refused
+from tacit.relay.accounts import code_hash
+from tacit.wire.address import skeleton
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from tacit.base.moment import Moment
+
+ONE_TIME: Final = 1
+LAST_RESORT: Final = 2
+SIGNED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A registered agent."""
+
+    account: int
+    username: str
+    signing_key: bytes
+    serial: int
+    record: bytes
+
+
+def _taken() -> Refused:
+    return Refused("username_taken", "this name is taken, or too much like one that is", row="A2ACP-014")
+
+
+def _one(connection: apsw.Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:
+    return cast("tuple[Any, ...] | None", connection.execute(sql, values).fetchone())
+
+
+def agent(connection: apsw.Connection, username: str) -> Agent | None:
+    """The agent of an active account, once it has registered a key."""
+    row = _one(
+        connection,
+        "SELECT a.id, a.username, g.signing_key, g.serial, g.record FROM accounts a"
+        " JOIN agents g ON g.account=a.id WHERE a.username=? AND a.state='active'",
+        username,
+    )
+    return Agent(*row) if row else None
+
+
+def create_account(
+    connection: apsw.Connection, *, username: str, email_hash: bytes | None, now: Moment
+) -> int:
+    """A new account; a name once given, or one that looks like it, is never given again."""
+    if _one(
+        connection, "SELECT 1 FROM accounts WHERE username=? OR skeleton=?", username, skeleton(username)
+    ):
+        raise _taken()
+    connection.execute(
+        "INSERT INTO accounts (username, skeleton, email_hash, state, created_at) VALUES (?,?,?,'active',?)",
+        (username, skeleton(username), email_hash, int(now)),
+    )
+    return connection.last_insert_rowid()
+
+
+def account_of(connection: apsw.Connection, username: str) -> tuple[int, bytes | None] | None:
+    """Id and email hash of an active account."""
+    row = _one(
+        connection, "SELECT id, email_hash FROM accounts WHERE username=? AND state='active'", username
+    )
+    return cast("tuple[int, bytes | None] | None", row)
+
+
+def add_passkey(connection: apsw.Connection, account: int, credential: tuple[bytes, bytes, int]) -> None:
+    """Another public credential for an account."""
+    identifier, key, count = credential
+    if _one(connection, "SELECT 1 FROM passkeys WHERE credential_id=?", identifier):
+        raise Refused("passkey_refused", "this passkey is already in use", row="A2ACP-011")
+    connection.execute("INSERT INTO passkeys VALUES (?,?,?,?)", (identifier, account, key, count))
+
+
+def passkey(
+    connection: apsw.Connection, credential_id: bytes
+) -> tuple[int, str, tuple[bytes, bytes, int]] | None:
+    """Account, username and credential behind a credential id."""
+    row = _one(
+        connection,
+        "SELECT p.account, a.username, p.public_key, p.sign_count FROM passkeys p"
+        " JOIN accounts a ON a.id=p.account WHERE p.credential_id=? AND a.state='active'",
+        credential_id,
+    )
+    return (row[0], row[1], (credential_id, row[2], row[3])) if row else None
+
+
+def count_use(connection: apsw.Connection, credential_id: bytes, count: int) -> None:
+    """Remember a passkey's counter."""
+    connection.execute("UPDATE passkeys SET sign_count=? WHERE credential_id=?", (count, credential_id))
+
+
+def add_code(
+    connection: apsw.Connection,
+    *,
+    code: str,
+    purpose: str,
+    username: str,
+    expires: int,
+    not_before: int = 0,
+) -> None:
+    """Remember a one-time code by its hash; old codes go."""
+    connection.execute("DELETE FROM codes WHERE purpose=? AND username=?", (purpose, username))
+    connection.execute(
+        "INSERT INTO codes VALUES (?,?,?,?,?)", (code_hash(code), purpose, username, not_before, expires)
+    )
+
+
+def take_code(connection: apsw.Connection, code: str, now: Moment, *purposes: str) -> tuple[str, str]:
+    """Purpose and username of a valid code, which is then gone; wrong, used, early and expired look alike."""
+    row = _one(
+        connection,
+        "DELETE FROM codes WHERE hash=? AND expires_at>? AND not_before<=? RETURNING purpose, username",
+        code_hash(code),
+        int(now),
+        int(now),
+    )
+    if row is None or row[0] not in purposes:
+        raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-012")
+    return row[0], row[1]
+
+
+def register_agent(
+    connection: apsw.Connection, account: int, *, signing_key: bytes, serial: int, record: bytes, now: Moment
+) -> None:
+    """Store or replace an agent's keys; the serial must rise, and old prekeys of another key go."""
+    row = _one(connection, "SELECT signing_key, serial FROM agents WHERE account=?", account)
+    if row is not None and serial <= row[1]:
+        raise Refused("stale_record", "a newer key statement is already registered", row="A2ACP-015")
+    if row is not None and row[0] != signing_key:
+        connection.execute("DELETE FROM prekeys WHERE account=?", (account,))
+    connection.execute(
+        "INSERT INTO agents VALUES (?,?,?,?,?) ON CONFLICT (account) DO UPDATE SET"
+        " signing_key=excluded.signing_key, serial=excluded.serial, record=excluded.record,"
+        " registered_at=excluded.registered_at",
+        (account, signing_key, serial, record, int(now)),
+    )
+
+
+def delete_account(connection: apsw.Connection, account: int) -> None:
+    """Erase keys and queue; the name stays taken for good (A2ACP-019)."""
+    for table, column in (
+        ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
+        ("markers", "recipient"), ("notices", "account"),
+    ):  # fmt: skip
+        connection.execute(f"DELETE FROM {table} WHERE {column}=?", (account,))  # noqa: S608 - fixed names
+    connection.execute("UPDATE accounts SET state='deleted', email_hash=NULL WHERE id=?", (account,))
+
+
+def store_prekeys(
+    connection: apsw.Connection, account: int, kind: int, prekeys: Sequence[tuple[int, bytes]], most: int
+) -> None:
+    """Add one-time prekeys up to a limit; the other kinds replace what was there."""
+    if kind != ONE_TIME:
+        connection.execute("DELETE FROM prekeys WHERE account=? AND kind=?", (account, kind))
+    room = most - prekeys_left(connection, account) if kind == ONE_TIME else 1
+    connection.executemany(
+        "INSERT OR IGNORE INTO prekeys VALUES (?,?,?,?)",
+        [(account, kind, identifier, body) for identifier, body in prekeys[: max(0, room)]],
+    )
+
+
+def drop_prekeys(connection: apsw.Connection, account: int) -> None:
+    """Forget prekeys whose private halves are gone."""
+    connection.execute("DELETE FROM prekeys WHERE account=?", (account,))
+
+
+def prekeys_left(connection: apsw.Connection, account: int) -> int:
+    """How many one-time prekeys are left."""
+    row = _one(connection, "SELECT count(*) FROM prekeys WHERE account=? AND kind=?", account, ONE_TIME)
+    return int(row[0]) if row else 0
+
+
+def signed_prekey_id(connection: apsw.Connection, account: int) -> int:
+    """Which signed prekey is held; 0 for none. Tells an agent whether its last upload arrived."""
+    row = _one(connection, "SELECT id FROM prekeys WHERE account=? AND kind=?", account, SIGNED)
+    return int(row[0]) if row else 0
+
+
+def pop_prekeys(connection: apsw.Connection, account: int) -> tuple[bytes | None, bytes | None, bytes | None]:
+    """Signed, one-time (taken away in this step) and last-resort prekey."""
+    one_time = _one(
+        connection,
+        "DELETE FROM prekeys WHERE account=?1 AND kind=1 AND id="
+        "(SELECT min(id) FROM prekeys WHERE account=?1 AND kind=1) RETURNING body",
+        account,
+    )
+    signed = _one(connection, "SELECT body FROM prekeys WHERE account=? AND kind=?", account, SIGNED)
+    last = _one(connection, "SELECT body FROM prekeys WHERE account=? AND kind=?", account, LAST_RESORT)
+    return (
+        signed[0] if signed else None,
+        one_time[0] if one_time else None,
+        last[0] if last else None,
+    )
+
+
+def secret(connection: apsw.Connection, name: str, fresh: bytes) -> bytes:
+    """A secret of the relay's own, made once."""
+    connection.execute("INSERT OR IGNORE INTO secrets VALUES (?,?)", (name, fresh))
+    row = _one(connection, "SELECT value FROM secrets WHERE name=?", name)
+    return cast("bytes", row[0]) if row else fresh
+
+
+def standing(connection: apsw.Connection) -> dict[str, int]:
+    """Senders' scores as they were kept."""
+    rows = connection.execute("SELECT sender, score FROM standing").fetchall()
+    return {cast("str", sender): cast("int", score) for sender, score in rows}
+
+
+def blocked(connection: apsw.Connection) -> frozenset[str]:
+    """Addresses that the operator has shut out."""
+    return frozenset(cast("str", row[0]) for row in connection.execute("SELECT address FROM blocked"))
+
+
+def peers(connection: apsw.Connection) -> tuple[frozenset[str], frozenset[str]]:
+    """Allowed and denied domains."""
+    rows = connection.execute("SELECT domain, policy FROM peers").fetchall()
+    return (
+        frozenset(cast("str", domain) for domain, policy in rows if policy == "allowed"),
+        frozenset(cast("str", domain) for domain, policy in rows if policy == "denied"),
+    )
+
+
+def peer_key(connection: apsw.Connection, domain: str) -> bytes | None:
+    """The pinned key of a relay."""
+    row = _one(connection, "SELECT relay_key FROM peers WHERE domain=?", domain)
+    return cast("bytes | None", row[0]) if row else None
+
+
+def pin_peer(connection: apsw.Connection, domain: str, key: bytes, now: Moment) -> None:
+    """Hold a relay's key, unless one is held already."""
+    connection.execute(
+        "INSERT INTO peers VALUES (?,'seen',?,?) ON CONFLICT (domain) DO UPDATE SET"
+        " relay_key=ifnull(relay_key, excluded.relay_key), pinned_at=ifnull(pinned_at, excluded.pinned_at)",
+        (domain, key, int(now)),
+    )
+
+
+def set_peer(connection: apsw.Connection, domain: str, policy: str, key: bytes | None = None) -> None:
+    """The operator's word on a relay; a given key replaces the pinned one."""
+    connection.execute(
+        "INSERT INTO peers (domain, policy, relay_key) VALUES (?,?,?) ON CONFLICT (domain) DO UPDATE SET"
+        " policy=excluded.policy, relay_key=ifnull(excluded.relay_key, relay_key)",
+        (domain, policy, key),
+    )
+
+
+def add_notice(connection: apsw.Connection, account: int, frame: bytes) -> None:
+    """A control frame for an agent that is away; the newest thousand are kept."""
+    connection.execute("INSERT INTO notices (account, frame) VALUES (?,?)", (account, frame))
+    connection.execute(
+        "DELETE FROM notices WHERE account=?1"
+        " AND id <= (SELECT max(id) FROM notices WHERE account=?1) - 1000",
+        (account,),
+    )
+
+
+def take_notices(connection: apsw.Connection, account: int) -> list[bytes]:
+    """The waiting control frames, which are then gone."""
+    rows = connection.execute(
+        "DELETE FROM notices WHERE account=? RETURNING id, frame", (account,)
+    ).fetchall()
+    return [cast("bytes", frame) for _, frame in sorted(rows)]

@@ -1,0 +1,102 @@
+"""What the relay keeps, table by table, and nothing else (A2ACP-005).
+
+Accounts, public passkey credentials, public keys, undelivered envelopes, counters, federation peers. There is
+no column for anything a packet says.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tacit.base.io.sqlite import Schema
+
+_FIRST: Final = """
+CREATE TABLE accounts (
+  id INTEGER PRIMARY KEY,
+  username TEXT NOT NULL UNIQUE,
+  skeleton TEXT NOT NULL UNIQUE,
+  email_hash BLOB,
+  state TEXT NOT NULL CHECK (state IN ('active', 'deleted')),
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE passkeys (
+  credential_id BLOB PRIMARY KEY,
+  account INTEGER NOT NULL REFERENCES accounts (id),
+  public_key BLOB NOT NULL,
+  sign_count INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX passkeys_of ON passkeys (account);
+CREATE TABLE agents (
+  account INTEGER PRIMARY KEY REFERENCES accounts (id),
+  signing_key BLOB NOT NULL,
+  serial INTEGER NOT NULL,
+  record BLOB NOT NULL,
+  registered_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE prekeys (
+  account INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (account, kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE codes (
+  hash BLOB PRIMARY KEY,
+  purpose TEXT NOT NULL CHECK (purpose IN ('enrol', 'invite', 'recovery')),
+  username TEXT NOT NULL,
+  not_before INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE queue (
+  position INTEGER PRIMARY KEY,
+  recipient INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  packet_id TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  envelope BLOB NOT NULL,
+  sig TEXT NOT NULL
+) STRICT;
+CREATE INDEX queue_of ON queue (recipient);
+CREATE UNIQUE INDEX queue_once ON queue (recipient, packet_id, sender);
+CREATE TABLE outgoing (
+  position INTEGER PRIMARY KEY,
+  domain TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  packet_id TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  envelope BLOB NOT NULL,
+  sig TEXT NOT NULL
+) STRICT;
+CREATE INDEX outgoing_to ON outgoing (domain);
+CREATE UNIQUE INDEX outgoing_once ON outgoing (sender, packet_id, recipient);
+CREATE TABLE markers (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  recipient INTEGER NOT NULL,
+  tag TEXT NOT NULL,
+  refused INTEGER NOT NULL,
+  UNIQUE (recipient, tag)
+) STRICT;
+CREATE TABLE notices (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  account INTEGER NOT NULL,
+  frame BLOB NOT NULL
+) STRICT;
+CREATE INDEX notices_of ON notices (account);
+CREATE TABLE peers (
+  domain TEXT PRIMARY KEY,
+  policy TEXT NOT NULL CHECK (policy IN ('allowed', 'denied', 'seen')),
+  relay_key BLOB,
+  pinned_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE blocked (address TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE standing (sender TEXT PRIMARY KEY, score INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE operator_changes (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL) STRICT;
+INSERT INTO operator_changes VALUES (1, 0);
+CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST,))

@@ -1,0 +1,199 @@
+"""One process for HTTP and WebSocket: puts the parts together, opens the port, keeps the house.
+
+A2ACP-001, 208, 222.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import aiohttp
+from aiohttp import web
+
+from tacit.base.errors import Unavailable
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.moment import SECOND, Moment
+from tacit.relay.io import registry
+from tacit.relay.io.abroad import Federation
+from tacit.relay.io.accounts_http import Accounts
+from tacit.relay.io.door import Door
+from tacit.relay.io.office import PostOffice
+from tacit.relay.io.public_http import PublicHttp
+from tacit.relay.io.replies import errors_as_json
+from tacit.relay.io.store import RelayStore
+from tacit.relay.settings import HOUR, Limits
+
+if TYPE_CHECKING:
+    import ssl
+    from pathlib import Path
+
+    from tacit.base.ports import Clock, Entropy
+    from tacit.relay.ports import Mailer, Passkeys, Signatures
+
+_log: Final = logging.getLogger("tacit.relay")
+_SWEEP_SECONDS: Final = 1.0
+_HEADERS: Final = 40 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one relay is run."""
+
+    data: Path
+    domain: str
+    host: str = "127.0.0.1"
+    port: int = 7434
+    base_url: str = ""
+    limits: Limits = field(default_factory=Limits)
+    open_federation: bool = False
+    behind_proxy: bool = False
+    tls: ssl.SSLContext | None = None
+    trust: ssl.SSLContext | None = None
+    scheme: str = "https"
+    vfs: str | None = None
+
+    @property
+    def public_url(self) -> str:
+        """Where others reach this relay."""
+        return self.base_url or f"{self.scheme}://{self.domain}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a relay is handed from outside."""
+
+    clock: Clock
+    entropy: Entropy
+    signatures: Signatures
+    passkeys: Passkeys
+    mailer: Mailer
+
+
+class RelayServer:
+    """A running relay."""
+
+    def __init__(self, settings: Settings, parts: Parts) -> None:
+        self._settings = settings
+        self._parts = parts
+        self.port = 0
+        self.failed = asyncio.Event()
+        self.office: PostOffice
+
+    async def start(self) -> None:
+        """Open the file, then the port."""
+        settings, parts = self._settings, self._parts
+        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = FolderLock(settings.data, purpose="tacit relay")
+        self._store = RelayStore(settings.data, now=parts.clock.now(), vfs=settings.vfs)
+        self._store.start()
+        self.office = PostOffice(
+            domain=settings.domain,
+            relay_store=self._store,
+            signatures=parts.signatures,
+            clock=parts.clock,
+            entropy=parts.entropy,
+            limits=settings.limits,
+            open_federation=settings.open_federation,
+            behind_proxy=settings.behind_proxy,
+        )
+        connector = aiohttp.TCPConnector(ssl=settings.trust if settings.trust is not None else True)
+        self._http = aiohttp.ClientSession(connector=connector)
+        self._federation = Federation(self.office, self._http, scheme=settings.scheme)
+        self.office.abroad = self._federation
+        pepper_seed = parts.entropy.draw(32)
+        pepper = await self._store.write(lambda file: registry.secret(file, "pepper", pepper_seed))
+        self._runner = web.AppRunner(
+            self._app(pepper),
+            access_log=None,
+            handle_signals=False,
+            shutdown_timeout=1.0,
+            keepalive_timeout=30,
+        )
+        await self._runner.setup()
+        await self._listen()
+        self._federation.start()
+        self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+        _log.info("relay for %s listens on port %s", settings.domain, self.port)
+
+    def _app(self, pepper: bytes) -> web.Application:
+        settings, parts = self._settings, self._parts
+        app = web.Application(middlewares=[errors_as_json], client_max_size=256 * 1024)
+        app.router.add_get("/a2acp", Door(self.office).serve)
+        app.add_routes(PublicHttp(self.office, self._federation, base_url=settings.public_url).routes())
+        app.add_routes(
+            Accounts(
+                self.office,
+                parts.passkeys,
+                parts.mailer,
+                pepper=pepper,
+                secure_cookie=settings.scheme == "https",
+            ).routes()
+        )
+        return app
+
+    async def _listen(self) -> None:
+        settings = self._settings
+        site = web.TCPSite(self._runner, settings.host, settings.port, ssl_context=settings.tls, backlog=1024)
+        try:
+            await site.start()
+        except OSError as error:
+            raise Unavailable(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from None
+        self.port = int(self._runner.addresses[0][1])
+
+    async def _sweep(self) -> None:
+        office, version, next_hour = self.office, self._store.operator_version(), 0
+        waiting: dict[int, Moment] = {}
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            now = self._parts.clock.now()
+            if self._store.died:
+                _log.critical("the store's writer has died; stopping, nothing more is accepted")
+                self.failed.set()
+                return
+            office.close_silent(now)
+            waiting = self._close_slow_headers(waiting, now)
+            if (seen := self._store.operator_version()) != version:
+                version = seen
+                office.reload()
+            if now >= next_hour:
+                next_hour = now + HOUR
+                try:
+                    await office.expire(now)
+                    await self._save_standing()
+                except Unavailable:
+                    _log.warning("housekeeping must wait: the file cannot be written")
+
+    def _close_slow_headers(self, waiting: dict[int, Moment], now: Moment) -> dict[int, Moment]:
+        """Cut connections that have opened but never finish asking; aiohttp itself waits for ever."""
+        server, still = self._runner.server, dict[int, Moment]()
+        for handler in server.connections if server else ():
+            if getattr(handler, "_current_request", None) is None:
+                since = still[id(handler)] = waiting.get(id(handler), now)
+                if now - since > _HEADERS:
+                    handler.force_close()
+        return still
+
+    async def _save_standing(self) -> None:
+        scores = list(self.office.standing.dump().items())
+
+        def keep(file: Any) -> None:
+            file.execute("DELETE FROM standing")
+            file.executemany("INSERT INTO standing VALUES (?,?)", scores)
+
+        await self._store.write(keep)
+
+    async def stop(self) -> None:
+        """Close the port, finish what was begun, close the file."""
+        self._sweeper.cancel()
+        await asyncio.gather(self._sweeper, return_exceptions=True)
+        for connection in list(self.office.all):
+            connection.close(1001)
+        await self._runner.cleanup()
+        await self._federation.close()
+        await self._http.close()
+        await self.office.settle()
+        await self._store.close()
+        self._lock.release()

@@ -1,0 +1,374 @@
+"""The relay's file: group commit, durable before anything is answered (A2ACP-002, A2ACP-005, A2ACP-215).
+
+One writer thread; all writes that waited share one synced transaction. Positions rise for ever, across
+restarts. The loop thread reads through its own connection. A write that fails changes nothing and says
+`Unavailable`.
+"""
+
+# apsw's types name a buffer type that Python 3.11 lacks.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+import apsw
+
+from tacit.base.errors import Bug, TacitError, Unavailable
+from tacit.base.io import sqlite
+from tacit.base.io.group_commit import GroupCommit
+from tacit.relay.io.schema import SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tacit.base.moment import Moment
+    from tacit.wire.envelope import Envelope
+
+R = TypeVar("R")
+
+FILE: Final = "relay.sqlite"
+_LINGER: Final = 0.003
+_INSERT: Final = (
+    "INSERT OR IGNORE INTO queue"
+    " (position, recipient, sender, packet_id, tag, size, accepted_at, envelope, sig)"
+    " VALUES (?,?,?,?,?,?,?,?,?)"
+)
+
+
+@dataclass(slots=True)
+class Put:
+    """A packet to be stored for a local recipient; `then` learns its position, 0 for one already there."""
+
+    recipient: int
+    envelope: Envelope
+    sig: str
+    size: int
+    accepted_at: Moment
+    then: Callable[[Put, int | TacitError], None]
+    position: int = 0
+
+
+@dataclass(slots=True)
+class Call:
+    """Any other write."""
+
+    run: Callable[[apsw.Connection], object]
+    future: asyncio.Future[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A stored packet."""
+
+    position: int
+    sender: str
+    tag: str
+    size: int
+    envelope: bytes
+    sig: str
+
+
+class RelayStore:
+    """One relay's file, opened for serving."""
+
+    def __init__(self, folder: Path, *, now: Moment, vfs: str | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path = folder / FILE
+        self._vfs = vfs
+        self._writer = sqlite.connect(self._path, vfs=vfs)
+        self._path.chmod(0o600)
+        SCHEMA.migrate(self._writer, self._path)
+        self.reader = sqlite.connect(self._path, readonly=True, vfs=vfs)
+        last = self._writer.execute(
+            "SELECT max((SELECT ifnull(max(position),0) FROM queue),"
+            " (SELECT ifnull(max(position),0) FROM outgoing))"
+        ).get
+        # Starting from the clock keeps a number from being given twice after a queue ran empty.
+        self._position = max(int(cast("int", last)), int(now))
+        self._checkpointer = sqlite.Checkpointer(self._path, vfs=vfs)
+        self._checkpointer.watch(self._writer)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._commits: GroupCommit[Put | Call, object] = GroupCommit(
+            self._commit, self._deliver, name="tacit-relay-writer"
+        )
+        self.commits = 0
+        self._gathered: list[Put] = []
+        self._crowded = False
+
+    def start(self) -> None:
+        """Begin to write; results arrive on the running loop."""
+        self._loop = asyncio.get_running_loop()
+        self._checkpointer.start()
+        self._commits.start()
+
+    async def close(self) -> None:
+        """Write what waits, then close the file."""
+        self._hand_over()
+        await asyncio.to_thread(self._commits.close)
+        await asyncio.to_thread(self._checkpointer.close)
+        # Let the last results reach their callers before the file goes away.
+        await asyncio.sleep(0)
+        self.reader.close()
+        self._writer.close()
+
+    @property
+    def waiting(self) -> int:
+        """How many writes wait."""
+        return self._commits.depth
+
+    @property
+    def died(self) -> bool:
+        """Whether the writer has ended in a way nobody foresaw; the relay must then stop."""
+        return self._commits.died is not None
+
+    def put(self, put: Put) -> None:
+        """Queue a packet to be stored; `put.then` is told, also when the store cannot take it.
+
+        Packets that come thick wait a moment for each other, so that one synced commit serves many of
+        them; one that comes alone goes at once.
+        """
+        self._gathered.append(put)
+        if len(self._gathered) == 1:
+            loop = asyncio.get_running_loop()
+            if self._crowded:
+                loop.call_later(_LINGER, self._hand_over)
+            else:
+                loop.call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        self._crowded = len(gathered) > 1
+        for put in gathered:
+            try:
+                self._commits.submit(put)
+            except Unavailable as error:
+                put.then(put, error)
+
+    def write(self, run: Callable[[apsw.Connection], R]) -> asyncio.Future[R]:
+        """The result of `run` once its transaction is on disk; it takes its place in the order at once."""
+        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        # Whatever was put before is written before.
+        if self._gathered:
+            self._hand_over()
+        self._commits.submit(Call(run, future))
+        return cast("asyncio.Future[R]", future)
+
+    def next_position(self) -> int:
+        """For the writer thread alone."""
+        self._position += 1
+        return self._position
+
+    def _commit(self, jobs: Sequence[Put | Call]) -> Sequence[object]:
+        outcomes: list[object] = []
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+            start = 0
+            while start < len(jobs):
+                end = start
+                while end < len(jobs) and isinstance(jobs[end], Put):
+                    end += 1
+                if end > start:
+                    outcomes += self._store(cast("Sequence[Put]", jobs[start:end]))
+                else:
+                    outcomes.append(self._call(cast("Call", jobs[start])))
+                    end += 1
+                start = end
+            self._writer.execute("COMMIT")
+        except (*sqlite.FAILED, *sqlite.DAMAGED) as error:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+            failure = Unavailable(f"the relay cannot write: {type(error).__name__}")
+            return [failure] * len(jobs)
+        self.commits += 1
+        return outcomes
+
+    def _store(self, puts: Sequence[Put]) -> list[object]:
+        before = self._writer.total_changes()
+        for put in puts:
+            put.position = self.next_position()
+        self._writer.executemany(_INSERT, [_row(put) for put in puts])
+        if self._writer.total_changes() - before == len(puts):
+            return [put.position for put in puts]
+        # Rare: a packet that is already there. Find out which ones were new.
+        stored = "SELECT 1 FROM queue WHERE position=?"
+        return [put.position if self._writer.execute(stored, (put.position,)).get else 0 for put in puts]
+
+    def _call(self, call: Call) -> object:
+        self._writer.execute("SAVEPOINT call")
+        try:
+            outcome = call.run(self._writer)
+        except TacitError as refused:
+            self._writer.execute("ROLLBACK TO call")
+            outcome = refused
+        except apsw.Error as error:
+            if isinstance(error, (*sqlite.FAILED, *sqlite.DAMAGED)):
+                raise
+            # Our own mistake must cost its caller an answer, not everyone the writer.
+            self._writer.execute("ROLLBACK TO call")
+            outcome = Bug(f"a write broke a rule of the file: {type(error).__name__}")
+        self._writer.execute("RELEASE call")
+        return outcome
+
+    def _deliver(self, jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_settle, jobs, outcomes)
+
+    def fetch(self, recipient: int, after: int, limit: int) -> list[Queued]:
+        """Stored packets of one mailbox in the order they were accepted."""
+        rows = self.reader.execute(
+            "SELECT position, sender, tag, size, envelope, sig FROM queue WHERE recipient=? AND position>?"
+            " ORDER BY position LIMIT ?",
+            (recipient, after, limit),
+        )
+        return [Queued(*cast("tuple[int, str, str, int, bytes, str]", row)) for row in rows]
+
+    def occupancy(self) -> list[tuple[int, str, str, int, int]]:
+        """Recipient, tag, sender, packets and bytes of all that is stored."""
+        return cast(
+            "list[tuple[int, str, str, int, int]]",
+            self.reader.execute(
+                "SELECT recipient, tag, sender, count(*), sum(size) FROM queue"
+                " GROUP BY recipient, tag, sender"
+            ).fetchall(),
+        )
+
+    def operator_version(self) -> int:
+        """A number that rises with each of the operator's commands."""
+        return int(cast("int", self.reader.execute("SELECT version FROM operator_changes").get))
+
+
+def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str]:
+    found = put.envelope
+    return (
+        put.position,
+        put.recipient,
+        found.sender,
+        found.packet_id,
+        found.queue_tag,
+        put.size,
+        put.accepted_at,
+        found.raw,
+        put.sig,
+    )
+
+
+def _settle(jobs: Sequence[Put | Call], outcomes: Sequence[object]) -> None:
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if isinstance(job, Put):
+            job.then(job, cast("int | TacitError", outcome))
+        elif not job.future.done():
+            if isinstance(outcome, TacitError):
+                job.future.set_exception(outcome)
+            else:
+                job.future.set_result(outcome)
+
+
+def remove(connection: apsw.Connection, recipient: int, positions: Sequence[int]) -> None:
+    """Forget packets that their recipient has on disk; a negative number is an overflow marker's."""
+    connection.executemany(
+        "DELETE FROM queue WHERE position=? AND recipient=?",
+        [(position, recipient) for position in positions if position > 0],
+    )
+    connection.executemany(
+        "DELETE FROM markers WHERE id=? AND recipient=?",
+        [(-position, recipient) for position in positions if position < 0],
+    )
+
+
+def replace(connection: apsw.Connection, put: Put, position: int) -> list[tuple[int, int]]:
+    """Store a consolidated packet in place of its sender's packets of that tag; returns what went."""
+    gone = connection.execute(
+        "DELETE FROM queue WHERE recipient=? AND sender=? AND tag=? AND packet_id<>?"
+        " RETURNING position, size",
+        (put.recipient, put.envelope.sender, put.envelope.queue_tag, put.envelope.packet_id),
+    ).fetchall()
+    put.position = position
+    connection.execute(_INSERT, _row(put))
+    if not connection.execute("SELECT 1 FROM queue WHERE position=?", (position,)).get:
+        put.position = 0
+    return cast("list[tuple[int, int]]", gone)
+
+
+def expire(connection: apsw.Connection, before: int) -> list[tuple[int, str, str, int, str]]:
+    """Forget what nobody fetched in time; returns recipient, sender, tag, size and packet id of each."""
+    return cast(
+        "list[tuple[int, str, str, int, str]]",
+        connection.execute(
+            "DELETE FROM queue WHERE position IN (SELECT position FROM queue WHERE accepted_at<? LIMIT 5000)"
+            " RETURNING recipient, sender, tag, size, packet_id",
+            (before,),
+        ).fetchall(),
+    )
+
+
+def mark(connection: apsw.Connection, recipient: int, tag: str, most: int) -> None:
+    """Count a refused packet for its recipient, for a bounded number of tags."""
+    known = connection.execute("SELECT count(*) FROM markers WHERE recipient=?", (recipient,)).get
+    if int(cast("int", known)) < most:
+        connection.execute(
+            "INSERT INTO markers (recipient, tag, refused) VALUES (?,?,1)"
+            " ON CONFLICT (recipient, tag) DO UPDATE SET refused=refused+1",
+            (recipient, tag),
+        )
+
+
+def markers(connection: apsw.Connection, recipient: int) -> list[tuple[int, str, int]]:
+    """Id, tag and number of refused packets of one mailbox."""
+    rows = connection.execute("SELECT id, tag, refused FROM markers WHERE recipient=?", (recipient,))
+    return cast("list[tuple[int, str, int]]", rows.fetchall())
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A packet on its way to another relay."""
+
+    position: int
+    sender: str
+    packet_id: str
+    accepted_at: Moment
+    envelope: bytes
+    sig: str
+
+
+def put_outgoing(
+    connection: apsw.Connection, position: int, found: Envelope, sig: str, domain: str, now: Moment, most: int
+) -> bool:
+    """Store a packet for another relay; False when its tag is full."""
+    if found.replaces_queue:
+        connection.execute(
+            "DELETE FROM outgoing WHERE sender=? AND recipient=? AND tag=? AND packet_id<>?",
+            (found.sender, found.recipient, found.queue_tag, found.packet_id),
+        )
+    waiting = connection.execute(
+        "SELECT count(*) FROM outgoing WHERE sender=? AND recipient=? AND tag=?",
+        (found.sender, found.recipient, found.queue_tag),
+    ).get
+    if int(cast("int", waiting)) >= most:
+        return False
+    row = (domain, found.sender, found.packet_id, found.recipient, found.queue_tag, int(now), found.raw, sig)
+    connection.execute("INSERT OR IGNORE INTO outgoing VALUES (?,?,?,?,?,?,?,?,?)", (position, *row))
+    return True
+
+
+def outgoing(connection: apsw.Connection, domain: str, limit: int) -> list[Outgoing]:
+    """The oldest packets for one relay."""
+    rows = connection.execute(
+        "SELECT position, sender, packet_id, accepted_at, envelope, sig FROM outgoing WHERE domain=?"
+        " ORDER BY position LIMIT ?",
+        (domain, limit),
+    )
+    return [Outgoing(*cast("tuple[int, str, str, Moment, bytes, str]", row)) for row in rows]
+
+
+def outgoing_domains(connection: apsw.Connection) -> list[str]:
+    """Relays for which something waits."""
+    return [cast("str", row[0]) for row in connection.execute("SELECT DISTINCT domain FROM outgoing")]
+
+
+def remove_outgoing(connection: apsw.Connection, positions: Sequence[int]) -> None:
+    """Forget packets that another relay has, or has refused for good."""
+    connection.executemany("DELETE FROM outgoing WHERE position=?", [(position,) for position in positions])

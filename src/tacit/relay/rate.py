@@ -1,0 +1,123 @@
+"""Rates: a token bucket per sender, new recipients per hour, and a standing that halves them.
+
+(A2ACP-257, 258, 261).
+
+Judged by envelopes and reports alone. Scores are not published. `now` is an argument; old entries fade by
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from tacit.base.moment import SECOND, Moment
+from tacit.relay.settings import HOUR, MINUTE
+
+START: Final = 50
+POOR: Final = 20
+_MOST: Final = 100_000
+
+
+@dataclass(slots=True)
+class _Bucket:
+    tokens: float
+    at: Moment
+
+
+class TokenBuckets:
+    """`per_minute` tokens a minute for each key, at most `burst` saved up."""
+
+    def __init__(self, per_minute: int, burst: int) -> None:
+        self._rate = per_minute / MINUTE
+        self._burst = burst
+        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+
+    def take(self, key: str, now: Moment, *, count: int = 1, share: float = 1.0) -> int:
+        """0 when `count` tokens were taken, else the seconds until they would be there."""
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            bucket = self._buckets[key] = _Bucket(self._burst * share, now)
+            if len(self._buckets) > _MOST:
+                self._buckets.popitem(last=False)
+        else:
+            gained = max(0, now - bucket.at) * self._rate * share
+            bucket.tokens = min(self._burst * share, bucket.tokens + gained)
+            bucket.at = now
+        if bucket.tokens >= count:
+            bucket.tokens -= count
+            return 0
+        return int((count - bucket.tokens) / (self._rate * share * SECOND)) + 1
+
+
+class NewRecipients:
+    """At most so many first contacts an hour for each sender."""
+
+    def __init__(self, per_hour: int) -> None:
+        self._limit = per_hour
+        self._known: OrderedDict[str, OrderedDict[str, Moment]] = OrderedDict()
+
+    def admit(self, sender: str, recipient: str, now: Moment) -> int:
+        """0 when allowed, else the seconds until the oldest first contact is an hour past."""
+        known = self._known.get(sender)
+        if known is None:
+            known = self._known[sender] = OrderedDict()
+            if len(self._known) > _MOST:
+                self._known.popitem(last=False)
+        if recipient in known:
+            return 0
+        recent = [at for at in list(known.values())[-self._limit :] if now - at < HOUR]
+        if len(recent) >= self._limit:
+            return int((recent[0] + HOUR - now) / SECOND) + 1
+        known[recipient] = now
+        if len(known) > 1_000:
+            known.popitem(last=False)
+        return 0
+
+
+class Standing:
+    """A score per sender from what a blind relay can see: bad signatures, rate hits, recipients' reports."""
+
+    BAD_SIGNATURE: Final = -10
+    RATE_HIT: Final = -1
+    REPORT: Final = -5
+    GOOD: Final = 1
+
+    def __init__(self) -> None:
+        self._scores: OrderedDict[str, int] = OrderedDict()
+        self._reports: OrderedDict[tuple[str, str], Moment] = OrderedDict()
+
+    def score(self, sender: str) -> int:
+        """0 to 100; a stranger has 50."""
+        return self._scores.get(sender, START)
+
+    def change(self, sender: str, by: int) -> None:
+        """Move a score within its limits."""
+        self._scores[sender] = min(100, max(0, self.score(sender) + by))
+        self._scores.move_to_end(sender)
+        if len(self._scores) > _MOST:
+            self._scores.popitem(last=False)
+
+    def report(self, reporter: str, sender: str, now: Moment) -> bool:
+        """One report counts per reporter, sender and hour."""
+        last = self._reports.get((reporter, sender))
+        if last is not None and now - last < HOUR:
+            return False
+        self._reports[reporter, sender] = now
+        if len(self._reports) > _MOST:
+            self._reports.popitem(last=False)
+        self.change(sender, self.REPORT)
+        return True
+
+    def share(self, sender: str) -> float:
+        """The part of the rate limit a sender gets: half for a poor one."""
+        return 0.5 if self.score(sender) < POOR else 1.0
+
+    def load(self, scores: dict[str, int]) -> None:
+        """Scores kept over a restart."""
+        self._scores.update(scores)
+
+    def dump(self) -> dict[str, int]:
+        """Scores worth keeping: those that differ from a stranger's."""
+        return {sender: score for sender, score in self._scores.items() if score != START}

@@ -1,0 +1,49 @@
+"""The relay's numbers in one place.
+
+Each may be changed by its operator (A2ACP-017, 044, 218, 222, 256, 258).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tacit.base.moment import SECOND
+
+MINUTE: Final = 60 * SECOND
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Defaults as the rows propose them."""
+
+    per_tag: int = 100
+    per_recipient: int = 2_000
+    per_recipient_bytes: int = 64 * 1024 * 1024
+    # One sender may fill a quarter of a mailbox, however many tags it invents.
+    per_sender: int = 500
+    keep: int = 30 * DAY
+    packets_per_minute: int = 60
+    burst: int = 120
+    new_recipients_per_hour: int = 20
+    lookups_per_minute: int = 30
+    peer_packets_per_minute: int = 6_000
+    challenge_valid: int = 30 * SECOND
+    login_failures: int = 5
+    login_window: int = 10 * MINUTE
+    silence: int = 90 * SECOND
+    heartbeat_seconds: int = 30
+    hand_out_again: int = 60 * SECOND
+    window_packets: int = 256
+    unsent_frames: int = 2_000
+    connections_per_source: int = 200
+    one_time_prekeys: int = 200
+    federation_keep: int = 48 * HOUR
+    enrolment_valid: int = 10 * MINUTE
+    invite_valid: int = 7 * DAY
+    email_code_valid: int = 15 * MINUTE
+    email_code_tries: int = 5
+    recovery_delay: int = 72 * HOUR
+    session_valid: int = 30 * MINUTE

@@ -1,0 +1,25 @@
+"""The replay window: how long packet ids are remembered, and how old a packet may be (A2ACP-029, A2ACP-222).
+
+Ids are remembered for sixty days; a packet older than that is refused, since nobody remembers any more
+whether it came before. Two days of grace forwards cover wrong clocks.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tacit.base.moment import SECOND, Moment
+
+REMEMBERED: Final = 60 * 24 * 3600 * SECOND
+AHEAD: Final = 2 * 24 * 3600 * SECOND
+
+
+def within_window(created: Moment, now: Moment) -> bool:
+    """Whether a packet's own time lies where replays are still recognised."""
+    return now - REMEMBERED < created < now + AHEAD
+
+
+def forget_before(now: Moment) -> Moment:
+    """Ids first seen before this moment may be forgotten."""
+    # A packet may carry a time ahead of ours; its id must outlive the window of that time.
+    return Moment(now - REMEMBERED - AHEAD)

@@ -1,0 +1,229 @@
+"""From a payload to a sealed body and back: inner signature, padding, ratchet or stateless form.
+
+A2ACP-243 to A2ACP-245, A2ACP-248, A2ACP-250.
+
+Both forms look alike from outside: a version byte and noise of a bucket's length. The receiver tries its
+sessions with that sender, then the form that needs none. The first packets of a session carry the X3DH
+opening inside the stateless form, so even that is hidden. The inner signature binds sender, recipient, packet
+id and visible header.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from tacit.seal import padding, primitives, ratchet, x3dh
+from tacit.seal.primitives import NONCE_BYTES, SIGNATURE_BYTES, TAG_BYTES, CannotOpen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.base.ports import Entropy
+    from tacit.seal.identity import Identity, PublicIdentity
+
+VERSION: Final = b"\x01"
+MAX_SESSIONS: Final = 5
+_STATELESS: Final = b"\x00"
+_FIRST: Final = b"\x01"
+_BOX_OVERHEAD: Final = 32 + NONCE_BYTES + TAG_BYTES + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a sealed body is bound to: it opens nowhere else."""
+
+    sender: str
+    recipient: str
+    packet_id: str
+    header: bytes
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Session:
+    """A ratchet with one peer. `opening` is repeated until the peer has answered."""
+
+    ratchet: ratchet.Ratchet
+    ephemeral: bytes
+    opening: bytes | None = None
+
+
+class PrekeySecrets(Protocol):
+    """Finds the private halves of our own prekeys."""
+
+    def signed(self, identifier: int) -> bytes | None:
+        """The private signed prekey."""
+        ...
+
+    def single(self, kind: int, identifier: int) -> bytes | None:
+        """The private one-time or last-resort prekey; None once it was used up."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Opened:
+    """A payload, the sessions after it, and the one-time prekey that must now be destroyed."""
+
+    payload: bytes
+    sessions: tuple[Session, ...]
+    used_one_time: int | None = None
+    stateless: bool = False
+
+
+def begin(me: Identity, peer: PublicIdentity, prekeys: x3dh.PublicPrekeys, entropy: Entropy) -> Session:
+    """A new session towards a peer's prekeys."""
+    opening, secret = x3dh.initiate(me, peer, prekeys, entropy.draw(32))
+    state = ratchet.start_initiator(secret, prekeys.signed, entropy.draw(32))
+    return Session(state, opening.ephemeral, opening.encode())
+
+
+def with_new(sessions: tuple[Session, ...], session: Session) -> tuple[Session, ...]:
+    """The newest first, few kept: both sides may have begun at once."""
+    others = tuple(other for other in sessions if other.ephemeral != session.ephemeral)
+    return (session, *others)[:MAX_SESSIONS]
+
+
+def seal(
+    me: Identity,
+    peer: PublicIdentity,
+    session: Session,
+    payload: bytes,
+    binding: Binding,
+    fit: Callable[[int], int],
+    entropy: Entropy,
+) -> tuple[Session, bytes]:
+    """The session after it, and a body whose length `fit` has chosen."""
+    overhead = len(VERSION) + ratchet.OVERHEAD
+    if session.opening is not None:
+        overhead += _BOX_OVERHEAD + x3dh.OPENING_BYTES
+    plain = _fill(_signed(me, payload, binding), overhead, fit)
+    state, message = ratchet.seal(session.ratchet, plain, _bound(binding), entropy.draw(NONCE_BYTES))
+    if session.opening is not None:
+        message = _box(peer, _FIRST + session.opening + message, binding, entropy)
+    return replace(session, ratchet=state), VERSION + message
+
+
+def seal_stateless(
+    me: Identity,
+    peer: PublicIdentity,
+    payload: bytes,
+    binding: Binding,
+    fit: Callable[[int], int],
+    entropy: Entropy,
+) -> bytes:
+    """A body for a peer without the ratchet: an ephemeral key for this packet alone (A2ACP-245)."""
+    plain = _fill(_signed(me, payload, binding), len(VERSION) + _BOX_OVERHEAD, fit)
+    return VERSION + _box(peer, _STATELESS + plain, binding, entropy)
+
+
+def open_body(
+    me: Identity,
+    peer: PublicIdentity,
+    sessions: tuple[Session, ...],
+    prekeys: PrekeySecrets,
+    body: bytes,
+    binding: Binding,
+    entropy: Entropy,
+) -> Opened:
+    """The payload of a sealed body, or `CannotOpen`; nothing changes unless it opened."""
+    if not body.startswith(VERSION):
+        raise CannotOpen
+    message = body[len(VERSION) :]
+    for session in sessions:
+        if ratchet.opens(session.ratchet, message):
+            state, plain = ratchet.open_message(session.ratchet, message, _bound(binding), entropy)
+            answered = replace(session, ratchet=state, opening=None)
+            return Opened(_verified(peer, plain, binding), with_new(sessions, answered))
+    inner = _unbox(me, message, binding)
+    if inner.startswith(_STATELESS):
+        return Opened(_verified(peer, inner[1:], binding), sessions, stateless=True)
+    if not inner.startswith(_FIRST):
+        raise CannotOpen
+    return _open_first(me, peer, sessions, prekeys, inner[1:], binding, entropy)
+
+
+def _open_first(
+    me: Identity,
+    peer: PublicIdentity,
+    sessions: tuple[Session, ...],
+    prekeys: PrekeySecrets,
+    inner: bytes,
+    binding: Binding,
+    entropy: Entropy,
+) -> Opened:
+    opening = x3dh.Opening.decode(inner[: x3dh.OPENING_BYTES])
+    message = inner[x3dh.OPENING_BYTES :]
+    known = next((session for session in sessions if session.ephemeral == opening.ephemeral), None)
+    if known is not None:
+        state, plain = ratchet.open_message(known.ratchet, message, _bound(binding), entropy)
+        updated = replace(known, ratchet=state)
+        kept = tuple(updated if session is known else session for session in sessions)
+        return Opened(_verified(peer, plain, binding), kept)
+    signed = prekeys.signed(opening.signed_id)
+    single = prekeys.single(opening.single_kind, opening.single_id)
+    if signed is None or single is None:
+        raise CannotOpen
+    secret = x3dh.respond(me, peer, opening, signed_private=signed, single_private=single)
+    state = ratchet.start_responder(secret, signed)
+    state, plain = ratchet.open_message(state, message, _bound(binding), entropy)
+    payload = _verified(peer, plain, binding)
+    used = opening.single_id if opening.single_kind == x3dh.ONE_TIME else None
+    return Opened(payload, with_new(sessions, Session(state, opening.ephemeral)), used)
+
+
+def _bound(binding: Binding) -> bytes:
+    return primitives.framed(
+        b"tacit-seal-v1",
+        binding.sender.encode(),
+        binding.recipient.encode(),
+        binding.packet_id.encode(),
+        binding.header,
+    )
+
+
+def _inner_bytes(payload: bytes, binding: Binding) -> bytes:
+    return b"a2acp-inner-v1\n" + _bound(binding) + payload
+
+
+def _signed(me: Identity, payload: bytes, binding: Binding) -> bytes:
+    return me.sign(_inner_bytes(payload, binding)) + payload
+
+
+def _verified(peer: PublicIdentity, plain: bytes, binding: Binding) -> bytes:
+    content = padding.unpad(plain)
+    signature, payload = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+    if not primitives.verify(peer.signing, _inner_bytes(payload, binding), signature):
+        raise CannotOpen
+    return payload
+
+
+def _fill(content: bytes, overhead: int, fit: Callable[[int], int]) -> bytes:
+    return padding.pad(content, fit(len(content) + 1 + overhead) - overhead)
+
+
+def _box_key(shared: bytes, ephemeral: bytes, recipient: bytes, binding: Binding) -> bytes:
+    info = primitives.framed(b"tacit-box-v1", ephemeral, recipient, _bound(binding))
+    return primitives.hkdf(shared, salt=b"", info=info, length=32)
+
+
+def _box(peer: PublicIdentity, content: bytes, binding: Binding, entropy: Entropy) -> bytes:
+    private = entropy.draw(32)
+    ephemeral = primitives.agreement_public(private)
+    key = _box_key(primitives.agree(private, peer.agreement), ephemeral, peer.agreement, binding)
+    nonce = entropy.draw(NONCE_BYTES)
+    return ephemeral + nonce + primitives.encrypt(key, nonce, content, _bound(binding))
+
+
+def _unbox(me: Identity, message: bytes, binding: Binding) -> bytes:
+    ephemeral, nonce = message[:32], message[32 : 32 + NONCE_BYTES]
+    key = _box_key(primitives.agree(me.agreement_private, ephemeral), ephemeral, me.agreement_public, binding)
+    return primitives.decrypt(key, nonce, message[32 + NONCE_BYTES :], _bound(binding))
+
+
+def queue_tag(me: Identity, peer: PublicIdentity, *, sender: str, recipient: str, thread_id: str) -> bytes:
+    """Sixteen bytes that only these two can compute: a relay sees a tag, never a thread."""
+    shared = primitives.agree(me.agreement_private, peer.agreement)
+    key = primitives.hkdf(shared, salt=b"", info=b"tacit-queue-tag-v1", length=32)
+    return primitives.mac(key, primitives.framed(sender.encode(), recipient.encode(), thread_id.encode()))[
+        :16
+    ]

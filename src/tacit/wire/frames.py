@@ -1,0 +1,169 @@
+"""Relay frames: JSON text with a `frame` key (A2ACP-006).
+
+A frame that is not known is ignored, so that either side may be newer. A packet's envelope stays the bytes it
+came in. Control frames never carry an agent's `from`: whatever a relay says of its own is visibly its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+import msgspec
+
+from tacit.base.errors import PeerFault
+
+MAX_TEXT: Final = 524_288
+"""A frame above this is not even read; an envelope above its own limit but below this gets `too_large`."""
+
+
+class Challenge(msgspec.Struct, frozen=True, tag_field="frame", tag="challenge"):
+    """Relay: prove who you are."""
+
+    challenge: str
+    relay: str
+    supported_versions: list[str] = []
+
+
+class Auth(msgspec.Struct, frozen=True, tag_field="frame", tag="auth"):
+    """Agent: the signed challenge."""
+
+    address: str
+    challenge: str
+    signature: str
+
+
+class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
+    """Relay: you are connected; what waits follows in order."""
+
+    address: str
+    queued: int = 0
+    heartbeat: int = 30
+    one_time_prekeys: int = 0
+    signed_prekey: int = 0
+
+
+class Packet(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="packet"):
+    """Either way: an envelope as received, its signature, and the relay's delivery number."""
+
+    envelope: msgspec.Raw
+    sig: str
+    delivery: int = 0
+
+
+class Accepted(msgspec.Struct, frozen=True, tag_field="frame", tag="accepted"):
+    """Relay: these packets are on disk."""
+
+    packet_ids: list[str]
+
+
+class Received(msgspec.Struct, frozen=True, tag_field="frame", tag="received"):
+    """Agent: these deliveries are on my disk; forget them."""
+
+    deliveries: list[int]
+
+
+class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="error"):
+    """Relay: this packet was neither routed nor queued."""
+
+    code: str
+    packet_id: str | None = None
+    retry_after: int | None = None
+    to: str | None = None
+
+
+class QueueOverflow(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="queue_overflow"):
+    """To the sender: refused, the queue is full. To the recipient: how many are missing."""
+
+    queue_tag: str
+    limit: int
+    to: str | None = None
+    packet_id: str | None = None
+    refused: int = 0
+    delivery: int = 0
+
+
+class Superseded(msgspec.Struct, frozen=True, tag_field="frame", tag="superseded"):
+    """Relay: a newer connection speaks for this address."""
+
+
+class Prekeys(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="prekeys"):
+    """Agent: fresh public prekeys; `reset` after a restore, when the private halves of the old are gone."""
+
+    signed: dict[str, Any] | None = None
+    last_resort: dict[str, Any] | None = None
+    one_time: list[dict[str, Any]] = []
+    reset: bool = False
+
+
+class PrekeysOk(msgspec.Struct, frozen=True, tag_field="frame", tag="prekeys_ok"):
+    """Relay: how many one-time prekeys are left."""
+
+    one_time: int
+
+
+class Report(msgspec.Struct, frozen=True, tag_field="frame", tag="report"):
+    """Agent: this sender's packets were malformed or unwanted; a signed connection speaks (A2ACP-261)."""
+
+    sender: str
+
+
+class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="notice"):
+    """Relay: something about your account that you should know (A2ACP-019)."""
+
+    kind: str
+    at: str | None = None
+
+
+Frame = (
+    Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
+    | Prekeys | PrekeysOk | Report | Notice
+)  # fmt: skip
+
+_DECODER: Final = msgspec.json.Decoder(
+    Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
+    | Prekeys | PrekeysOk | Report | Notice
+)  # fmt: skip
+_ENCODER: Final = msgspec.json.Encoder()
+KNOWN: Final = frozenset({
+    "challenge", "auth", "auth_ok", "packet", "accepted", "received", "error", "queue_overflow", "superseded",
+    "prekeys", "prekeys_ok", "report", "notice",
+})  # fmt: skip
+
+
+def decode(text: str | bytes) -> Frame | None:
+    """The frame in `text`; None for a frame of an unknown name; `PeerFault` for what is no frame."""
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        name = _name(text)
+        if name is not None and name not in KNOWN:
+            return None
+        raise PeerFault("not a well-formed frame") from None
+
+
+def _name(text: str | bytes) -> str | None:
+    try:
+        value: object = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    name = cast("dict[str, object]", value).get("frame") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def encode(frame: Frame) -> bytes:
+    """The frame's bytes."""
+    return _ENCODER.encode(frame)
+
+
+def packet_bytes(envelope: bytes, sig: str, delivery: int = 0) -> bytes:
+    """A packet frame around an envelope's own bytes."""
+    return b'{"frame":"packet","envelope":%b,"sig":"%b","delivery":%d}' % (
+        envelope,
+        sig.encode("ascii"),
+        delivery,
+    )
+
+
+def auth_bytes(*, relay: str, address: str, challenge: str) -> bytes:
+    """What an agent signs to log in: bound to this relay, this address and this challenge (A2ACP-017)."""
+    return f"a2acp-auth-v1\n{relay}\n{address}\n{challenge}".encode()

@@ -1,0 +1,126 @@
+"""Key records, prekeys and rotation: what a relay hands out about an agent (A2ACP-015, A2ACP-021, A2ACP-245).
+
+A record's statement travels in canonical bytes with the agent's own signature, so a relay can withhold it but
+not change it. `serial` rises with each statement: an older one cannot be served in place of a newer. Knows
+shapes and the bytes to sign; checking a signature is the caller's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tacit.base.errors import Refused
+from tacit.wire import address, codes
+from tacit.wire.encoding import canonical, canonical_object, unb64
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """What an agent says of itself."""
+
+    address: str
+    signing_key: str
+    agreement_key: str
+    serial: int
+    supported_versions: list[str] = []
+    supported_encryption: list[str] = []
+    previous_signing_key: str | None = None
+
+
+class KeyRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A statement as received, signed by its own signing key, and by the key before it after a rotation."""
+
+    statement: msgspec.Raw
+    sig: str
+    rotation_sig: str | None = None
+
+
+class Prekey(msgspec.Struct, frozen=True):
+    """A public agreement key for first packets, signed by its owner."""
+
+    id: int
+    key: str
+    sig: str
+
+
+class Bundle(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All that is needed to write to a sleeping stranger."""
+
+    record: KeyRecord
+    signed: Prekey | None = None
+    one_time: Prekey | None = None
+    last_resort: Prekey | None = None
+
+
+def statement_bytes(statement: Statement) -> bytes:
+    """The canonical bytes of a statement."""
+    return canonical(msgspec.to_builtins(statement))
+
+
+def statement_signed_bytes(raw: bytes) -> bytes:
+    """What the signing key signs."""
+    return b"a2acp-key-record-v1\n" + raw
+
+
+def rotation_signed_bytes(raw: bytes) -> bytes:
+    """What the previous signing key signs to hand over."""
+    return b"a2acp-key-rotation-v1\n" + raw
+
+
+def prekey_signed_bytes(owner: str, kind: str, identifier: int, key: str) -> bytes:
+    """What the owner signs for one prekey; the kind keeps a one-time key from posing as another."""
+    return "\n".join(("a2acp-prekey-v1", owner, kind, str(identifier), key)).encode("utf-8")
+
+
+def enrolment_signed_bytes(*, relay: str, owner: str, code: str, statement: bytes) -> bytes:
+    """What an agent signs to register: possession of the key, for this relay, with this code."""
+    return b"\n".join((b"a2acp-enrol-v1", relay.encode(), owner.encode(), code.encode(), statement))
+
+
+def read_statement(raw: bytes) -> Statement:
+    """The statement in `raw`; `Refused` when it is not canonical or a key has not 32 bytes."""
+    found = canonical_object(raw)
+    if found is None:
+        raise Refused(
+            codes.BAD_ENVELOPE, "a key statement is one JSON object in canonical form", row="A2ACP-021"
+        )
+    try:
+        statement = msgspec.convert(found, Statement)
+    except msgspec.ValidationError:
+        raise Refused(codes.BAD_ENVELOPE, "a key statement lacks a field", row="A2ACP-021") from None
+    address.parse(statement.address)
+    for key in (statement.signing_key, statement.agreement_key, statement.previous_signing_key):
+        if key is not None and (decoded := unb64(key)) is not None and len(decoded) == 32:
+            continue
+        if key is not None:
+            raise Refused(codes.BAD_ENVELOPE, "a key has 32 bytes in base64url", row="A2ACP-021")
+    return statement
+
+
+def read_record(raw: bytes) -> KeyRecord:
+    """The key record in `raw`."""
+    try:
+        return msgspec.json.decode(raw, type=KeyRecord)
+    except (msgspec.DecodeError, RecursionError):
+        raise Refused(codes.BAD_ENVELOPE, "not a key record", row="A2ACP-021") from None
+
+
+def read_bundle(raw: bytes) -> Bundle:
+    """The bundle in `raw`."""
+    try:
+        return msgspec.json.decode(raw, type=Bundle)
+    except (msgspec.DecodeError, RecursionError):
+        raise Refused(codes.BAD_ENVELOPE, "not a prekey bundle", row="A2ACP-021") from None
+
+
+def prekey_of(fields: dict[str, Any]) -> Prekey:
+    """A prekey from its JSON fields; its key must have 32 bytes."""
+    try:
+        prekey = msgspec.convert(fields, Prekey)
+    except msgspec.ValidationError:
+        raise Refused(codes.BAD_ENVELOPE, "a prekey has id, key and sig", row="A2ACP-245") from None
+    key = unb64(prekey.key)
+    if key is None or len(key) != 32 or not 0 <= prekey.id < 2**53:
+        raise Refused(codes.BAD_ENVELOPE, "a prekey has 32 bytes in base64url", row="A2ACP-245")
+    return prekey

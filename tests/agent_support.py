@@ -1,0 +1,85 @@
+"""Two people's posts on a real relay."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from tests.relay_support import Relay, until
+
+from tacit.agent.io.post import Post
+from tacit.base.io.system import SystemEntropy
+
+INTENT = {"category": "scheduling", "summary": "dinner", "urgency": "low"}
+
+
+def body(text: str = "hello") -> dict:
+    return {"intent": INTENT, "context": {"text": text}}
+
+
+class Person:
+    """A post, its line running or not."""
+
+    def __init__(self, folder, relay: Relay, username: str) -> None:
+        self.folder = folder
+        self.relay = relay
+        self.username = username
+        self.address = f"agent:{username}@{relay.domain}"
+        self.post = Post(folder, clock=relay.clock, entropy=SystemEntropy())
+        self.running: asyncio.Task | None = None
+
+    async def register(self) -> None:
+        await self.post.directory.register(
+            self.address, self.relay.url, await self.relay.invite(self.username)
+        )
+
+    async def online(self) -> None:
+        self.line = self.post.line()
+        self.running = asyncio.create_task(self.line.run())
+        await asyncio.wait_for(self.line.connected.wait(), 20)
+
+    async def offline(self) -> None:
+        if self.running is not None:
+            self.running.cancel()
+            await asyncio.gather(self.running, return_exceptions=True)
+            self.running = None
+
+    def say(self, to: Person, text: str = "hello", thread: str = "thr_dinner", **more) -> str:
+        identifier = self.post.outbox.post(to.address, "context", body(text), thread_id=thread, **more)
+        if self.running is not None:
+            self.line.nudge()
+        return identifier
+
+    def texts(self) -> list[str]:
+        from tacit.agent.packet import read
+
+        return [read(one.payload).fields["context"]["text"] for one in self.post.inbox.read(0, 100_000)]
+
+    def notes(self) -> str:
+        return "\n".join(text for _, text in self.post.store.notes())
+
+    async def sent(self) -> None:
+        await until(lambda: not self.post.outbox.waiting())
+
+    async def has(self, *texts: str) -> None:
+        await until(lambda: len(self.texts()) >= len(texts))
+        assert self.texts() == list(texts)
+
+
+@contextlib.asynccontextmanager
+async def people_on(relay: Relay, folder, *usernames: str, friends: bool = True):
+    async with contextlib.AsyncExitStack() as stack:
+        found = []
+        for name in usernames:
+            person = Person(folder / name, relay, name)
+            stack.callback(person.post.store.close)
+            await stack.enter_async_context(person.post)
+            stack.push_async_callback(person.offline)
+            await person.register()
+            found.append(person)
+        if friends:
+            for one in found:
+                for other in found:
+                    if one is not other:
+                        one.post.inbox.welcome(other.address)
+        yield found
