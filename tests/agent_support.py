@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from tests.relay_support import Relay, until
-
 from tacit.agent.io.post import Post
 from tacit.base.io.system import SystemEntropy
+from tests.relay_support import Relay, until
 
 INTENT = {"category": "scheduling", "summary": "dinner", "urgency": "low"}
 

@@ -3,6 +3,7 @@
 set -eu
 missing=""
 command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
+command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     apt-get update -qq && apt-get install -y -qq $missing >/dev/null

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+
 from tests.processes import AGENT, RELAY, RelayProcess, command, run
 from tests.relay_support import free_port
 

@@ -1,11 +1,11 @@
 import json
 
 import pytest
-from tests.conformance.write_seal_vectors import FOLDER, vectors
-from tests.post_support import Repeatable, Secrets
 
 from tacit.seal import identity, session, x3dh
 from tacit.seal.primitives import CannotOpen
+from tests.conformance.write_seal_vectors import FOLDER, vectors
+from tests.post_support import Repeatable, Secrets
 
 FILES = sorted(FOLDER.glob("*.json"))
 h = bytes.fromhex

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import pathlib
 
-from tests.post_support import ALICE, BOB, Repeatable, fit, people
-
 from tacit.seal import identity, session, x3dh
+from tests.post_support import ALICE, BOB, Repeatable, fit, people
 
 FOLDER = pathlib.Path(__file__).parent / "vectors" / "seal"
 

@@ -10,7 +10,7 @@ import signal
 import ssl
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import click
 
@@ -21,6 +21,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.outcome import console, json_option, reported, show
+from tacit.cli.session import beside_hub
 from tacit.seal import identity
 from tacit.wire import address
 
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
 
     from tacit.agent.io.inbox import Arrived
 
-DATA: Final = Path("data/agent")
 P = ParamSpec("P")
 
 
 @click.group()
 @click.option(
-    "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="This agent's folder."
+    "--data",
+    type=click.Path(path_type=Path),
+    default=lambda: beside_hub("agent"),
+    show_default="~/.local/share/tacit-agent",
+    help="This agent's folder.",
 )
 @click.option("--trust", type=click.Path(exists=True, path_type=Path), help="Extra CA for relays (PEM).")
 @click.pass_context

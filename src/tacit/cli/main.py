@@ -49,6 +49,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "trace": ("tacit.cli.speech:trace", "Show a CLowl trace from the ledger."),
     "source": ("tacit.cli.talk:source", "Open the source of a relayed message."),
     "clowl": ("tacit.cli.clowl:clowl", "Validate, read and trace CLowl messages."),
+    "relay": ("tacit.cli.relay:relay", "Run a blind relay; handle its accounts."),
+    "agent": ("tacit.cli.agent:agent", "Your agent's keys and sealed post."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),

@@ -21,6 +21,7 @@ from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import Moment, rfc3339
 from tacit.cli import relay_parts
 from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.session import beside_hub
 from tacit.relay import accounts
 from tacit.relay.io import registry
 from tacit.relay.io.schema import SCHEMA
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
 
     import apsw
 
-DATA: Final = Path("data/relay")
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def _data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="The relay's folder."
+        "--data",
+        type=click.Path(path_type=Path),
+        default=lambda: beside_hub("relay"),
+        show_default="~/.local/share/tacit-relay",
+        help="The relay's folder.",
     )(function)
 
 

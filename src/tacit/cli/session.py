@@ -32,6 +32,11 @@ def default_data() -> Path:
     return Path(os.environ.get("TACIT_DATA") or Path(base) / "tacit")
 
 
+def beside_hub(what: str) -> Path:
+    """The default folder of a relay or an agent: next to the hub's own."""
+    return default_data().parent / f"tacit-{what}"
+
+
 def tokens_file() -> Path:
     """Where the tokens of actors added on this machine are kept."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")

@@ -96,11 +96,11 @@ class AgentStore:
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        return cast("list[tuple[Any, ...]]", self._file.execute(sql, values).fetchall())
+        return self._file.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         """The first row of a query."""
-        return cast("tuple[Any, ...] | None", self._file.execute(sql, values).fetchone())
+        return self._file.execute(sql, values).fetchone()
 
     def run(self, sql: str, *values: Any) -> int:
         """One change; returns how many rows it touched."""

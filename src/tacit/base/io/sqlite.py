@@ -35,10 +35,8 @@ FAILED: Final = (
 
 def damage_hint(path: Path) -> str:
     """What a person should do about a damaged file."""
-    return (
-        f"stop the process, keep a copy of {path.name} and {path.name}-wal, run `tacit ledger verify` to see "
-        "how far it is sound, then restore a backup, or rebuild from an export"
-    )
+    look = "run `tacit ledger verify` to see how far it is sound, " if path.name == "ledger.db" else ""
+    return f"stop the process, keep a copy of {path.name} and {path.name}-wal, {look}then restore a backup"
 
 
 def connect(path: Path, *, readonly: bool = False, vfs: str | None = None) -> apsw.Connection:

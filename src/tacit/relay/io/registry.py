@@ -46,7 +46,7 @@ def _taken() -> Refused:
 
 
 def _one(connection: apsw.Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:
-    return cast("tuple[Any, ...] | None", connection.execute(sql, values).fetchone())
+    return connection.execute(sql, values).fetchone()
 
 
 def agent(connection: apsw.Connection, username: str) -> Agent | None:
