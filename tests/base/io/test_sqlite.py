@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.base.io.sqlite import Checkpointer, Schema, connect
+from tacit.base.io.sqlite import Checkpointer, Schema, connect, damage_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,8 @@ def test_a_file_that_is_no_database_is_corrupt_with_a_hint(path: Path) -> None:
     path.write_bytes(b"this is no database at all, it only has its name" * 100)
     with pytest.raises(Corrupt, match="damaged or is no database") as caught:
         connect(path)
-    assert "tacit ledger verify" in caught.value.hint
+    assert "restore a backup" in caught.value.hint
+    assert "tacit ledger verify" in damage_hint(path.with_name("ledger.db"))
 
 
 def test_a_place_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
