@@ -71,7 +71,8 @@ CREATE TABLE context(
   PRIMARY KEY(group_no, store, key)) WITHOUT ROWID;
 CREATE TABLE blob_refs(
   group_no INTEGER, path TEXT, seq INTEGER, PRIMARY KEY(group_no, path, seq)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE search USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE search USING fts5(
+  text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');
 """
 
 PROJECTIONS: Final = (
