@@ -1,0 +1,99 @@
+"""Mentions: whom an event names, one by one or by a role (C2A-034, C2A-047, C2A-053, C2A-114, C2A-208, C2A-209).
+
+Three sources: the ledger's `to`, `data.mentions`, and names written in the text by people: `@name` anywhere in
+their prose, or the old `name: ...` at the very start. What an agent writes in its text names nobody. A name that
+resolves to nobody is dropped. Knows nothing of policy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.attention.roster import BROADCAST, FOREMAN, PEERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.attention.roster import Roster
+
+_VOCATIVE: Final = re.compile(r"\s*([^\s:,@#`>][^:,\n@`]{0,63}?)\s?[:,](?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom an event is aimed at."""
+
+    agents: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+    members: frozenset[str] = frozenset()
+    everyone: bool = False
+
+    @property
+    def anybody(self) -> bool:
+        """Is it aimed at anyone at all?"""
+        return self.everyone or bool(self.agents or self.people or self.roles)
+
+    @property
+    def named(self) -> bool:
+        """Does it name somebody one by one?"""
+        return bool(self.agents or self.people)
+
+
+NO_TARGET: Final = Target()
+
+
+def in_text(prose: str, roster: Roster, *, vocatives: bool = True) -> list[str]:
+    """The names, roles and broadcasts that a person's prose mentions, in lower case, in order."""
+    found: list[str] = []
+    if "@" in prose:
+        found = [match.group(1).casefold() for match in roster.mention.finditer(prose)]
+    if vocatives and (match := _VOCATIVE.match(prose)) is not None:
+        name = match.group(1).casefold()
+        if name in roster.names:
+            found.append(name)
+    return found
+
+
+def declared(mentions: object) -> list[str]:
+    """The names in `data.mentions`: ids, `agent:<id>`, or objects with an `id`; anything else is ignored."""
+    if not isinstance(mentions, list):
+        return []
+    found: list[str] = []
+    for item in cast("list[Any]", mentions):
+        name: object = cast("dict[str, object]", item).get("id") if isinstance(item, dict) else item
+        if isinstance(name, str):
+            found.append(name.removeprefix("agent:").removeprefix("human:").removeprefix("@").casefold())
+    return found
+
+
+def target_of(to: Iterable[str], words: Iterable[str], roster: Roster, author: str) -> Target:
+    """The target behind recipient tokens and mentioned words.
+
+    A role or broadcast that comes down to exactly one session names it (C2A-208). Nobody names itself.
+    """
+    agents: set[str] = set()
+    people: set[str] = set()
+    roles: set[str] = set()
+    everyone = False
+    for word in [*(token.removeprefix("@").casefold() for token in to), *words]:
+        principal = roster.names.get(word)
+        if principal is not None:
+            (agents if principal in roster.agents else people).add(principal)
+        elif word in BROADCAST:
+            everyone = True
+        elif word in roster.roles or word in {FOREMAN, PEERS}:
+            roles.add(word)
+    members = frozenset[str]().union(*(roster.roles.get(role, frozenset()) for role in roles)) - {author}
+    if everyone and len(roster.agents) <= 2:
+        members = frozenset(roster.agents) - {author}
+        everyone = len(members) > 1
+    if len(members) == 1 and not everyone:
+        agents |= members
+    agents.discard(author)
+    people.discard(author)
+    if not (agents or people or roles or everyone):
+        return NO_TARGET
+    return Target(frozenset(agents), frozenset(people), frozenset(roles), members, everyone)
