@@ -1,8 +1,8 @@
 """C2A: who must answer an event, who may, and who keeps quiet; and how much of it each one sees.
 
-Everything here is a function of values: `decide(event, roster, state)` gives each agent's decision with the rule
-behind every part of it; claims, dispositions, memberships and exchanges are folds over `x.c2a.*` events. Nothing
-here tells the time, opens a file, or asks a model.
+Everything here is a function of values: `decide(event, roster, state)` gives each agent's decision with the
+rule behind every part of it; claims, dispositions, memberships and exchanges are folds over `x.c2a.*`
+events. Nothing here tells the time, opens a file, or asks a model.
 """
 
 from tacit.attention.decide import Decisions, decide

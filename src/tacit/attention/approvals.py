@@ -1,7 +1,8 @@
-"""Approvals: a person decides before an agent does sensitive work or shows private talk (C2A-102, C2A-121, C2A-207).
+"""Approvals: a person decides before an agent does sensitive work or shows private talk.
 
-A small machine: asked, then granted or denied by a person, or lapsed; no answer counts as no. One grant is for one
-thing, named by a fingerprint of it. Folded from `x.c2a.approval`; `now` is an argument.
+Rows: C2A-102, C2A-121, C2A-207. A small machine: asked, then granted or denied by a person, or lapsed; no
+answer counts as no. One grant is for one thing, named by a fingerprint of it. Folded from `x.c2a.approval`;
+`now` is an argument.
 """
 
 from __future__ import annotations

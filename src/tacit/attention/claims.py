@@ -1,7 +1,7 @@
 """Claims: at most one live owner for an event or thread (C2A-136, C2A-144, C2A-152 to C2A-158, C2A-222).
 
-A table of transitions, folded from `x.c2a.claim` records. A claim that has run out owns nothing, even before its
-end is written down. Knows nothing of delivery; `now` is an argument.
+A table of transitions, folded from `x.c2a.claim` records. A claim that has run out owns nothing, even
+before its end is written down. Knows nothing of delivery; `now` is an argument.
 """
 
 from __future__ import annotations
@@ -191,7 +191,10 @@ def renewals(
 
 
 def assignee(members: Iterable[str], owners: frozenset[str], load: Mapping[str, int]) -> str | None:
-    """Whom the host picks when nobody claimed: the stream's owner, else the least loaded, ties by id (C2A-222)."""
+    """Whom the host picks when nobody claimed: the stream's owner, else the least loaded, ties by id.
+
+    Row C2A-222.
+    """
     ranked = sorted(members, key=lambda one: (one not in owners, load.get(one, 0), one))
     return ranked[0] if ranked else None
 

@@ -1,7 +1,7 @@
 """The error table of C2A (C2A-016): string codes, their JSON-RPC numbers, and a refusal as a value.
 
-A policy's "no" is an outcome, not an exception: `Refusal` carries the code, the row that refused, and how to get
-a yes. Texts carry no user content.
+A policy's "no" is an outcome, not an exception: `Refusal` carries the code, the row that refused, and how
+to get a yes. Texts carry no user content.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The compose window: people type in pieces, an agent waits and reads once (C2A-083 to C2A-087, C2A-188, C2A-221).
+"""The compose window: people type in pieces, an agent waits and reads once.
 
-Fragments of one author in one conversation gather until the author is quiet, typing or not, up to a cap. The newest
-carries the turn, the others are superseded. A fragment that comes before anything was sent restarts the turn. Values
-only; whoever holds the window asks `closes_at` and supplies the time.
+Rows: C2A-083 to C2A-087, C2A-188, C2A-221. Fragments of one author in one conversation gather until the
+author is quiet, typing or not, up to a cap. The newest carries the turn, the others are superseded. A
+fragment that comes before anything was sent restarts the turn. Values only; whoever holds the window asks
+`closes_at` and supplies the time.
 """
 
 from __future__ import annotations
@@ -89,7 +90,10 @@ def removed(window: Window, event_id: str) -> Window | None:
 
 
 def typed(window: Window, at: Moment, *, typing: bool = True) -> Window:
-    """The author types, or has stopped: both restart the wait; while typing the window stays open (C2A-084)."""
+    """The author types, or has stopped: both restart the wait; while typing the window stays open.
+
+    Row C2A-084.
+    """
     return replace(window, last_sign=Moment(max(window.last_sign, at)), typing=typing)
 
 

@@ -1,7 +1,7 @@
-"""Conversations: where a message is said, and the thread it belongs to (C2A-032, C2A-209, C2A-210, C2A-215).
+"""Conversations: where a message is said, and the thread it belongs to.
 
-A ledger has no conversations; they follow from `data.conversation`, `to` and `reply_to`. `data.thread` is neither
-read nor written. Knows nothing of who is obliged.
+Rows: C2A-032, C2A-209, C2A-210, C2A-215. A ledger has no conversations; they follow from `data.conversation`,
+`to` and `reply_to`. `data.thread` is neither read nor written. Knows nothing of who is obliged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Deadlines: what is due when an obligation is not met (C2A-056, 059, 122, 161, 173 to 178).
 
-Redeliver to the session that is already responsible, then escalate to one and lower the first copy; a deferred
-event comes back at its time. A permitted answer that never came is `ignored` when its window closes.
+Redeliver to the session that is already responsible, then escalate to one and lower the first copy; a
+deferred event comes back at its time. A permitted answer that never came is `ignored` when its window
+closes.
 """
 
 from __future__ import annotations

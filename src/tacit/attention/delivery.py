@@ -1,7 +1,8 @@
-"""Deliveries: the `params` of `chat/deliver` in both drafts (C2A-001, 029 to 044, 088, 093, 134, 201, 223).
+"""Deliveries: the `params` of `chat/deliver` in both drafts.
 
-One internal event becomes a superset of both shapes; the agreed version decides only the form of `content` and the
-set of conversation kinds. An encoder that would break a rule refuses instead. Text is redacted here, on its way out.
+Rows: C2A-001, 029 to 044, 088, 093, 134, 201 and 223. One internal event becomes a superset of both shapes;
+the agreed version decides only the form of `content` and the set of conversation kinds. An encoder that would
+break a rule refuses instead. Text is redacted here, on its way out.
 """
 
 from __future__ import annotations
@@ -138,8 +139,10 @@ def content(data: dict[str, Any], version: str) -> list[dict[str, str]] | str:
     """The message's parts: a list in the older draft, one string in the newer (C2A-035)."""
     text = data.get("text", data.get("message", ""))
     parts = [{"type": "text", "text": redacted(text if isinstance(text, str) else "")}]
-    for item in cast("list[dict[str, Any]]", data.get("attachments") or []):
-        parts.append({"type": str(item.get("kind", "file")), "title": redacted(str(item.get("title") or ""))})
+    parts += [
+        {"type": str(item.get("kind", "file")), "title": redacted(str(item.get("title") or ""))}
+        for item in cast("list[dict[str, Any]]", data.get("attachments") or [])
+    ]
     if version == OLDER:
         return parts
     return "\n".join(

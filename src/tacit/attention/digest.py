@@ -1,7 +1,8 @@
-"""Digests: what went on in a stream or channel, rolled up (C2A-076, C2A-092, C2A-093, C2A-110, C2A-183, C2A-227).
+"""Digests: what went on in a stream or channel, rolled up.
 
-Made by counting and by the last words of status reports; no model. Asks for nothing unless it holds a mention or an
-assignment, which is delivered on its own as well.
+Rows: C2A-076, C2A-092, C2A-093, C2A-110, C2A-183, C2A-227. Made by counting and by the last words of status
+reports; no model. Asks for nothing unless it holds a mention or an assignment, which is delivered on its
+own as well.
 """
 
 from __future__ import annotations

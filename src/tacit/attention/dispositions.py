@@ -1,7 +1,8 @@
 """Dispositions: what becomes of an event for a session (C2A-056, 057, 116 to 123, 132, 145, 163).
 
-Two of the seven are open states (`deferred`, `claimed`), five are final. `change` says which record a wish becomes,
-or why not; `Duties` folds the records. Knows nothing of delivery or of the clock: `now` is an argument.
+Two of the seven are open states (`deferred`, `claimed`), five are final. `change` says which record a wish
+becomes, or why not; `Duties` folds the records. Knows nothing of delivery or of the clock: `now` is an
+argument.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Edits and deletes: messages change after they arrive (C2A-185 to C2A-189, C2A-214).
 
-The ledger keeps the original; an edit is a new event that supersedes it, a delete a record. Before an answer the
-old event is cancelled; after it an edit may be looked at again. Follows chains of edits. Knows nothing of turns.
+The ledger keeps the original; an edit is a new event that supersedes it, a delete a record. Before an
+answer the old event is cancelled; after it an edit may be looked at again. Follows chains of edits. Knows
+nothing of turns.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """A pending delivery to call back: `notifications/cancelled` and the record beside it (C2A-179, C2A-187)."""
+    """A pending delivery to call back: `notifications/cancelled` and the record beside it.
+
+    Rows: C2A-179, C2A-187.
+    """
 
     session: str
     request_id: str

@@ -1,7 +1,8 @@
-"""Escalation: who gets an obligation that was missed or declined (C2A-026, C2A-123, C2A-156, C2A-175 to C2A-177).
+"""Escalation: who gets an obligation that was missed or declined.
 
-Exactly one: a lead, else an owner, else a responder by least load, else the human. Never a session that had it,
-never all. The number of sessions that hold the obligation does not rise.
+Rows: C2A-026, C2A-123, C2A-156, C2A-175 to C2A-177. Exactly one: a lead, else an owner, else a responder by
+least load, else the human. Never a session that had it, never all. The number of sessions that hold the
+obligation does not rise.
 """
 
 from __future__ import annotations
@@ -73,7 +74,10 @@ def escalated(original: Decision, *, declined: bool = False) -> Decision:
 
 
 def human_notice(event_id: str, *, why: str) -> dict[str, object]:
-    """The `system.notify` that tells the human; it refers to the event and quotes nothing (C2A-176, C2A-199)."""
+    """The `system.notify` that tells the human; it refers to the event and quotes nothing.
+
+    Rows: C2A-176, C2A-199.
+    """
     return {
         "kind": f"attention.{why}",
         "priority": "high",

@@ -25,7 +25,10 @@ _SPAN: Final = re.compile(rf"(?:in\s+)?{_PART}(?:\s*(?:and\s+)?{_PART})?\Z")
 
 
 def eta_of(text: str, now: Moment) -> Moment | None:
-    """The moment meant by `2026-06-02T19:10:00Z`, `in 20 minutes`, `2h 30m`; None for anything else or the past."""
+    """The moment meant by `2026-06-02T19:10:00Z`, `in 20 minutes`, `2h 30m`.
+
+    None for anything else or the past.
+    """
     found = parse_rfc3339(text.strip())
     if found is not None:
         return found if found > now else None

@@ -1,8 +1,9 @@
-"""The fold: a group's attention state, moved on by one event at a time (C2A-027, C2A-048, C2A-116, C2A-159, C2A-214).
+"""The fold: a group's attention state, moved on by one event at a time.
 
-Composes the small folds (claims, duties, absences, exchanges, versions, ownership, approvals) and remembers who said
-what where. `state_for` cuts out what `decide` needs, just before an event; `apply` moves past it. Applying the same
-events again gives the same state; nothing that matters lives anywhere else.
+Rows: C2A-027, C2A-048, C2A-116, C2A-159, C2A-214. Composes the small folds (claims, duties, absences,
+exchanges, versions, ownership, approvals) and remembers who said what where. `state_for` cuts out what
+`decide` needs, just before an event; `apply` moves past it. Applying the same events again gives the same
+state; nothing that matters lives anywhere else.
 """
 
 from __future__ import annotations

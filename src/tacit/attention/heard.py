@@ -1,13 +1,14 @@
 """What was heard: an event of the ledger, read once for all agents (C2A-047, C2A-202, C2A-212, C2A-218).
 
-Author, conversation, target, intent and priority. Members of `data` that imitate a decision are never looked at,
-save the sender's declared directedness. Knows nothing of any single agent.
+Author, conversation, target, intent and priority. Members of `data` that imitate a decision are never
+looked at, save the sender's declared directedness. Knows nothing of any single agent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
 
 from tacit.attention import mentions
 from tacit.attention.conversation import Author, Conversation, author_of, conversation_of
@@ -27,8 +28,7 @@ _PRIORITIES: Final = {priority.value: priority for priority in Priority}
 _DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(msgspec.Struct, frozen=True):
     """One event, understood as far as it goes without asking who listens."""
 
     kind: str
@@ -83,7 +83,8 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     words = mentions.declared(data["mentions"]) if "mentions" in data else []
     if author.kind is AuthorKind.HUMAN:
         words += mentions.in_text(said, roster, vocatives=settings.vocatives)
-    to = [token for token in cast("list[Any]", data.get("to") or []) if isinstance(token, str)]
+    given_to = data.get("to")
+    to = [token for token in cast("list[Any]", given_to) if isinstance(token, str)] if given_to else ()
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
     intent, source = intent_of(data, said, by_agent=by_agent)
     attention = data.get("priority") == "attention"
@@ -96,13 +97,15 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         target,
         intent,
         source,
-        _priority(data, author.kind, attention=attention),
+        _priority(data, author.kind, attention=attention)
+        if attention or "urgency" in data
+        else Priority.NORMAL,
         attention,
         data.get("receipt_wanted") is True,
         private=_private(event, conversation, target, state),
-        declared=_DIRECTED.get(str(data.get("directedness", ""))),
+        declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
-        has_task=_has_task(data),
+        has_task="refs" in data and _has_task(data),
     )
 
 

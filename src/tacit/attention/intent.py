@@ -1,8 +1,9 @@
 """Intent: what a message wants, without a model (C2A-054, C2A-067, C2A-077, CLOWL-092).
 
-Declared intent first, then rules over the author's prose. Every rule leans the same way: what might be a request
-counts as one, and a message is thanks, a receipt or filler only when each of its clauses is. An agent's declared
-intent may lower an obligation, never raise it; a CLowl performative speaks for its message.
+Declared intent first, then rules over the author's prose. Every rule leans the same way: what might be a
+request counts as one, and a message is thanks, a receipt or filler only when each of its clauses is. An
+agent's declared intent may lower an obligation, never raise it; a CLowl performative speaks for its
+message.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention import phrases
+from tacit.attention import asking, saying
 from tacit.attention.values import OBLIGING, SOCIAL, Intent
 
 if TYPE_CHECKING:
@@ -33,11 +34,14 @@ PERFORMATIVES: Final[dict[str, Intent]] = {
 _NAMED: Final = re.compile(r"(?<!\w)@[\w.-]*\w")
 _CLAUSES: Final = re.compile(
     r"[.!?;,\n:()]+(?=\s|$)|\s[-\u2013\u2014~]+\s|\s(?:but|though|however|because|so|and|which|now|also)\s"
-    r"(?=(?:i|we|you|it|the|this|that|there|they|can|could|please|pls|also|now|then|let|so|what|how|when|where|why|if|next|"
-    r"one|is|are|do|does|did|still|not|my|our|your|a|an|maybe|just|while|in|on|for|should|would|will|no|another|"
+    r"(?=(?:i|we|you|it|the|this|that|there|they|can|could|please|pls|also|now|then|let|so|what|how|when|"
+    r"where|why|if|next|"
+    r"one|is|are|do|does|did|still|not|my|our|your|a|an|maybe|just|while|in|on|for|should|would|will|no|"
+    r"another|"
     r"\w+(?:s|ed|ing)?\s+(?:is|are|was|fails?|failed|broke|needs?|still))\b)"
 )
 _EDGES: Final = re.compile(r"^[^\w+👍👌🙏🆗✅👀🫡:;<&…]+|[^\w+)👍👌🙏🆗✅👀🫡3…]+$")
+_EDGE: Final = " \t\"'*_~-.!?,;|/[]{}"
 _WORDS: Final = re.compile(r"[\w']+")
 _WORD: Final = re.compile(r"\w")
 _EMOJI_THANKS: Final = frozenset("🙏💐🤗")
@@ -46,7 +50,9 @@ _EMOJI_ACK: Final = frozenset("👍👌🆗✅👀🫡☑✔")
 
 def of_text(prose: str) -> Intent:
     """The intent of prose, by rule; `prose` holds no code, quotes or addresses."""
-    return _of_plain(_NAMED.sub(" ", prose).casefold().replace("\u2019", "'").strip())
+    said = _NAMED.sub(" ", prose) if "@" in prose else prose
+    said = said.lower() if said.isascii() else said.casefold().replace("\u2019", "'")
+    return _of_plain(said.strip())
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +66,7 @@ def _of_plain(text: str) -> Intent:
         return asked
     if social is not None:
         return social
-    if phrases.STATUS.match(text):
+    if saying.STATUS.match(text):
         return Intent.STATUS
     return Intent.PLAIN
 
@@ -77,21 +83,21 @@ def _of_signs(text: str) -> Intent:
 
 def _asked(text: str, words: set[str]) -> Intent | None:
     """The strongest thing that a text asks for."""
-    if phrases.LEAVE.found(text, words) or phrases.LEAVE_ALONE.match(text):
+    if asking.LEAVE.found(text, words) or asking.LEAVE_ALONE.match(text):
         return Intent.LEAVE_REQUEST
-    if phrases.SAFETY.found(text, words):
+    if asking.SAFETY.found(text, words):
         return Intent.SAFETY
-    if phrases.CANCEL.found(text, words):
+    if asking.CANCEL.found(text, words):
         return Intent.CANCELLATION
-    if phrases.APPROVAL.found(text, words) or phrases.APPROVE_FIRST.match(text):
+    if asking.APPROVAL.found(text, words) or asking.APPROVE_FIRST.match(text):
         return Intent.APPROVAL
     question = "?" in text
-    if not question and phrases.BLOCKER.found(text, words):
+    if not question and asking.BLOCKER.found(text, words):
         return Intent.BLOCKER
-    if phrases.ASSIGNMENT.found(text, words):
+    if asking.ASSIGNMENT.found(text, words):
         return Intent.ASSIGNMENT
-    if phrases.REQUEST.found(text, words) or (
-        phrases.IMPERATIVE.found(text, words) and not phrases.STATUS.match(text)
+    if asking.REQUEST.found(text, words) or (
+        asking.IMPERATIVE.found(text, words) and not saying.STATUS.match(text)
     ):
         return Intent.REQUEST
     if question or _asks_without_mark(text, words):
@@ -100,21 +106,21 @@ def _asked(text: str, words: set[str]) -> Intent | None:
 
 
 def _asks_without_mark(text: str, words: set[str]) -> bool:
-    if phrases.ASKING.found(text, words) or phrases.INVERTED.found(text, words):
+    if asking.ASKING.found(text, words) or asking.INVERTED.found(text, words):
         return True
-    if not phrases.QUESTION.found(text, words):
+    if not asking.QUESTION.found(text, words):
         return False
-    return not (phrases.EXCLAIMED.search(text) or phrases.SUBORDINATE.match(text))
+    return not (asking.EXCLAIMED.search(text) or asking.SUBORDINATE.match(text))
 
 
 def _polite_only(text: str, words: set[str]) -> bool:
     """Words that look like a request inside pure thanks: "thanks for taking a look"."""
-    return not ("?" in text or phrases.STRONG.found(text, words))
+    return not ("?" in text or asking.STRONG.found(text, words))
 
 
 def _social(text: str, words: set[str]) -> Intent | None:
     """Thanks, a receipt or filler, when every clause is one of them."""
-    if phrases.SOCIAL.isdisjoint(words) and not phrases.DRAWN_OUT.search(text):
+    if saying.SOCIAL.isdisjoint(words) and not saying.DRAWN_OUT.match(text):
         return None
     found: set[Intent] = set()
     start = 0
@@ -122,7 +128,9 @@ def _social(text: str, words: set[str]) -> Intent | None:
         boundary = _CLAUSES.search(text, start)
         part = text[start : boundary.start()] if boundary is not None else text[start:]
         start = boundary.end() if boundary is not None else len(text)
-        clause = _EDGES.sub("", part.strip())
+        clause = part.strip(_EDGE)
+        if not clause.isascii():
+            clause = _EDGES.sub("", clause)
         if not clause:
             continue
         kind = _clause(" ".join(clause.split()))
@@ -136,11 +144,11 @@ def _social(text: str, words: set[str]) -> Intent | None:
 
 
 def _clause(clause: str) -> Intent | None:
-    if phrases.THANKS.fullmatch(clause):
+    if saying.THANKS.fullmatch(clause):
         return Intent.THANKS
-    if phrases.ACKNOWLEDGED.fullmatch(clause):
+    if saying.ACKNOWLEDGED.fullmatch(clause):
         return Intent.ACKNOWLEDGEMENT
-    if phrases.FILLER.fullmatch(clause):
+    if saying.FILLER.fullmatch(clause):
         return Intent.FILLER
     return None
 

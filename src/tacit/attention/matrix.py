@@ -1,7 +1,8 @@
-"""The default matrix as one table: each situation of an agent towards an event is one entry (C2A-066 to C2A-078).
+"""The default matrix as one table: each situation of an agent towards an event is one entry.
 
-Directedness sets the mode, intent sets the policy; an entry says both, with its row and an example. Which situation
-holds is for `precedence`; what an entry becomes for a pressing or limited case is for `decide` and `modes`.
+Rows: C2A-066 to C2A-078. Directedness sets the mode, intent sets the policy; an entry says both, with its
+row and an example. Which situation holds is for `precedence`; what an entry becomes for a pressing or
+limited case is for `decide` and `modes`.
 """
 
 from __future__ import annotations
@@ -90,59 +91,65 @@ _NOW, _SOON, _KNOCK, _BOX, _ROLLUP, _SILENT = (
 
 MATRIX: Final[dict[Situation, Entry]] = {
     Situation.NOT_CHAT: Entry(
-        "C2A-094", "it is a record, not something said", _NONE, _NOT, _SILENT, Reason.AMBIENT
+        "C2A-094", "it is a record, not something said", _NONE, _NOT, _SILENT, Reason.AMBIENT,
     ),
     Situation.OWN: Entry(
-        "C2A-195", "the agent wrote it itself", _OTHER, _NOT, _SILENT, Reason.TO_OTHER, "(its own words)"
+        "C2A-195", "the agent wrote it itself", _OTHER, _NOT, _SILENT, Reason.TO_OTHER, "(its own words)",
     ),
     Situation.UNREADABLE: Entry(
-        "C2A-051", "the agent may not read that conversation", _OTHER, _NOT, _SILENT, Reason.TO_OTHER
+        "C2A-051", "the agent may not read that conversation", _OTHER, _NOT, _SILENT, Reason.TO_OTHER,
     ),
     Situation.UNBOUND: Entry(
-        "C2A-048", "the agent is bound to no identity, so nothing can be aimed at it", _NONE, _NOT, _BOX, Reason.AMBIENT
+        "C2A-048", "the agent is bound to no identity, so nothing can be aimed at it", _NONE, _NOT, _BOX,
+        Reason.AMBIENT,
     ),
     Situation.LOOP_STOPPED: Entry(
         "C2A-198", "the exchange between these agents went in circles and was ended", _OTHER, _NOT, _BOX,
         Reason.LOOP_STOPPED, "(the seventh message of two agents who only agree with each other)",
     ),
     Situation.NOTICE_PRESSING: Entry(
-        "C2A-078", "it is a notice to the agent that is urgent or must be confirmed", _ME, _MUST, _NOW, Reason.DIRECT_MESSAGE,
-        "notice to lead, urgent: disk almost full",
+        "C2A-078", "it is a notice to the agent that is urgent or must be confirmed", _ME, _MUST, _NOW,
+        Reason.DIRECT_MESSAGE, "notice to lead, urgent: disk almost full",
     ),
     Situation.NOTICE: Entry(
-        "C2A-078", "it is a notice to the agent; a receipt is enough", _ME, _ACK, _KNOCK, Reason.DIRECT_MESSAGE,
-        "notice to lead: your token expires in a week",
+        "C2A-078", "it is a notice to the agent; a receipt is enough", _ME, _ACK, _KNOCK,
+        Reason.DIRECT_MESSAGE, "notice to lead: your token expires in a week",
     ),
     Situation.SIGNAL_SETTLES: Entry(
-        "C2A-138", "the reaction settles something that the agent waits for", _ME, _NOT, _SOON, Reason.REACTION,
-        "(declined, on the approval that lead asked for)",
+        "C2A-138", "the reaction settles something that the agent waits for", _ME, _NOT, _SOON,
+        Reason.REACTION, "(declined, on the approval that lead asked for)",
     ),
     Situation.SIGNAL: Entry(
-        "C2A-137", "it is a signal on the agent's own message", _ME, _NOT, _KNOCK, Reason.REACTION, "(agree, on lead's plan)"
+        "C2A-137", "it is a signal on the agent's own message", _ME, _NOT, _KNOCK, Reason.REACTION,
+        "(agree, on lead's plan)",
     ),
     Situation.SIGNAL_PLAIN: Entry(
-        "C2A-138", "it is a reaction that asks for nothing", _ME, _NOT, _BOX, Reason.REACTION, "(seen, on lead's plan)"
+        "C2A-138", "it is a reaction that asks for nothing", _ME, _NOT, _BOX, Reason.REACTION,
+        "(seen, on lead's plan)",
     ),
     Situation.EDITED: Entry(
-        "C2A-186", "a message that the agent had answered was edited", _ME, _MAY, _KNOCK, Reason.EDITED_AFTER_RESPONSE,
-        "(the question, after lead answered it, now names another branch)",
+        "C2A-186", "a message that the agent had answered was edited", _ME, _MAY, _KNOCK,
+        Reason.EDITED_AFTER_RESPONSE, "(the question, after lead answered it, now names another branch)",
     ),
     Situation.WITHDRAWN: Entry(
-        "C2A-081", "it takes back what was asked of the agent", _ME, _NOT, _NOW, Reason.CANCELLATION, "CNCL task-7"
+        "C2A-081", "it takes back what was asked of the agent", _ME, _NOT, _NOW, Reason.CANCELLATION,
+        "CNCL task-7",
     ),
     Situation.LEAVE: Entry(
-        "C2A-190", "it asks the agent to leave; one brief goodbye is allowed", _ME, _MUST, _SOON, Reason.LEAVE_REQUEST,
-        "@lead please leave this thread",
+        "C2A-190", "it asks the agent to leave; one brief goodbye is allowed", _ME, _MUST, _SOON,
+        Reason.LEAVE_REQUEST, "@lead please leave this thread",
     ),
     Situation.GRATITUDE: Entry(
-        "C2A-067", "it is thanks, a receipt or small talk", _ME, _NOT, _SILENT, Reason.GRATITUDE, "@lead thanks, got it!"
+        "C2A-067", "it is thanks, a receipt or small talk", _ME, _NOT, _SILENT, Reason.GRATITUDE,
+        "@lead thanks, got it!",
     ),
     Situation.SAFETY: Entry(
-        "C2A-081", "it is about safety", _ME, _MUST, _NOW, Reason.SAFETY, "@lead our deploy token was leaked",
-        thread_window=True,
+        "C2A-081", "it is about safety", _ME, _MUST, _NOW, Reason.SAFETY,
+        "@lead our deploy token was leaked", thread_window=True,
     ),
     Situation.CANCELLATION: Entry(
-        "C2A-081", "it calls work off", _ME, _MUST, _NOW, Reason.CANCELLATION, "@lead stop the deploy", thread_window=True
+        "C2A-081", "it calls work off", _ME, _MUST, _NOW, Reason.CANCELLATION, "@lead stop the deploy",
+        thread_window=True,
     ),
     Situation.APPROVAL: Entry(
         "C2A-069", "it asks the agent to approve something", _ME, _MUST, _NOW, Reason.APPROVAL,
@@ -157,60 +164,64 @@ MATRIX: Final[dict[Situation, Entry]] = {
         "@lead I'm assigning this bug to you", thread_window=True, rises=True,
     ),
     Situation.RESULT: Entry(
-        "C2A-101", "it answers what the agent asked for", _ME, _MAY, _SOON, Reason.STATUS, "DONE task-7, sent to lead",
-        thread_window=True,
+        "C2A-101", "it answers what the agent asked for", _ME, _MAY, _SOON, Reason.STATUS,
+        "DONE task-7, sent to lead", thread_window=True,
     ),
     Situation.INFORMED: Entry(
-        "C2A-058", "it informs the agent and asks for nothing", _ME, _MAY, _KNOCK, Reason.STATUS, "INF to lead"
+        "C2A-058", "it informs the agent and asks for nothing", _ME, _MAY, _KNOCK, Reason.STATUS,
+        "INF to lead",
     ),
     Situation.PROGRESS_TO_ME: Entry(
-        "C2A-182", "it reports progress or receipt to the agent and obliges nobody", _ME, _NOT, _BOX, Reason.STATUS,
-        "PROG task-7, sent to lead",
+        "C2A-182", "it reports progress or receipt to the agent and obliges nobody", _ME, _NOT, _BOX,
+        Reason.STATUS, "PROG task-7, sent to lead",
     ),
     Situation.DIRECT_MESSAGE: Entry(
         "C2A-066", "it was sent to the agent alone", _ME, _MUST, _SOON, Reason.DIRECT_MESSAGE,
         "(to lead alone) where is the runbook",
     ),
     Situation.DIRECT_MENTION: Entry(
-        "C2A-068", "it names the agent", _ME, _MUST, _SOON, Reason.DIRECT_MENTION, "@lead the staging logs are in",
-        thread_window=True,
+        "C2A-068", "it names the agent", _ME, _MUST, _SOON, Reason.DIRECT_MENTION,
+        "@lead the staging logs are in", thread_window=True,
     ),
     Situation.THREAD_QUESTION: Entry(
-        "C2A-070", "it answers the agent's own message in a thread and wants something back", _ME, _MUST, _SOON,
-        Reason.THREAD_QUESTION, "(in reply to lead) and which branch", thread_window=True,
+        "C2A-070", "it answers the agent's own message in a thread and wants something back", _ME, _MUST,
+        _SOON, Reason.THREAD_QUESTION, "(in reply to lead) and which branch", thread_window=True,
     ),
     Situation.LEFT: Entry(
-        "C2A-192", "the agent has left this conversation", _OTHER, _NOT, _BOX, Reason.AMBIENT, "(after lead left) anyone?"
+        "C2A-192", "the agent has left this conversation", _OTHER, _NOT, _BOX, Reason.AMBIENT,
+        "(after lead left) anyone?",
     ),
     Situation.ATTENTION_REQUEST: Entry(
-        "C2A-212", "it calls for attention and asks whoever takes it", _ROLE, _MAY, _KNOCK, Reason.ROLE_MENTION,
-        "(priority attention, to all) could one of you restart the runner", needs_claim=True,
+        "C2A-212", "it calls for attention and asks whoever takes it", _ROLE, _MAY, _KNOCK,
+        Reason.ROLE_MENTION, "(priority attention, to all) could one of you restart the runner",
+        needs_claim=True,
     ),
     Situation.ATTENTION: Entry(
-        "C2A-212", "it calls for everyone's attention; a receipt is enough", _ROLE, _ACK, _KNOCK, Reason.ROLE_MENTION,
-        "(priority attention, to all) the freeze starts at noon",
+        "C2A-212", "it calls for everyone's attention; a receipt is enough", _ROLE, _ACK, _KNOCK,
+        Reason.ROLE_MENTION, "(priority attention, to all) the freeze starts at noon",
     ),
     Situation.RECEIPT_WANTED: Entry(
         "C2A-062", "the sender wants a receipt and nothing more", _ME, _ACK, _KNOCK, Reason.DIRECT_MENTION,
         "(receipt wanted, to lead) keys were rotated",
     ),
     Situation.ROLE_MENTION: Entry(
-        "C2A-071", "it mentions a role that the agent holds; whoever claims it may answer", _ROLE, _MAY, _KNOCK,
-        Reason.ROLE_MENTION, "@backend who has time for a review", needs_claim=True,
+        "C2A-071", "it mentions a role that the agent holds; whoever claims it may answer", _ROLE, _MAY,
+        _KNOCK, Reason.ROLE_MENTION, "@backend who has time for a review", needs_claim=True,
     ),
     Situation.THREAD_REPLY: Entry(
         "C2A-072", "it continues a thread or stream that the agent takes part in", _ROLE, _MAY, _KNOCK,
         Reason.THREAD_PARTICIPATION, "(in a thread where lead wrote) the index is the slow part",
     ),
     Situation.TO_OTHER: Entry(
-        "C2A-073", "it is aimed at somebody else", _OTHER, _NOT, _BOX, Reason.TO_OTHER, "@worker please rerun the tests"
+        "C2A-073", "it is aimed at somebody else", _OTHER, _NOT, _BOX, Reason.TO_OTHER,
+        "@worker please rerun the tests",
     ),
     Situation.STATUS_DIGEST: Entry(
-        "C2A-076", "it is a status report and the agent gets a digest of this place", _NONE, _NOT, _ROLLUP, Reason.STATUS,
-        "build 512 passed (lead follows the channel's digest)",
+        "C2A-076", "it is a status report and the agent gets a digest of this place", _NONE, _NOT, _ROLLUP,
+        Reason.STATUS, "build 512 passed (lead follows the channel's digest)",
     ),
     Situation.STATUS: Entry(
-        "C2A-076", "it is a status report", _NONE, _NOT, _SILENT, Reason.STATUS, "build 512 passed"
+        "C2A-076", "it is a status report", _NONE, _NOT, _SILENT, Reason.STATUS, "build 512 passed",
     ),
     Situation.OPEN_REQUEST: Entry(
         "C2A-077", "it asks the room, and nobody in particular", _NONE, _MAY, _BOX, Reason.AMBIENT,

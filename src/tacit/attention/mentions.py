@@ -1,8 +1,9 @@
-"""Mentions: whom an event names, one by one or by a role (C2A-034, C2A-047, C2A-053, C2A-114, C2A-208, C2A-209).
+"""Mentions: whom an event names, one by one or by a role.
 
-Three sources: the ledger's `to`, `data.mentions`, and names written in the text by people: `@name` anywhere in
-their prose, or the old `name: ...` at the very start. What an agent writes in its text names nobody. A name that
-resolves to nobody is dropped. Knows nothing of policy.
+Rows: C2A-034, C2A-047, C2A-053, C2A-114, C2A-208, C2A-209. Three sources: the ledger's `to`,
+`data.mentions`, and names written in the text by people: `@name` anywhere in their prose, or the old `name:
+...` at the very start. What an agent writes in its text names nobody. A name that resolves to nobody is
+dropped. Knows nothing of policy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Injection modes: what each shows, and the way down when a harness cannot take one (C2A-021, 026, 079 to 095).
+"""Injection modes: what each shows, and the way down when a harness cannot take one.
 
-The host picks; a harness may lower exposure and never raise it. An obligation that would end below a knock is not
-delivered at all but escalated. Knows nothing of connections.
+Rows: C2A-021, 026, 079 to 095. The host picks; a harness may lower exposure and never raise it. An
+obligation that would end below a knock is not delivered at all but escalated. Knows nothing of connections.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Negotiation: what a host and a harness agree on at `initialize` (C2A-018 to C2A-026, C2A-135, C2A-139, C2A-170).
+"""Negotiation: what a host and a harness agree on at `initialize`.
 
-The newest common version; each capability is the AND of both sides; tools that were not agreed are not listed. Knows
-nothing of connections.
+Rows: C2A-018 to C2A-026, C2A-135, C2A-139, C2A-170. The newest common version; each capability is the AND
+of both sides; tools that were not agreed are not listed. Knows nothing of connections.
 """
 
 from __future__ import annotations
@@ -89,7 +89,10 @@ class Agreement:
 def agree(
     params: Mapping[str, Any], own: Mapping[str, Mapping[str, bool]] | None = None
 ) -> Agreement | Refusal:
-    """The agreement with a peer that sent these `initialize` params; without `own` the host can do everything."""
+    """The agreement with a peer that sent these `initialize` params.
+
+    Without `own` the host can do everything.
+    """
     info = params.get("clientInfo")
     named = cast("dict[str, object]", info) if isinstance(info, dict) else {}
     missing = [name for name in ("protocolVersion", "capabilities") if name not in params]

@@ -1,8 +1,8 @@
-"""Outbound posture: what an agent may send, and what it must do to be allowed (C2A-002, 004, 058, 060, 061, 064, 103, 104,
-111 to 115, 147 to 153, 164 to 168, 174, 191, 195 to 198, 205, 207).
+"""Outbound posture: what an agent may send, and what it must do to be allowed.
 
-An ordered table of checks over two values: the send, and what is known of its surroundings. The first "no" stands,
-with code, row and remedy. Nothing is stored or shown before the last check has passed.
+Rows: C2A-002, 004, 058, 060, 061, 064, 103, 104, 111 to 115, 147 to 153, 164 to 168, 174, 191, 195 to 198,
+205 and 207. An ordered table of checks over two values: the send, and what is known of its surroundings. The
+first "no" stands, with code, row and remedy. Nothing is stored or shown before the last check has passed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from tacit.attention import posture, rates
 from tacit.attention.claims import Held, conflict
 from tacit.attention.codes import Refusal, refusal
 from tacit.attention.dispositions import Disposition
-from tacit.attention.send import Send, Surroundings
 from tacit.attention.settings import DEFAULTS, Settings, how_to_change
 from tacit.attention.similarity import nearest, normalised
 from tacit.attention.values import Directedness, Policy
@@ -22,6 +21,7 @@ from tacit.attention.values import Directedness, Policy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.attention.send import Send, Surroundings
     from tacit.base.moment import Moment
 
     Check = Callable[[Send, Surroundings, Moment, Settings], Refusal | None]
@@ -126,7 +126,7 @@ def _policy(send: Send, around: Surroundings, _now: Moment, settings: Settings) 
                 "policy_forbids",
                 "only one short receipt or a reaction is wanted",
                 "C2A-060",
-                remedy=f"react, or send one message of up to {settings.receipt_chars} characters that asks nothing",
+                remedy=f"react, or send one message of up to {settings.receipt_chars} letters, no question",
             )
     return None
 

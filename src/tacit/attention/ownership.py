@@ -1,8 +1,9 @@
 """Ownership: which agent owns which stream, thread and task (C2A-047, C2A-048, C2A-101, C2A-227).
 
-Tasks and streams are kept in the group's own stores (`context.sync`): a task's `owner` or `assignee`, and under the
-context key `stream:<id>` an object with `owner`, `title` and `digest` (who gets the digest). Channels likewise under
-`channel:<id>`. A thread belongs to whoever claimed it, else to the agent that opened it. Folded; no rule of policy.
+Tasks and streams are kept in the group's own stores (`context.sync`): a task's `owner` or `assignee`, and
+under the context key `stream:<id>` an object with `owner`, `title` and `digest` (who gets the digest).
+Channels likewise under `channel:<id>`. A thread belongs to whoever claimed it, else to the agent that
+opened it. Folded; no rule of policy.
 """
 
 from __future__ import annotations

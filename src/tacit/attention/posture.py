@@ -1,7 +1,8 @@
 """Posture: whom an agent obliges, and that it does so on purpose (C2A-105 to C2A-115, C2A-147 to C2A-151).
 
-The shape of a send, and the manners of addressing: a mention obliges, so it is never used to inform or to thank; one
-responder rather than a room; a signal rather than a sentence. `SURFACES` says how each goal is rendered.
+The shape of a send, and the manners of addressing: a mention obliges, so it is never used to inform or to
+thank; one responder rather than a room; a signal rather than a sentence. `SURFACES` says how each goal is
+rendered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Precedence: which situation of the matrix holds for an agent (C2A-053, C2A-074, C2A-115, C2A-152, C2A-192, C2A-193).
+"""Precedence: which situation of the matrix holds for an agent.
 
-One ordered list of predicates; the first that is true decides. An agent that appears in no set of the event or the
-state gets what everybody gets, so one look with `NOBODY` stands for all unexceptional agents.
+Rows: C2A-053, C2A-074, C2A-115, C2A-152, C2A-192, C2A-193. One ordered list of predicates; the first that
+is true decides. An agent that appears in no set of the event or the state gets what everybody gets, so one
+look with `NOBODY` stands for all unexceptional agents.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def is_named(agent: str, heard: Heard) -> bool:
 def is_answered(agent: str, heard: Heard, state: ConversationState) -> bool:
     """A reply to the agent's own message that names nobody else.
 
-    A person's reply counts unless it is small talk; an agent's only when it asks for something, lest two agents
-    answer each other for ever.
+    A person's reply counts unless it is small talk; an agent's only when it asks for something, lest two
+    agents answer each other for ever.
     """
     if state.replied_to != agent or heard.target.anybody or agent in state.left:
         return False

@@ -1,7 +1,7 @@
 """Prose: the part of a text that its author says to somebody (C2A-034, C2A-202).
 
-Code, quoted lines, e-mail addresses and urls are blanked out, so that nothing inside them names or asks anybody.
-The result has the same length as the text. Knows nothing of names or intents.
+Code, quoted lines, e-mail addresses and urls are blanked out, so that nothing inside them names or asks
+anybody. The result has the same length as the text. Knows nothing of names or intents.
 """
 
 from __future__ import annotations

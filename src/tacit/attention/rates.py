@@ -1,6 +1,7 @@
 """Rates: how much may reach a session's model and how much it may send, in any minute (C2A-205).
 
-A sliding minute over past moments. Excess inbound falls to the mailbox; an obligation waits in a queue instead.
+A sliding minute over past moments. Excess inbound falls to the mailbox; an obligation waits in a queue
+instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Records: what attention writes into the ledger, as `x.c2a.*` events (C2A-116, C2A-206, C2A-214).
 
-One struct a kind. A record says what became so, whole, so that folding it needs no rule and no clock. The hub is
-their only writer. Edits and deletes never alter the original event.
+One struct a kind. A record says what became so, whole, so that folding it needs no rule and no clock. The
+hub is their only writer. Edits and deletes never alter the original event.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Redaction: secrets do not reach prompts, digests, knocks or tool results (C2A-204).
 
-The ledger keeps the original; a copy shows `[redacted:<type>]`. Patterns only: what looks like a key, token, password
-or private key. Knows nothing of who reads.
+The ledger keeps the original; a copy shows `[redacted:<type>]`. Patterns only: what looks like a key,
+token, password or private key. Knows nothing of who reads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "private_key",
         re.compile(
-            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?"
+            r"(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\Z)",
             re.DOTALL,
         ),
     ),
@@ -63,7 +64,8 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
 )
 _HINT: Final = re.compile(
-    r"PRIVATE KEY|eyJ|A[KSBC][IC]A|gh[pousr]_|github_pat|glpat|xox|xapp|hooks\.slack|[rs]k[-_]|AIza|npm_|pypi-|dop_v1|hf_|"
+    r"PRIVATE KEY|eyJ|A[KSBC][IC]A|gh[pousr]_|github_pat|glpat|xox|xapp|hooks\.slack|[rs]k[-_]|AIza|npm_|"
+    r"pypi-|dop_v1|hf_|"
     r":AA|[MN][A-Za-z\d]{23}|://|bearer|basic|token|pass|pwd|secret|key|\d[ -]?\d{4}",
     re.IGNORECASE,
 )

@@ -1,8 +1,7 @@
-"""Settings of a group or a conversation, with the rows' values as defaults (C2A-085, 086, 155, 173, 178, 197, 200,
-205, 221 to 223).
+"""Settings of a group or a conversation, with the rows' values as defaults.
 
-A limit that refuses names itself: `LIMITS` says for each one how an owner changes it. Knows nothing of where
-settings are kept.
+Rows: C2A-085, 086, 155, 173, 178, 197, 200, 205 and 221 to 223. A limit that refuses names itself: `LIMITS`
+says for each one how an owner changes it. Knows nothing of where settings are kept.
 """
 
 from __future__ import annotations
@@ -69,7 +68,10 @@ def how_to_change(limit: str) -> str:
 
 
 def checked(settings: Settings) -> Refusal | None:
-    """A refusal when a setting is outside its range; looked at when a hub or a conversation starts (C2A-085)."""
+    """A refusal when a setting is outside its range; looked at when a hub or a conversation starts.
+
+    Row C2A-085.
+    """
     highest = 30_000 if settings.compose_slow else 5_000
     if not 2_000 <= settings.compose_quiet_ms <= highest:
         return refusal(

@@ -1,7 +1,8 @@
 """Reaction signals: nine words, their glyphs, and what they settle (C2A-124 to C2A-138, C2A-211, C2A-225).
 
-The protocol carries the word; only the host knows the glyph. Outbound a signal becomes a `chat.reaction` with
-`signal` beside the glyph; inbound `signal` leads and the glyph is the fallback. Knows nothing of claims' owners.
+The protocol carries the word; only the host knows the glyph. Outbound a signal becomes a `chat.reaction`
+with `signal` beside the glyph; inbound `signal` leads and the glyph is the fallback. Knows nothing of
+claims' owners.
 """
 
 from __future__ import annotations

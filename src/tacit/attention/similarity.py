@@ -1,4 +1,7 @@
-"""Similarity: does a text say anything new (C2A-168, C2A-197)? Overlap of normalised tokens, nothing cleverer."""
+"""Similarity: does a text say anything new? Overlap of normalised tokens, nothing cleverer.
+
+Rows: C2A-168, C2A-197.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ _TOKEN: Final = re.compile(r"\w+")
 
 
 def normalised(text: str) -> str:
-    """The text's words in lower case, one space apart: equal for two bodies that say the same in the same words."""
+    """The text's words in lower case, one space apart.
+
+    Equal for two bodies that say the same in the same words.
+    """
     return " ".join(_TOKEN.findall(text.casefold()))
 
 

@@ -1,7 +1,7 @@
 """Standing: what a decision has become since it was taken (C2A-065, C2A-071, C2A-103, C2A-158, C2A-174).
 
-A harness reports facts (a claim, an ending); the host recomputes. Nothing is pushed a second time: the claimant
-gets the full event as the claim's result.
+A harness reports facts (a claim, an ending); the host recomputes. Nothing is pushed a second time: the
+claimant gets the full event as the claim's result.
 """
 
 from __future__ import annotations

@@ -1,25 +1,23 @@
 """The state of one conversation as a decision needs it (C2A-048, C2A-050, C2A-190, C2A-198).
 
-A value, cut out of the folds for one event: who takes part, who owns, who left, who waits for an answer, whose
-exchange was stopped. "Takes part" means: wrote in the thread, was named in it, claimed it or owns it, and has not
-left it. Knows nothing of how it was folded.
+A value, cut out of the folds for one event: who takes part, who owns, who left, who waits for an answer,
+whose exchange was stopped. "Takes part" means: wrote in the thread, was named in it, claimed it or owns it,
+and has not left it. Knows nothing of how it was folded.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import msgspec
 
 from tacit.attention.conversation import Conversation
-
-if TYPE_CHECKING:
-    from tacit.attention.values import Intent
+from tacit.attention.values import Intent
 
 _EMPTY: Final[frozenset[str]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationState:
+class ConversationState(msgspec.Struct, frozen=True):
     """What is so in a conversation just before an event."""
 
     conversation: Conversation | None = None
