@@ -42,7 +42,7 @@ _CLAUSES: Final = re.compile(
 )
 _EDGES: Final = re.compile(r"^[^\w+👍👌🙏🆗✅👀🫡:;<&…]+|[^\w+)👍👌🙏🆗✅👀🫡3…]+$")
 _EDGE: Final = " \t\"'*_~-.!?,;|/[]{}"
-_WORDS: Final = re.compile(r"[\w']+")
+_WORDS: Final = re.compile(r"\w+(?:'\w+)*")
 _WORD: Final = re.compile(r"\w")
 _EMOJI_THANKS: Final = frozenset("🙏💐🤗")
 _EMOJI_ACK: Final = frozenset("👍👌🆗✅👀🫡☑✔")

@@ -25,6 +25,6 @@ class Phrases:
         return not self.words.isdisjoint(words) and self.pattern.search(text) is not None
 
 
-def any_of(*parts: str, words: str, start: str = r"(?<![\w'])", end: str = r"(?![\w])") -> Phrases:
+def any_of(*parts: str, words: str, start: str = r"(?<![\w'])", end: str = r"(?!'?\w)") -> Phrases:
     """The parts as one pattern that stands on its own in the text."""
     return Phrases(re.compile(f"{start}(?:{'|'.join(parts)}){end}"), words)

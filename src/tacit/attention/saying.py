@@ -107,11 +107,14 @@ ACKNOWLEDGED: Final = re.compile(
     r"no need|👍|👌|🆗|"
     r"✅|👀|🫡|will keep (?:that )?in mind|good enough)" + _NAMES
 )
-FILLER: Final = re.compile(
+_OPENERS: Final = (
     r"(?:(?:oh|ah|ha(?:ha)+|lol|so|very|really|that's|thats|that is|this is|wow|pretty|super|just|well|how|"
     r"such|looks?|"
     r"sounds?|a|it's|its|what a|absolutely|totally|damn|omg|good|great|nice|too) )*"
-    r"(?:lol+|lo+l|lmao+|rofl|ro?tfl|haha+h?|ha+h?|hehe+|heh|hah|xd+|:[-']?[)dp(]+|;[-']?\)|<3|nice(?: one|"
+)
+FILLER: Final = re.compile(
+    _OPENERS
+    + r"(?:lol+|lo+l|lmao+|rofl|ro?tfl|haha+h?|ha+h?|hehe+|heh|hah|xd+|:[-']?[)dp(]+|;[-']?\)|<3|nice(?: one|"
     r" work| job| going| "
     r"catch| find| touch)?|nicely done|neat|sweet|cool(?: stuff| beans)?|wow|whoa|woah|woot|w00t|yay+|hooray|"
     r"woo+(?:hoo+)?|"
@@ -163,7 +166,7 @@ SOCIAL: Final = frozenset(
 )
 """Words of which every thanks, receipt or filler holds at least one, apart from drawn-out sounds."""
 DRAWN_OUT: Final = re.compile(
-    r"\W*(?:(?:oh|ah|so|very|really|wow|just|well|how|such|a|damn|omg|too|pretty|super) )*"
+    rf"\W*{_OPENERS}"
     r"(?:l+o+l|lmao|ha|he(?:he)+|xd|h+m+|m+h+m+|mm|o+h|a+h|wo+|ya+y|k+\b|ok|\W|\.|…|❤|✅|👍|👌|🙏|🆗|👀|🫡)"
 )
 """How such a sound opens a text; the words above cannot list every length of it."""
