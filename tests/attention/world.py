@@ -100,13 +100,7 @@ class Room:
     def record(self, kind: str, *, at_s: float | None = None, **data: Any) -> Decisions:
         """The hub writes a record."""
         self.count += 1
-        return self.put(
-            event(
-                by="system",
-                kind=kind,
-                event_id=f"m{self.count}",
-                at_s=self.count if at_s is None else at_s,
-                seq=self.count,
-                **data,
-            )
-        )
+        when = self.count if at_s is None else at_s
+        made = event(by="system", kind=kind, event_id=f"m{self.count}", at_s=when, seq=self.count)
+        made.data.update(data)
+        return self.put(made)

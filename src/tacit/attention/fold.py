@@ -102,6 +102,7 @@ class Attention:
             (self.threads.get(root, _EMPTY) if root is not None else _EMPTY) - left,
             owners - left,
             replied.author if replied is not None else None,
+            above == root,
             replied.readers
             if replied is not None and conversation.kind is not ConversationKind.CHANNEL
             else None,

@@ -27,6 +27,8 @@ class ConversationState(msgspec.Struct, frozen=True):
     """Agents that own the stream, the thread or a task that the event refers to."""
     replied_to: str | None = None
     """Who wrote the message that this one answers."""
+    replied_root: bool = False
+    """Is that message the thread's root, which every post of a thread may point at?"""
     readers: frozenset[str] | None = None
     """Who may read; None means everyone in the group."""
     left: frozenset[str] = _EMPTY
