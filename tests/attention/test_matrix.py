@@ -147,6 +147,21 @@ def test_a_reply_to_the_agents_message_is_not_missed_for_want_of_a_mention() -> 
     assert lead_gets(event("thanks", reply_to="x"), where).policy == "must_not_respond"
 
 
+@pytest.mark.spec("C2A-072")
+def test_a_remark_to_the_root_of_a_thread_with_several_agents_is_a_knock_unless_the_agent_had_asked() -> None:
+    crowd = thread(replied_to="lead", replied_root=True, participants={"lead", "worker"})
+    assert three(lead_gets(event("the disk is slow", reply_to="root"), crowd)) == (
+        "to_my_role",
+        "may_respond",
+        "notify",
+    )
+    assert lead_gets(event("which disk is it", reply_to="root"), crowd).policy == "must_respond"
+    asked = thread(replied_to="lead", replied_root=True, participants={"lead", "worker"}, awaiting={"lead"})
+    assert lead_gets(event("the second disk", reply_to="root"), asked).policy == "must_respond"
+    pair = thread(replied_to="lead", replied_root=True, participants={"lead"})
+    assert lead_gets(event("the second disk", reply_to="root"), pair).policy == "must_respond"
+
+
 @pytest.mark.spec("C2A-078")
 def test_notices_are_pressing_when_urgent_or_to_be_confirmed_and_status_when_untargeted() -> None:
     confirm = event(by="system", kind="system.notify", target_actor_id="lead", requires_ack=True)

@@ -43,12 +43,16 @@ def is_named(agent: str, heard: Heard) -> bool:
 def is_answered(agent: str, heard: Heard, state: ConversationState) -> bool:
     """A reply to the agent's own message that names nobody else.
 
-    A person's reply counts unless it is small talk; an agent's only when it asks for something, lest two
-    agents answer each other for ever.
+    An agent's reply counts only when it asks for something, lest two agents answer each other for ever. So
+    does a person's to the root of a thread with several agents, where some surfaces point every post; unless
+    the agent had asked. Any other reply of a person counts.
     """
     if state.replied_to != agent or heard.target.anybody or agent in state.left:
         return False
-    return not heard.by_agent or heard.intent in OPEN or heard.intent in _TO_ME_BY_INTENT
+    if heard.intent in OPEN or heard.intent in _TO_ME_BY_INTENT:
+        return True
+    crowded = state.replied_root and bool(state.participants - {agent})
+    return not heard.by_agent and (not crowded or agent in state.awaiting)
 
 
 def is_to_me(agent: str, heard: Heard, state: ConversationState) -> bool:
@@ -157,7 +161,8 @@ def _shared(agent: str, heard: Heard, state: ConversationState) -> Situation | N
     if agent in state.participants or agent in state.owners:
         if heard.intent in SOCIAL:
             return Situation.GRATITUDE
-        if heard.intent is Intent.STATUS and agent not in state.owners:
+        # Only a declared report is one here: a guess must not hide a post of a thread from those in it.
+        if heard.intent is Intent.STATUS and heard.intent_from != "text" and agent not in state.owners:
             return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
         return Situation.THREAD_REPLY
     return None
