@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Roster
+from tacit.attention import Agent, Roster, records
 from tacit.attention.deadlines import (
     Due,
     Step,
@@ -24,7 +24,6 @@ from tacit.attention.deadlines import (
 from tacit.attention.dispositions import Disposition, Duties, Duty, Wish, change
 from tacit.attention.escalation import Route, escalated, human_notice, route
 from tacit.attention.modes import step_down
-from tacit.attention import records
 from tacit.attention.values import Mode, Policy
 from tacit.base.moment import Moment
 from tests.attention.world import ROSTER, START, event, lead_gets

@@ -21,7 +21,7 @@ from tacit.attention.signals import (
 )
 from tacit.attention.values import Intent, Mode, Policy
 from tacit.base.moment import Moment
-from tests.attention.world import START, Room, lead_gets, event, state
+from tests.attention.world import START, Room, event, lead_gets, state
 
 MINUTE = 60_000_000
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
 import tacit.attention
 from tacit.attention import records
-from tacit.attention.fold import Attention
 from tacit.ledger import envelope
 from tacit.ledger.kinds import HOUSE
-from tests.attention.world import Room, START
+from tests.attention.world import START, Room
 from tests.base.test_cores_are_pure import _faults
+
+if TYPE_CHECKING:
+    from tacit.attention.fold import Attention
 
 SOURCE = Path(tacit.attention.__file__).parent
 

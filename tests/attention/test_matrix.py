@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,9 +10,11 @@ from tacit.attention import decide
 from tacit.attention.matrix import MATRIX, Situation
 from tacit.attention.roster import Agent, Roster
 from tacit.attention.settings import Settings
-from tacit.attention.state import ConversationState
 from tacit.attention.values import Decision, Intent, Priority
 from tests.attention.world import ROSTER, event, lead_gets, state, thread, three
+
+if TYPE_CHECKING:
+    from tacit.attention.state import ConversationState
 
 UNBOUND = Roster.of([Agent("lead", bound=False), Agent("worker")])
 

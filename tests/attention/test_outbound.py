@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention import Decision
 from tacit.attention.claims import Held
-from tacit.attention.codes import CODES, Refusal
+from tacit.attention.codes import CODES, Refusal, refusal
 from tacit.attention.dispositions import Disposition
 from tacit.attention.outbound import Permit, may_send
 from tacit.attention.posture import REACTIONS, SURFACES, believed
@@ -18,6 +17,9 @@ from tacit.attention.settings import LIMITS, Settings
 from tacit.attention.values import ConversationKind, Directedness
 from tacit.base.moment import Moment
 from tests.attention.world import START, event, lead_gets, state, thread
+
+if TYPE_CHECKING:
+    from tacit.attention import Decision
 
 SEND = Send(
     "lead", "main", "The migration locks the table for a minute.", "k1", "channel", "to_me", in_reply_to="e1"
@@ -301,6 +303,4 @@ def test_every_code_of_the_table_has_its_number() -> None:
         len({number for name, number in CODES.items() if not name.endswith("_not_found")}) == len(CODES) - 3
     )
     with pytest.raises(KeyError):
-        from tacit.attention.codes import refusal
-
         refusal("made_up", "x", "C2A-016")

@@ -27,7 +27,28 @@ from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 from tests.attention.world import ROSTER, START, event, lead_gets, state, thread, three
 
-WORDS = "the deploy of our billing service fails because its database index is too slow question in request about rollback plan".split()
+WORDS = [
+    "the",
+    "deploy",
+    "of",
+    "our",
+    "billing",
+    "service",
+    "fails",
+    "because",
+    "its",
+    "database",
+    "index",
+    "is",
+    "too",
+    "slow",
+    "question",
+    "in",
+    "request",
+    "about",
+    "rollback",
+    "plan",
+]
 
 
 @pytest.mark.spec("C2A-089", "C2A-224")
