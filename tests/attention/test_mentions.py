@@ -84,6 +84,14 @@ def test_an_agents_text_names_nobody_and_unknown_names_never_appear() -> None:
     assert not target.anybody
 
 
+@pytest.mark.spec("C2A-067")
+@pytest.mark.parametrize(
+    "text", ["Lead, thanks", "lead: got it", "thanks, lead!", "@Lead Agent thank you", "ok @lead"]
+)
+def test_a_name_does_not_turn_thanks_into_a_request(text: str) -> None:
+    assert lead_gets(event(text, to=["lead", "worker"])).policy == "must_not_respond"
+
+
 @pytest.mark.spec("C2A-209")
 def test_ids_in_to_and_declared_mentions_count_as_names() -> None:
     assert lead_gets(event("look", to=["lead", "worker"])).directedness == "to_me"

@@ -86,7 +86,7 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     given_to = data.get("to")
     to = [token for token in cast("list[Any]", given_to) if isinstance(token, str)] if given_to else ()
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
-    intent, source = intent_of(data, said, by_agent=by_agent)
+    intent, source = intent_of(data, mentions.without_names(said, roster), by_agent=by_agent)
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
     return Heard(

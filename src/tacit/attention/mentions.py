@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _VOCATIVE: Final = re.compile(r"\s*([^\s:,@#`>][^:,\n@`]{0,63}?)\s?[:,](?=\s|$)")
 
+_CALLED: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*\Z")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -56,6 +58,17 @@ def in_text(prose: str, roster: Roster, *, vocatives: bool = True) -> list[str]:
         if name in roster.names:
             found.append(name)
     return found
+
+
+def without_names(prose: str, roster: Roster) -> str:
+    """The prose without the names that it calls: "Lead, thanks" and "thanks, lead" are both just thanks."""
+    if "@" in prose:
+        prose = roster.mention.sub(" ", prose)
+    if (match := _VOCATIVE.match(prose)) is not None and match.group(1).casefold() in roster.names:
+        prose = prose[match.end() :]
+    if (match := _CALLED.search(prose)) is not None and match.group(1).casefold() in roster.names:
+        prose = prose[: match.start()]
+    return prose
 
 
 def declared(mentions: object) -> list[str]:
