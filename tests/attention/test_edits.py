@@ -40,7 +40,7 @@ def piece(number: int, seconds: float, **more: object) -> Fragment:
     return Fragment(f"f{number}", "user", "main", f"line {number}", at(seconds), **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.spec("C2A-185", "C2A-187", "C2A-179")
+@pytest.mark.spec("C2A-185", "C2A-187")
 @pytest.mark.parametrize("what", ["edit", "delete"])
 def test_a_change_before_the_answer_cancels_what_is_pending(what: str) -> None:
     [found] = cancellations([PENDING, ANSWERED], what)

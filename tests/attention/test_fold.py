@@ -67,7 +67,7 @@ def _state(attention: Attention) -> object:
     )  # fmt: skip
 
 
-@pytest.mark.spec("C2A-214", "C2A-159", "C2A-027")
+@pytest.mark.spec("C2A-214", "C2A-159")
 def test_a_rebuilt_state_equals_the_live_one_and_decides_the_same() -> None:
     live = busy_room()
     again = Room()
@@ -91,7 +91,7 @@ def test_an_answer_to_an_agents_question_obliges_even_when_it_is_short() -> None
     assert dm.say("ok", to=["lead"])["lead"].policy == "must_not_respond"
 
 
-@pytest.mark.spec("C2A-214", "C2A-206")
+@pytest.mark.spec("C2A-214")
 def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None:
     samples: list[records.Record] = [
         records.Delivery(event_id="e", session="s", policy="may_respond", mode="notify", directedness="ambient", reason="ambient"),
@@ -121,7 +121,6 @@ def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None
     assert records.moment_of(made) == START
 
 
-@pytest.mark.spec("C2A-007")
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("*.py")), ids=lambda path: path.stem)
 def test_attention_is_pure_and_knows_no_transport(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))

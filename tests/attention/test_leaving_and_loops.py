@@ -6,6 +6,7 @@ import pytest
 
 from tacit.attention.codes import Refusal
 from tacit.attention.conversation import Conversation
+from tacit.attention.escalation import human_notice
 from tacit.attention.leaving import leave, returns
 from tacit.attention.loops import Exchange, agent_spoke, duplicate_refused, progressed
 from tacit.attention.settings import Settings
@@ -76,6 +77,9 @@ def test_an_exchange_of_two_agents_without_progress_is_stopped_and_a_person_open
         by, to = ("lead", "worker") if turn % 2 == 0 else ("worker", "lead")
         room.say(f"what about option {turn}", by=by, to=[to])
     assert room.stopped == ["m6"]
+    told = human_notice("m6", why="loop")
+    assert (told["priority"], told["related_event_id"]) == ("high", "m6")
+    assert room.attention.exchanges.at(("dm:lead+worker", None)).last == ("m5", "m6")
     after = room.say("what about option 7", by="lead", to=["worker"])
     assert (after["worker"].policy, after["worker"].reason) == ("must_not_respond", "loop_stopped")
     assert room.stopped == ["m6"]

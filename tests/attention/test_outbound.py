@@ -88,7 +88,7 @@ def test_a_send_has_its_members(change: dict[str, Any], where: dict[str, Any], e
     assert code(replace(SEND, **change), around(**where)) == expected
 
 
-@pytest.mark.spec("C2A-149", "C2A-010", "C2A-167")
+@pytest.mark.spec("C2A-149")
 def test_a_repeated_key_is_the_same_message_or_a_conflict() -> None:
     same = may_send(SEND, around(sent_with_key=Sent("m9", SEND.body, "main")), START)
     assert same == Permit(duplicate_of="m9")
