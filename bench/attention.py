@@ -91,7 +91,7 @@ class Replay:
         self.messages += 1
         size = HEADER + len(line.text.encode())
         words = set(in_text(prose(line.text), self.roster))
-        named = {self.roster.names[word] for word in words if word in self.roster.names}
+        named = {self.roster.principal(word) for word in words}
         for agent in self.roster.agents:
             decision = decisions[agent]
             meant = agent in line.meant
@@ -333,7 +333,7 @@ def log_lines(rows: list[dict], agents: dict[str, str], roster: Roster) -> list[
                 places[-1],
             )
             data["reply_to"] = f"e{chosen}"
-        named = {roster.names[word] for word in in_text(prose(row["text"]), roster) if word in roster.names}
+        named = {one for word in in_text(prose(row["text"]), roster) if (one := roster.principal(word))}
         extra = set(answered[1:]) | (named if by in roster.agents else set())
         if extra:
             data["mentions"] = sorted(extra)

@@ -124,3 +124,13 @@ def test_an_agent_that_opened_a_thread_owns_it() -> None:
     room.say("I will look at the index", by="worker")
     room.say("status: half way", reply_to="m1")
     assert room.attention.thread_owner["m1"] == "worker"
+
+
+def test_a_name_in_a_private_thread_lets_nobody_in_but_a_recipient_may_be_added() -> None:
+    room = Room()
+    room.say("can you keep a secret", to=["lead"])
+    named = room.say("ask @worker about it", reply_to="m1")
+    assert named["worker"].mode == "silent"
+    added = room.say("please read this", reply_to="m1", to=["lead", "worker"])
+    assert added["worker"].policy == "must_respond"
+    assert added["tester"].mode == "silent"

@@ -219,3 +219,34 @@ def test_an_agent_entry_carries_routing_facts_and_no_persona() -> None:
         "online",
         "bound",
     }
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.text(max_size=8)
+    | st.sampled_from(["lead", "dm", "@all", "REQ"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "kind", "p", "task_id", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+MEMBERS = ["text", "to", "mentions", "reply_to", "conversation", "clowl", "intent", "directedness", "priority", "urgency", "refs", "author", "attachments", "supersedes", "event_id", "emoji", "signal", "target_actor_id", "kind", "ops"]  # fmt: skip
+
+
+@given(
+    data=st.dictionaries(st.sampled_from(MEMBERS), JSON, max_size=8),
+    kind=st.sampled_from(["chat.message", "chat.reaction", "system.notify", "x.c2a.edit", "chat.read"]),
+    by=st.sampled_from(["user", "lead", "svc:bridge", "system"]),
+)
+def test_no_data_makes_a_decision_fail(data: dict[str, object], kind: str, by: str) -> None:
+    made = event(kind=kind, by=by)
+    made.data.clear()
+    made.data.update(data)
+    room = Room()
+    decisions = decide(made, ROSTER, room.attention.state_for(made))
+    room.attention.apply(made, decisions.heard)
+    assert len(decisions) == 3
+    assert all(explain(decisions))

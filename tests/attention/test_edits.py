@@ -99,6 +99,9 @@ def test_chains_of_edits_lead_to_the_newest_and_a_delete_takes_back_all_forms() 
     room.record("x.c2a.delete", event_id="m1")
     assert room.attention.versions.is_deleted("m1")
     assert room.log[0].data["text"] == "oops"
+    room.say("first form")
+    room.attention.apply(event("second form", kind="x.c2a.edit", by="system", event_id="m8", supersedes="m3"))
+    assert room.attention.versions.replaced_by("m3") == "m8"
 
 
 @pytest.mark.spec("C2A-083", "C2A-087")

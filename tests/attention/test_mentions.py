@@ -78,7 +78,7 @@ def test_prose_keeps_its_length_and_its_lines(text: str) -> None:
 @pytest.mark.spec("C2A-034")
 def test_an_agents_text_names_nobody_and_unknown_names_never_appear() -> None:
     assert lead_gets(event("@lead look", by="worker")).directedness == "to_other"
-    assert declared(["agent:lead", {"id": "@Worker"}, 7, None, {"x": 1}]) == ["lead", "worker"]
+    assert declared(["agent:lead", {"id": "@Worker"}, 7, None, {"x": 1}]) == ["lead", "Worker"]
     assert declared("lead") == []
     target = target_of(["ghost"], ["phantom"], ROSTER, "user")
     assert not target.anybody
@@ -130,3 +130,22 @@ def test_the_roster_follows_from_the_ledgers_group() -> None:
     assert not roster.agents["lead"].online
     assert roster.names["the lead"] == "lead"
     assert roster.roles["qa"] == {"lead"}
+
+
+def test_ids_that_differ_by_case_are_told_apart() -> None:
+    twins = Roster.of([Agent("bot"), Agent("Bot")])
+    assert target_of(["Bot"], [], twins, "user").agents == {"Bot"}
+    assert target_of([], in_text("@bot look", twins), twins, "user").agents == {"bot"}
+    assert target_of([], in_text("@Bot look", twins), twins, "user").agents == {"Bot"}
+
+
+@pytest.mark.spec("C2A-051")
+def test_a_name_in_private_talk_lets_nobody_in() -> None:
+    for what in (
+        event("maybe @worker knows, could you ask", to=["lead"]),
+        event("maybe worker knows", to=["lead"], mentions=["worker"]),
+        event("worker: the plan is risky", to=["lead"], conversation={"kind": "dm"}),
+    ):
+        decisions = decide(what, ROSTER)
+        assert (decisions["worker"].mode, decisions["worker"].policy) == ("silent", "must_not_respond")
+        assert decisions["lead"].policy == "must_respond"

@@ -15,7 +15,7 @@ from tacit.ledger.principal import PrincipalKind, kind_of
 from tacit.ledger.routing import is_concrete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.ledger.envelope import Event
 
@@ -59,7 +59,7 @@ def conversation_of(data: Mapping[str, Any], by: str, root: str | None = None) -
     given: object = data.get("conversation")
     said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
     kind = _KINDS.get(str(said.get("kind", "")))
-    to = [token for token in cast("list[Any]", data.get("to") or []) if isinstance(token, str)]
+    to = recipients(data)
     replies = data.get("reply_to") is not None
     if kind is None:
         alone = len(to) == 1 and is_concrete(to[0])
@@ -79,7 +79,15 @@ def conversation_of(data: Mapping[str, Any], by: str, root: str | None = None) -
     )
 
 
-def _dm_name(to: list[str], by: str) -> str:
+def recipients(data: Mapping[str, Any]) -> Sequence[str]:
+    """The recipient tokens of a message."""
+    given: object = data.get("to")
+    if not given or not isinstance(given, list):
+        return ()
+    return [token for token in cast("list[object]", given) if isinstance(token, str)]
+
+
+def _dm_name(to: Sequence[str], by: str) -> str:
     return "dm:" + "+".join(sorted({by, *(token.removeprefix("@") for token in to)}))
 
 

@@ -24,6 +24,7 @@ from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.signals import signal_of
 from tacit.attention.state import ConversationState
 from tacit.attention.values import ConversationKind, Intent
+from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
     from tacit.attention.heard import Heard
@@ -209,12 +210,14 @@ class Attention:
                 self.claims.apply(record, at)
                 self._claimed(record)
             case records.Delivery():
-                self.duties.delivered(record, at)
+                self.duties.delivered(record, Moment(record.created_at) if record.created_at else at)
             case records.Disposition():
                 self.duties.disposed(record)
                 self._resolved(record)
             case records.Membership():
                 self.absences.apply(record)
+            case records.Edit():
+                self.versions.edited(record.supersedes, event.id)
             case records.Delete():
                 self.versions.deleted(record.event_id)
             case records.Approval():

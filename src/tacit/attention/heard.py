@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention import mentions
-from tacit.attention.conversation import Author, Conversation, author_of, conversation_of
+from tacit.attention.conversation import Author, Conversation, author_of, conversation_of, recipients
 from tacit.attention.intent import intent_of
 from tacit.attention.mentions import NO_TARGET, Target, target_of
 from tacit.attention.prose import prose
@@ -19,6 +19,8 @@ from tacit.attention.signals import signal_of
 from tacit.attention.values import AuthorKind, ConversationKind, Directedness, Intent, Priority
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.attention.roster import Roster
     from tacit.attention.settings import Settings
     from tacit.attention.state import ConversationState
@@ -83,8 +85,7 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     words = mentions.declared(data["mentions"]) if "mentions" in data else []
     if author.kind is AuthorKind.HUMAN:
         words += mentions.in_text(said, roster, vocatives=settings.vocatives)
-    given_to = data.get("to")
-    to = [token for token in cast("list[Any]", given_to) if isinstance(token, str)] if given_to else ()
+    to = recipients(data)
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
     intent, source = intent_of(data, mentions.without_names(said, roster), by_agent=by_agent)
     attention = data.get("priority") == "attention"
@@ -102,7 +103,7 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         else Priority.NORMAL,
         attention,
         data.get("receipt_wanted") is True,
-        private=_private(event, conversation, target, state),
+        private=_private(event.by, to, conversation, roster, state),
         declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
@@ -121,14 +122,13 @@ def _priority(data: dict[str, Any], author: AuthorKind, *, attention: bool) -> P
 
 
 def _private(
-    event: Event, conversation: Conversation, target: Target, state: ConversationState
+    by: str, to: Sequence[str], conversation: Conversation, roster: Roster, state: ConversationState
 ) -> frozenset[str] | None:
-    """Who alone may read it; None when the group may."""
-    if state.readers is not None:
-        return state.readers
-    if conversation.kind is ConversationKind.DM:
-        return target.agents | target.people | {event.by}
-    return None
+    """Who alone may read it; None when the group may. A name in the text lets nobody in, only `to` does."""
+    if state.readers is None and conversation.kind is not ConversationKind.DM:
+        return None
+    parties = {roster.principal(token.removeprefix("@")) for token in to} - {None}
+    return frozenset({by, *(one for one in parties if one)}) | (state.readers or frozenset())
 
 
 def _has_task(data: dict[str, Any]) -> bool:

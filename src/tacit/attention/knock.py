@@ -117,8 +117,8 @@ def knock_of(
     topic, cut = topic_of(intent, label, body, settings)
     pull = PULL_THREAD if conversation.thread else PULL_LIST
     knock = Knock(
-        sender,
-        conversation.place,
+        _name(sender),
+        _name(conversation.place),
         decision.directedness.value,
         decision.policy.value,
         decision.priority.value,
@@ -126,6 +126,11 @@ def knock_of(
         pull,
     )
     return knock, cut
+
+
+def _name(text: str) -> str:
+    """An id on one line, as one word: ids may come from clients, and a knock carries no sentences."""
+    return "_".join(text.split())[:120]
 
 
 def collapsed(knocks: list[Knock]) -> list[Knock]:

@@ -52,12 +52,17 @@ def in_text(prose: str, roster: Roster, *, vocatives: bool = True) -> list[str]:
     """The names, roles and broadcasts that a person's prose mentions, in lower case, in order."""
     found: list[str] = []
     if "@" in prose:
-        found = [match.group(1).casefold() for match in roster.mention.finditer(prose)]
+        found = [_word(match.group(1), roster) for match in roster.mention.finditer(prose)]
     if vocatives and (match := _VOCATIVE.match(prose)) is not None:
-        name = match.group(1).casefold()
-        if name in roster.names:
-            found.append(name)
+        name = match.group(1)
+        if roster.principal(name) is not None:
+            found.append(_word(name, roster))
     return found
+
+
+def _word(written: str, roster: Roster) -> str:
+    """An id keeps its case, since two ids may differ by it; anything else is compared in lower case."""
+    return written if written in roster.agents else written.casefold()
 
 
 def without_names(prose: str, roster: Roster) -> str:
@@ -79,7 +84,7 @@ def declared(mentions: object) -> list[str]:
     for item in cast("list[Any]", mentions):
         name: object = cast("dict[str, object]", item).get("id") if isinstance(item, dict) else item
         if isinstance(name, str):
-            found.append(name.removeprefix("agent:").removeprefix("human:").removeprefix("@").casefold())
+            found.append(name.removeprefix("agent:").removeprefix("human:").removeprefix("@"))
     return found
 
 
@@ -92,8 +97,8 @@ def target_of(to: Iterable[str], words: Iterable[str], roster: Roster, author: s
     people: set[str] = set()
     roles: set[str] = set()
     everyone = False
-    for word in [*(token.removeprefix("@").casefold() for token in to), *words]:
-        principal = roster.names.get(word)
+    for written in [*(token.removeprefix("@") for token in to), *words]:
+        principal, word = roster.principal(written), written.casefold()
         if principal is not None:
             (agents if principal in roster.agents else people).add(principal)
         elif word in BROADCAST:

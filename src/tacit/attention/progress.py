@@ -1,7 +1,7 @@
 """Progress: how far something is, never chat and never an obligation (C2A-181 to C2A-183).
 
-The latest report of each token; a report that goes backwards is dropped. Into a prompt it goes only after a person
-asked how things stand.
+The latest report of each token; a report that goes backwards is dropped. Into a prompt it goes only after a
+person asked how things stand.
 """
 
 from __future__ import annotations

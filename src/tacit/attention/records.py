@@ -30,6 +30,8 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     deadline_ms: int | None = None
     attempt: int = 1
     request_id: str = ""
+    created_at: int = 0
+    """When the deadline starts to run, in microseconds; 0 means with this record."""
     because: dict[str, str] = {}
 
 

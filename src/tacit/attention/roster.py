@@ -92,6 +92,12 @@ class Roster:
         found.pop("", None)
         return found
 
+    def principal(self, word: str) -> str | None:
+        """Who is meant: an id as it is written, else a name in any case."""
+        if word in self.agents or word in self.people:
+            return word
+        return self.names.get(word.casefold())
+
     @cached_property
     def mention(self) -> re.Pattern[str]:
         """`@name` with the longest name first, standing on its own (C2A-034)."""
