@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Roster, records
+from tacit.attention import Agent, Roster, decide, records
 from tacit.attention.deadlines import (
     Due,
     Step,
@@ -165,3 +165,13 @@ def test_modes_step_down_and_an_unseen_obligation_is_escalated_instead() -> None
     assert rollup.mode is Mode.TOOL_MAILBOX
     limited = Roster.of([Agent("lead", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT}))])
     assert lead_gets(event("@lead look"), roster=limited).escalate
+
+
+@pytest.mark.spec("C2A-026")
+def test_a_limited_harness_is_spared_what_it_cannot_take_in_a_broadcast_too() -> None:
+    mixed = Roster.of(
+        [Agent("lead"), Agent("plain", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT})), Agent("other")]
+    )
+    decisions = decide(event("could one of you look", to=["@all"]), mixed)
+    assert (decisions["lead"].mode, decisions["plain"].mode) == (Mode.NOTIFY, Mode.TOOL_MAILBOX)
+    assert set(decisions.exceptions) == {"plain"}
