@@ -1,0 +1,29 @@
+"""C2A: who must answer an event, who may, and who keeps quiet; and how much of it each one sees.
+
+Everything here is a function of values: `decide(event, roster, state)` gives each agent's decision with the
+rule behind every part of it; claims, dispositions, memberships and exchanges are folds over `x.c2a.*`
+events. Nothing here tells the time, opens a file, or asks a model.
+"""
+
+from tacit.attention.decide import Decisions, decide
+from tacit.attention.explain import sentence
+from tacit.attention.roster import Agent, Person, Roster
+from tacit.attention.state import ConversationState
+from tacit.attention.values import Decision, Directedness, Intent, Mode, Policy, Priority, Reason
+
+__all__ = [
+    "Agent",
+    "ConversationState",
+    "Decision",
+    "Decisions",
+    "Directedness",
+    "Intent",
+    "Mode",
+    "Person",
+    "Policy",
+    "Priority",
+    "Reason",
+    "Roster",
+    "decide",
+    "sentence",
+]

@@ -1,0 +1,116 @@
+"""Edits and deletes: messages change after they arrive (C2A-185 to C2A-189, C2A-214).
+
+The ledger keeps the original; an edit is a new event that supersedes it, a delete a record. Before an
+answer the old event is cancelled; after it an edit may be looked at again. Follows chains of edits. Knows
+nothing of turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.attention import records
+from tacit.attention.dispositions import Disposition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.attention.dispositions import Duty
+    from tacit.ledger.envelope import Event
+
+_REASONS: Final = {
+    "edit": "Message was edited before response",
+    "delete": "Message was deleted before response",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """A pending delivery to call back: `notifications/cancelled` and the record beside it.
+
+    Rows: C2A-179, C2A-187.
+    """
+
+    session: str
+    request_id: str
+    reason: str
+    record: records.Disposition
+
+
+def edited(original: Event, edit: Event) -> Event:
+    """The message as it stands after an edit: the original's address, the new text, the edit's id and time.
+
+    The author remains the original's; what the edit says explicitly replaces what the original said.
+    """
+    changed = {name: value for name, value in edit.data.items() if name != "supersedes"}
+    data: dict[str, Any] = {**original.data, **changed, "supersedes": original.id}
+    return msgspec.structs.replace(
+        edit, kind="x.c2a.edit", by=original.by, scope_key=original.scope_key, data=data
+    )
+
+
+def cancellations(duties: Iterable[Duty], what: str) -> list[Cancellation]:
+    """What an edit or a delete (`what`) calls back: every copy that nobody has answered."""
+    return [
+        Cancellation(
+            duty.session,
+            duty.request_id,
+            _REASONS[what],
+            records.Disposition(
+                event_id=duty.event_id,
+                session=duty.session,
+                disposition=Disposition.SUPERSEDED.value,
+                closes=True,
+            ),
+        )
+        for duty in duties
+        if not duty.closed
+    ]
+
+
+def answered_by(duties: Iterable[Duty]) -> frozenset[str]:
+    """The sessions that had answered: for them an edit is a new look, not a new question (C2A-186)."""
+    return frozenset(duty.session for duty in duties if duty.disposition is Disposition.RESPONDED)
+
+
+class Versions:
+    """Which event replaced which, folded from edits and deletes."""
+
+    __slots__ = ("_deleted", "_next")
+
+    def __init__(self) -> None:
+        self._next: dict[str, str] = {}
+        self._deleted: set[str] = set()
+
+    def edited(self, event_id: str, by: str) -> None:
+        """Fold an edit."""
+        latest = self.latest(event_id)
+        if latest != by:
+            self._next[latest] = by
+
+    def deleted(self, event_id: str) -> None:
+        """Fold a delete; it takes back the message in every form."""
+        self._deleted.add(self.latest(event_id))
+        self._deleted.add(event_id)
+
+    def latest(self, event_id: str) -> str:
+        """The id of the newest form."""
+        while event_id in self._next:
+            event_id = self._next[event_id]
+        return event_id
+
+    def replaced_by(self, event_id: str) -> str | None:
+        """The newest form, if it is another one."""
+        latest = self.latest(event_id)
+        return latest if latest != event_id else None
+
+    def is_deleted(self, event_id: str) -> bool:
+        """Was the message taken back? Its text is then shown nowhere."""
+        return event_id in self._deleted or self.latest(event_id) in self._deleted
+
+    def is_superseded(self, event_id: str) -> bool:
+        """Can it no longer be answered?"""
+        return event_id in self._next or self.is_deleted(event_id)

@@ -1,0 +1,179 @@
+"""Precedence: which situation of the matrix holds for an agent.
+
+Rows: C2A-053, C2A-074, C2A-115, C2A-152, C2A-192, C2A-193. One ordered list of predicates; the first that
+is true decides. An agent that appears in no set of the event or the state gets what everybody gets, so one
+look with `NOBODY` stands for all unexceptional agents.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.matrix import Situation
+from tacit.attention.values import OPEN, SOCIAL, ConversationKind, Directedness, Intent, Priority
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.attention.heard import Heard
+    from tacit.attention.roster import Roster
+    from tacit.attention.state import ConversationState
+
+    Predicate = Callable[[str, Heard, ConversationState, Roster], bool]
+
+_TELLING: Final = frozenset({"agree", "declined", "done"})
+_TO_ME_BY_INTENT: Final = {
+    Intent.SAFETY: Situation.SAFETY,
+    Intent.CANCELLATION: Situation.CANCELLATION,
+    Intent.APPROVAL: Situation.APPROVAL,
+    Intent.BLOCKER: Situation.BLOCKER,
+    Intent.ASSIGNMENT: Situation.ASSIGNMENT,
+    Intent.RESULT: Situation.RESULT,
+    Intent.ERROR: Situation.RESULT,
+    Intent.INFORM: Situation.INFORMED,
+    Intent.RECEIPT: Situation.PROGRESS_TO_ME,
+}
+
+
+def is_named(agent: str, heard: Heard) -> bool:
+    """Named one by one, by whatever source."""
+    return agent in heard.target.agents
+
+
+def is_answered(agent: str, heard: Heard, state: ConversationState) -> bool:
+    """A reply to the agent's own message that names nobody else.
+
+    An agent's reply counts only when it asks for something, lest two agents answer each other for ever. So
+    does a person's to the root of a thread with several agents, where some surfaces point every post; unless
+    the agent had asked. Any other reply of a person counts.
+    """
+    if state.replied_to != agent or heard.target.anybody or agent in state.left:
+        return False
+    if heard.intent in OPEN or heard.intent in _TO_ME_BY_INTENT:
+        return True
+    crowded = state.replied_root and bool(state.participants - {agent})
+    return not heard.by_agent and (not crowded or agent in state.awaiting)
+
+
+def is_to_me(agent: str, heard: Heard, state: ConversationState) -> bool:
+    """Aimed at this agent: named, alone with the author, or answered (C2A-049)."""
+    return is_named(agent, heard) or is_answered(agent, heard, state)
+
+
+def is_social(agent: str, heard: Heard, state: ConversationState) -> bool:
+    """Thanks, a receipt or filler; an "ok" to an agent that had asked is an answer instead."""
+    if heard.intent not in SOCIAL:
+        return False
+    waits = agent in state.awaiting and not heard.by_agent
+    return heard.intent is Intent.THANKS or not waits
+
+
+def situation_of(agent: str, heard: Heard, state: ConversationState, roster: Roster) -> Situation:
+    """The situation of an agent towards an event, with the sender's declared directedness applied."""
+    barred = _barred(agent, heard, state, roster)
+    if barred is not None:
+        return barred
+    if heard.kind == "system.notify":
+        return _notice(agent, heard, state)
+    if heard.kind == "chat.reaction":
+        return _reaction(agent, heard, state)
+    if heard.supersedes is not None and agent in state.responded:
+        return Situation.EDITED
+    weakest = heard.declared
+    if weakest in {None, Directedness.TO_ME} and is_to_me(agent, heard, state):
+        return _aimed(agent, heard, state)
+    if agent in state.left:
+        return Situation.LEFT
+    if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
+        found := _shared(agent, heard, state)
+    ):
+        return found
+    if weakest is not Directedness.AMBIENT and (heard.target.anybody or is_named(agent, heard)):
+        return Situation.TO_OTHER
+    return _unaimed(agent, heard, state)
+
+
+def _barred(agent: str, heard: Heard, state: ConversationState, roster: Roster) -> Situation | None:
+    """What no content can change."""
+    if agent == heard.by:
+        return Situation.OWN
+    if heard.private is not None and agent not in heard.private:
+        return Situation.UNREADABLE
+    if agent in roster.unbound:
+        return Situation.UNBOUND
+    if heard.by_agent and agent in state.stopped and heard.by in state.stopped:
+        return Situation.LOOP_STOPPED
+    return None
+
+
+def _notice(agent: str, heard: Heard, state: ConversationState) -> Situation:
+    if not is_named(agent, heard):
+        if heard.target.anybody:
+            return Situation.TO_OTHER
+        return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
+    if heard.intent is Intent.SAFETY:
+        return Situation.SAFETY
+    pressing = heard.requires_ack or heard.priority is Priority.URGENT
+    return Situation.NOTICE_PRESSING if pressing else Situation.NOTICE
+
+
+def _reaction(agent: str, heard: Heard, state: ConversationState) -> Situation:
+    if agent not in heard.target.agents:
+        return Situation.STATUS
+    if heard.signal is None:
+        return Situation.STATUS
+    if agent in state.waits:
+        return Situation.SIGNAL_SETTLES
+    return Situation.SIGNAL if heard.signal in _TELLING else Situation.SIGNAL_PLAIN
+
+
+def _aimed(agent: str, heard: Heard, state: ConversationState) -> Situation:
+    """What an event aimed at the agent asks of it (C2A-066 to C2A-070)."""
+    intent = heard.intent
+    dm = heard.conversation.kind is ConversationKind.DM
+    if intent is Intent.WITHDRAWAL:
+        return Situation.WITHDRAWN
+    if intent is Intent.LEAVE_REQUEST and not dm:
+        return Situation.LEAVE
+    if is_social(agent, heard, state):
+        return Situation.GRATITUDE
+    if heard.receipt_wanted:
+        return Situation.RECEIPT_WANTED
+    if intent in _TO_ME_BY_INTENT:
+        return _TO_ME_BY_INTENT[intent]
+    if intent is Intent.STATUS and heard.intent_from == "clowl":
+        return Situation.PROGRESS_TO_ME
+    if dm:
+        return Situation.DIRECT_MESSAGE
+    return Situation.DIRECT_MENTION if is_named(agent, heard) else Situation.THREAD_QUESTION
+
+
+def _shared(agent: str, heard: Heard, state: ConversationState) -> Situation | None:
+    """What reaches the agent through a role, a broadcast, or a thread or stream of its own."""
+    target = heard.target
+    called = target.everyone or agent in target.members or is_named(agent, heard)
+    if heard.attention and (called or not target.anybody):
+        return Situation.ATTENTION_REQUEST if heard.intent in OPEN else Situation.ATTENTION
+    if called:
+        return Situation.GRATITUDE if heard.intent in SOCIAL else Situation.ROLE_MENTION
+    if target.anybody:
+        return None
+    if agent in state.participants or agent in state.owners:
+        if heard.intent in SOCIAL:
+            return Situation.GRATITUDE
+        # Only a declared report is one here: a guess must not hide a post of a thread from those in it.
+        if heard.intent is Intent.STATUS and heard.intent_from != "text" and agent not in state.owners:
+            return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
+        return Situation.THREAD_REPLY
+    return None
+
+
+def _unaimed(agent: str, heard: Heard, state: ConversationState) -> Situation:
+    """What is said to the room (C2A-074 to C2A-077)."""
+    if heard.intent is Intent.STATUS or heard.kind == "x.c2a.progress":
+        return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
+    if heard.intent in OPEN:
+        return Situation.OPEN_REQUEST
+    if heard.by_agent and heard.declared is not Directedness.AMBIENT and not heard.has_task:
+        return Situation.NO_TASK
+    return Situation.AMBIENT

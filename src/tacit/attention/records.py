@@ -1,0 +1,171 @@
+"""Records: what attention writes into the ledger, as `x.c2a.*` events (C2A-116, C2A-206, C2A-214).
+
+One struct a kind. A record says what became so, whole, so that folding it needs no rule and no clock. The
+hub is their only writer. Edits and deletes never alter the original event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+
+from tacit.base.moment import Moment, parse_rfc3339
+
+if TYPE_CHECKING:
+    from tacit.ledger.envelope import Event
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An event was put before a session, for the first time or again; or its copy was lowered."""
+
+    event_id: str
+    session: str
+    policy: str
+    mode: str
+    directedness: str
+    reason: str
+    intent: str = "plain"
+    priority: str = "normal"
+    deadline_ms: int | None = None
+    attempt: int = 1
+    request_id: str = ""
+    created_at: int = 0
+    """When the deadline starts to run, in microseconds; 0 means with this record."""
+    because: dict[str, str] = {}
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A claim changed hands or time. `action`: take, renew, assign, release, expire."""
+
+    target: str
+    session: str
+    action: str
+    thread: str | None = None
+    expires_at: int = 0
+
+
+class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of an event for a session; no disposition means that it is open again."""
+
+    event_id: str
+    session: str
+    disposition: str | None = None
+    closes: bool = False
+    declined: bool = False
+    signal: str | None = None
+    reason: str | None = None
+    eta: str | None = None
+    resurfaces_at: int | None = None
+    shift_us: int = 0
+    error: dict[str, Any] | None = None
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message in its new form, under a new id (C2A-189)."""
+
+    supersedes: str
+    text: str
+    to: list[str] = []
+    reply_to: str | None = None
+    mentions: list[Any] = []
+    conversation: dict[str, Any] | None = None
+
+
+class Delete(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message was taken back."""
+
+    event_id: str
+
+
+class Membership(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session left a conversation or thread, or came back. `action`: leave, return."""
+
+    session: str
+    conversation: str
+    action: str
+    thread: str | None = None
+    event_id: str | None = None
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How far a session is with something; never chat, never an obligation (C2A-182)."""
+
+    session: str
+    token: str
+    progress: float
+    total: float | None = None
+    message: str | None = None
+    conversation: str | None = None
+
+
+class Digest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A digest was issued to a session."""
+
+    session: str
+    scope: str
+    policy: str
+    text: str
+    event_ids: list[str] = []
+
+
+class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A person was asked, or answered, whether a session may do something. `state` is the new state."""
+
+    approval_id: str
+    session: str
+    state: str
+    what: str
+    expires_at: int = 0
+    answered_by: str | None = None
+
+
+class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something worth proving later: a decision with its inputs, a tool call, a refusal."""
+
+    what: str
+    session: str | None = None
+    event_id: str | None = None
+    code: str | None = None
+    row: str | None = None
+    details: dict[str, Any] = {}
+
+
+Record: TypeAlias = (
+    Delivery | Claim | Disposition | Edit | Delete | Membership | Progress | Digest | Approval | Audit
+)
+KINDS: Final[dict[str, type[Record]]] = {
+    "x.c2a.delivery": Delivery,
+    "x.c2a.claim": Claim,
+    "x.c2a.disposition": Disposition,
+    "x.c2a.edit": Edit,
+    "x.c2a.delete": Delete,
+    "x.c2a.membership": Membership,
+    "x.c2a.progress": Progress,
+    "x.c2a.digest": Digest,
+    "x.c2a.approval": Approval,
+    "x.c2a.audit": Audit,
+}
+_NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
+
+
+def kind_of(record: Record) -> str:
+    """The event kind that carries a record."""
+    return _NAMES[type(record)]
+
+
+def data_of(record: Record) -> dict[str, Any]:
+    """The event's `data`."""
+    return msgspec.to_builtins(record)
+
+
+def record_of(event: Event) -> Record | None:
+    """The record in an event; None for other kinds."""
+    model = KINDS.get(event.kind)
+    return msgspec.convert(event.data, model) if model is not None else None
+
+
+def moment_of(event: Event) -> Moment:
+    """When the event was appended."""
+    found = parse_rfc3339(event.ts)
+    return found if found is not None else Moment(0)

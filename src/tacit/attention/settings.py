@@ -1,0 +1,95 @@
+"""Settings of a group or a conversation, with the rows' values as defaults.
+
+Rows: C2A-085, 086, 155, 173, 178, 197, 200, 205 and 221 to 223. A limit that refuses names itself: `LIMITS`
+says for each one how an owner changes it. Knows nothing of where settings are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tacit.attention.codes import Refusal, refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every number that a rule of attention uses. Times are milliseconds."""
+
+    compose_quiet_ms: int = 3_000
+    compose_cap_ms: int = 30_000
+    compose_restarts: int = 2
+    compose_slow: bool = False
+    deadline_ms: int = 300_000
+    redeliver_at: tuple[float, ...] = (0.5, 0.8)
+    freshness_ms: int = 3_600_000
+    claim_ttl_ms: int = 600_000
+    claim_ttl_min_ms: int = 30_000
+    claim_ttl_max_ms: int = 3_600_000
+    assign_after_ms: int = 30_000
+    defer_ms: int = 3_600_000
+    clarify_ms: int = 3_600_000
+    receipt_chars: int = 140
+    farewell_chars: int = 200
+    similarity: float = 0.9
+    similar_window: int = 5
+    exchange_limit: int = 6
+    duplicate_limit: int = 3
+    injected_per_minute: int = 60
+    sends_per_minute: int = 20
+    sends_per_conversation: int = 6
+    thread_window_messages: int = 10
+    thread_window_chars: int = 8_000
+    digest_every_ms: int = 900_000
+    digest_chars: int = 2_000
+    topic_chars: int = 80
+    vocatives: bool = True
+    channel_mentions_by_agents: bool = False
+    show_gratitude: bool = False
+
+
+DEFAULTS: Final = Settings()
+
+LIMITS: Final[dict[str, str]] = {
+    "similarity": "how alike two messages may be, 0 to 1",
+    "similar_window": "how many of its own last messages a send is compared with",
+    "exchange_limit": "how many messages two agents may exchange without progress",
+    "duplicate_limit": "how many refused near-duplicates end an exchange",
+    "sends_per_minute": "how many messages a session may send in a minute",
+    "sends_per_conversation": "how many of them into one conversation",
+    "injected_per_minute": "how many events may reach a session's model in a minute",
+    "channel_mentions_by_agents": "whether an agent may mention a whole channel",
+}
+
+
+def how_to_change(limit: str) -> str:
+    """What an owner does to move a limit."""
+    return f"an owner can change the group's attention setting `{limit}` ({LIMITS[limit]})"
+
+
+def checked(settings: Settings) -> Refusal | None:
+    """A refusal when a setting is outside its range; looked at when a hub or a conversation starts.
+
+    Row C2A-085.
+    """
+    highest = 30_000 if settings.compose_slow else 5_000
+    if not 2_000 <= settings.compose_quiet_ms <= highest:
+        return refusal(
+            "invalid_request",
+            f"compose_quiet_ms is between 2000 and {highest}",
+            "C2A-085",
+            remedy="set compose_slow to allow up to 30000 ms for people who type slowly",
+        )
+    if not settings.compose_quiet_ms <= settings.compose_cap_ms <= 30_000:
+        return refusal("invalid_request", "compose_cap_ms is between compose_quiet_ms and 30000", "C2A-086")
+    if not 0 < settings.claim_ttl_min_ms <= settings.claim_ttl_ms <= settings.claim_ttl_max_ms:
+        return refusal("invalid_request", "a claim's time lies between its least and its most", "C2A-155")
+    if not all(0 < share < 1 for share in settings.redeliver_at):
+        return refusal("invalid_request", "a redelivery comes at a share between 0 and 1", "C2A-178")
+    return None
+
+
+def warnings(settings: Settings) -> tuple[str, ...]:
+    """What an owner should know about settings that are allowed and unusual."""
+    slow = settings.compose_quiet_ms > 5_000
+    return ("compose_window_above_5s: answers come later",) if slow else ()

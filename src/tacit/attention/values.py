@@ -1,0 +1,186 @@
+"""The words of C2A as values (C2A-039, C2A-045, C2A-055, C2A-079): three axes, kept apart, and why.
+
+A `Decision` is what one agent gets for one event. It names no agent, so that all agents in the same position
+share one object. Knows nothing of how a decision is reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Directedness(StrEnum):
+    """Is the event aimed at this agent?"""
+
+    TO_ME = "to_me"
+    TO_MY_ROLE = "to_my_role"
+    TO_OTHER = "to_other"
+    AMBIENT = "ambient"
+
+
+class Policy(StrEnum):
+    """Is the agent obliged, allowed or forbidden to answer?"""
+
+    MUST_RESPOND = "must_respond"
+    MAY_RESPOND = "may_respond"
+    ACK_ONLY = "ack_only"
+    MUST_NOT_RESPOND = "must_not_respond"
+
+
+class Mode(StrEnum):
+    """How much of the event reaches the model, and when."""
+
+    IMMEDIATE = "immediate"
+    BUFFERED = "buffered"
+    NOTIFY = "notify"
+    TOOL_MAILBOX = "tool_mailbox"
+    DIGEST = "digest"
+    SILENT = "silent"
+
+
+class Priority(StrEnum):
+    """How pressing an event is."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
+class Reason(StrEnum):
+    """Why the event comes to this agent as it does (C2A-039)."""
+
+    DIRECT_MESSAGE = "direct_message"
+    DIRECT_MENTION = "direct_mention"
+    ROLE_MENTION = "role_mention"
+    ASSIGNMENT = "assignment"
+    APPROVAL = "approval"
+    BLOCKER = "blocker"
+    THREAD_QUESTION = "thread_question"
+    THREAD_PARTICIPATION = "thread_participation"
+    TO_OTHER = "to_other"
+    NO_TASK = "no_task"
+    AMBIENT = "ambient"
+    STATUS = "status"
+    GRATITUDE = "gratitude"
+    REACTION = "reaction"
+    CANCELLATION = "cancellation"
+    SAFETY = "safety"
+    LEAVE_REQUEST = "leave_request"
+    EDITED_AFTER_RESPONSE = "edited_after_response"
+    ESCALATION = "escalation"
+    DIGEST = "digest"
+    LOOP_STOPPED = "loop_stopped"
+
+
+class Intent(StrEnum):
+    """What a message wants, by declaration or by rule (C2A-054)."""
+
+    LEAVE_REQUEST = "leave_request"
+    SAFETY = "safety"
+    CANCELLATION = "cancellation"
+    APPROVAL = "approval"
+    BLOCKER = "blocker"
+    ASSIGNMENT = "assignment"
+    REQUEST = "request"
+    QUESTION = "question"
+    PLAIN = "plain"
+    RESULT = "result"
+    ERROR = "error"
+    INFORM = "inform"
+    STATUS = "status"
+    RECEIPT = "receipt"
+    WITHDRAWAL = "withdrawal"
+    THANKS = "thanks"
+    ACKNOWLEDGEMENT = "acknowledgement"
+    FILLER = "filler"
+
+
+SOCIAL: Final = frozenset({Intent.THANKS, Intent.ACKNOWLEDGEMENT, Intent.FILLER})
+OPEN: Final = frozenset(
+    {Intent.REQUEST, Intent.QUESTION, Intent.ASSIGNMENT, Intent.APPROVAL, Intent.BLOCKER, Intent.SAFETY}
+)
+OBLIGING: Final = OPEN | {Intent.LEAVE_REQUEST, Intent.CANCELLATION}
+
+
+class ConversationKind(StrEnum):
+    """Where something is said (C2A-032)."""
+
+    DM = "dm"
+    CHANNEL = "channel"
+    THREAD = "thread"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class AuthorKind(StrEnum):
+    """Who says it (C2A-033)."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+AIM: Final = (Directedness.AMBIENT, Directedness.TO_OTHER, Directedness.TO_MY_ROLE, Directedness.TO_ME)
+"""From the weakest to the strongest aim (C2A-053)."""
+
+STRENGTH: Final = (Policy.MUST_NOT_RESPOND, Policy.ACK_ONLY, Policy.MAY_RESPOND, Policy.MUST_RESPOND)
+"""From the weakest to the strongest policy (C2A-087)."""
+
+EXPOSURE: Final = (Mode.SILENT, Mode.DIGEST, Mode.TOOL_MAILBOX, Mode.NOTIFY, Mode.BUFFERED, Mode.IMMEDIATE)
+"""From the least to the most that a model sees (C2A-026, C2A-079)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the house: a stable name, the row it comes from, and what it says to a person."""
+
+    name: str
+    row: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one agent gets for one event, and the rule that gave each part."""
+
+    directedness: Directedness
+    policy: Policy
+    mode: Mode
+    reason: Reason
+    priority: Priority = Priority.NORMAL
+    deadline_ms: int | None = None
+    needs_claim: bool = False
+    thread_window: bool = False
+    escalate: bool = False
+    because: tuple[tuple[str, Rule], ...] = ()
+
+    @property
+    def addressed_to_me(self) -> bool:
+        """The flag of the newer draft (C2A-043)."""
+        return self.directedness is Directedness.TO_ME
+
+    @property
+    def obliges(self) -> bool:
+        """Does somebody owe an answer?"""
+        return self.policy is Policy.MUST_RESPOND
+
+    @property
+    def starts_turn(self) -> bool:
+        """Does this alone wake a model? Full content does; of the knocks only one that obliges (C2A-090)."""
+        if self.mode is Mode.NOTIFY:
+            return self.obliges
+        return self.mode in {Mode.IMMEDIATE, Mode.BUFFERED}
+
+    def rule(self, part: str) -> Rule:
+        """The rule that gave a part (`directedness`, `policy`, `mode`, `reason`, `priority`, `deadline`)."""
+        found = None
+        for name, rule in self.because:
+            if name == part:
+                found = rule
+        if found is None:
+            raise KeyError(part)
+        return found

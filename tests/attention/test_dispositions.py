@@ -1,0 +1,253 @@
+"""What becomes of an event for a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tacit.attention import records
+from tacit.attention.codes import Refusal
+from tacit.attention.dispositions import FINAL, PERMITTED, Disposition, Duties, Duty, Wish, change, withdrawn
+from tacit.attention.eta import eta_of
+from tacit.attention.signals import (
+    GLYPHS,
+    INBOUND,
+    SIGNALS,
+    agreed_glyphs,
+    known_signal,
+    reaction_data,
+    signal_of,
+)
+from tacit.attention.values import Intent, Mode, Policy
+from tacit.base.moment import Moment
+from tests.attention.world import START, Room, event, lead_gets, state
+
+MINUTE = 60_000_000
+
+
+def duty(policy: Policy = Policy.MUST_RESPOND, **more: Any) -> Duty:
+    return Duty("e1", "lead", policy, Mode.BUFFERED, START, deadline_ms=300_000, **more)
+
+
+def react(signal: str, before: Duty | None = None, **more: Any) -> records.Disposition | Refusal:
+    return change(before or duty(), Wish(SIGNALS[signal].disposition, signal=signal, **more), START)
+
+
+@pytest.mark.spec("C2A-117", "C2A-118", "C2A-119", "C2A-120")
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("disposition", list(Disposition))
+def test_each_policy_ends_only_as_it_may(policy: Policy, disposition: Disposition) -> None:
+    found = change(duty(policy), Wish(disposition, reason="later"), START)
+    deferring = disposition is Disposition.DEFERRED and policy is Policy.MAY_RESPOND
+    assert isinstance(found, Refusal) == (disposition not in PERMITTED[policy] or deferring)
+    if isinstance(found, Refusal):
+        assert found.number == -32602
+
+
+@pytest.mark.spec("C2A-117")
+def test_there_are_seven_dispositions_and_any_other_is_refused() -> None:
+    assert {one.value for one in Disposition} == {
+        "responded",
+        "acknowledged",
+        "deferred",
+        "claimed",
+        "ignored",
+        "superseded",
+        "failed",
+    }
+    with pytest.raises(ValueError, match="done"):
+        Disposition("done")
+    assert isinstance(change(duty(), Wish(None), START), Refusal)
+
+
+@pytest.mark.spec("C2A-057", "C2A-145", "C2A-056")
+def test_a_deferral_says_why() -> None:
+    assert isinstance(change(duty(), Wish(Disposition.DEFERRED), START), Refusal)
+    assert isinstance(change(duty(), Wish(Disposition.DEFERRED, reason="  "), START), Refusal)
+    assert isinstance(change(duty(), Wish(Disposition.DEFERRED, reason="x" * 501), START), Refusal)
+    assert isinstance(
+        change(duty(Policy.MAY_RESPOND), Wish(Disposition.DEFERRED, reason="later"), START), Refusal
+    )
+    for signal in ("queued", "blocked"):
+        assert not isinstance(react(signal), Refusal)
+
+
+@pytest.mark.spec("C2A-122")
+@pytest.mark.parametrize(("eta", "minutes"), [(None, 60), ("in 20 minutes", 20), ("2h", 120), ("1h 30m", 90), ("after the deploy", 60), ("2026-06-02T19:40:00Z", 30), ("2020-01-01T00:00:00Z", 60)])  # fmt: skip
+def test_a_deferred_event_comes_back_at_its_time(eta: str | None, minutes: int) -> None:
+    found = change(duty(), Wish(Disposition.DEFERRED, reason="busy", eta=eta), START)
+    assert isinstance(found, records.Disposition)
+    assert found.resurfaces_at == START + minutes * MINUTE
+    assert not found.closes
+
+
+def test_only_times_and_durations_are_understood() -> None:
+    assert eta_of("3 parsecs", START) is None
+    assert eta_of("0 min", START) is None
+    assert eta_of("1 day", START) == START + 1440 * MINUTE
+
+
+@pytest.mark.spec("C2A-121")
+def test_a_receipt_closes_only_what_asked_for_one() -> None:
+    closing = {
+        (intent, signal): react(signal, duty(intent=intent))
+        for intent in (Intent.APPROVAL, Intent.QUESTION)
+        for signal in ("agree", "seen")
+    }
+    closes = {
+        key for key, found in closing.items() if isinstance(found, records.Disposition) and found.closes
+    }
+    assert closes == {(Intent.APPROVAL, "agree")}
+
+
+@pytest.mark.spec("C2A-123")
+def test_declining_an_obligation_is_ignored_with_a_mark() -> None:
+    found = react("declined")
+    assert isinstance(found, records.Disposition)
+    assert (found.disposition, found.declined, found.closes) == ("ignored", True, True)
+
+
+@pytest.mark.spec("C2A-063")
+def test_reactions_are_allowed_where_chat_is_not_and_claim_nothing_there() -> None:
+    silent = duty(Policy.MUST_NOT_RESPOND)
+    for signal in ("seen", "agree", "done", "queued", "declined"):
+        found = react(signal, silent)
+        assert isinstance(found, records.Disposition)
+        assert found.disposition == "ignored"
+    for signal in ("claimed", "working"):
+        refused = react(signal, silent)
+        assert isinstance(refused, Refusal)
+        assert refused.number == -32010
+
+
+@pytest.mark.spec("C2A-132")
+def test_unclear_pauses_the_deadline_and_leaves_the_event_open() -> None:
+    found = react("unclear")
+    assert isinstance(found, records.Disposition)
+    assert (found.disposition, found.closes, found.shift_us) == (None, False, 60 * MINUTE)
+
+
+@pytest.mark.spec("C2A-116", "C2A-159")
+def test_each_session_has_one_disposition_and_repeats_leave_it() -> None:
+    duties = Duties()
+    duties.delivered(
+        records.Delivery(
+            event_id="e1",
+            session="lead",
+            policy="must_respond",
+            mode="buffered",
+            directedness="to_me",
+            reason="direct_mention",
+        ),
+        START,
+    )
+    for _ in range(2):
+        known = duties.get("e1", "lead")
+        assert known is not None
+        found = change(known, Wish(Disposition.RESPONDED), START)
+        assert isinstance(found, records.Disposition)
+        duties.disposed(found)
+    final = duties.get("e1", "lead")
+    assert final is not None
+    assert (final.disposition, final.closed, duties.open_of("lead")) == (Disposition.RESPONDED, True, 0)
+    assert isinstance(change(final, Wish(Disposition.FAILED), START), Refusal)
+    assert len(list(duties)) == 1
+    duties.disposed(records.Disposition(event_id="zz", session="lead", disposition="responded"))
+    assert duties.get("zz", "lead") is None
+    assert len(FINAL) == 5
+
+
+def test_taking_a_reaction_back_opens_the_event_again() -> None:
+    done = duty(disposition=Disposition.RESPONDED, closed=True, signal="done")
+    record = withdrawn(done, "done")
+    assert record is not None
+    assert record.disposition is None
+    assert withdrawn(done, "agree") is None
+
+
+@pytest.mark.spec(
+    "C2A-124", "C2A-125", "C2A-126", "C2A-127", "C2A-128", "C2A-129", "C2A-130", "C2A-131", "C2A-132"
+)
+def test_the_nine_signals_have_their_glyphs_and_dispositions() -> None:
+    table = {
+        name: (one.glyph, one.disposition.value if one.disposition else None) for name, one in SIGNALS.items()
+    }
+    assert table == {
+        "seen": ("👀", "acknowledged"), "agree": ("👍", "acknowledged"), "working": ("🔧", "claimed"),
+        "queued": ("🕐", "deferred"), "claimed": ("✋", "claimed"), "done": ("✅", "responded"),
+        "declined": ("🙅", "ignored"), "blocked": ("🚧", "deferred"), "unclear": ("❓", None),
+    }  # fmt: skip
+
+
+@pytest.mark.spec("C2A-211", "C2A-134")
+def test_signals_travel_by_name_and_come_back_by_glyph() -> None:
+    data = reaction_data("e1", "lead", "queued", "after lunch")
+    assert data == {
+        "event_id": "e1",
+        "actor_id": "lead",
+        "emoji": "🕐",
+        "signal": "queued",
+        "eta": "after lunch",
+    }
+    assert signal_of(data) == "queued"
+    assert signal_of({"emoji": "👍🏽"}) == "agree"
+    assert signal_of({"emoji": "✅\ufe0f"}) == "done"
+    assert signal_of({"emoji": "🎉"}) is None
+    assert signal_of({"emoji": "👍", "signal": "declined"}) == "declined"
+    assert signal_of({"emoji": "👍", "signal": "nonsense"}) is None
+    assert reaction_data("e1", "lead", "x.coffee")["emoji"] == "[x.coffee]"
+
+
+@pytest.mark.spec("C2A-135", "C2A-225")
+def test_a_workspace_may_replace_glyphs_that_stay_different() -> None:
+    agreed = agreed_glyphs({"agree": "🆗"})
+    assert isinstance(agreed, dict)
+    assert signal_of({"emoji": "🆗"}, agreed) == "agree"
+    assert signal_of({"emoji": "👍"}, agreed) is None
+    for bad in ({"agree": "✅"}, {"applause": "👏"}):
+        refused = agreed_glyphs(bad)
+        assert isinstance(refused, Refusal)
+        assert refused.number == -32602
+    assert isinstance(agreed_glyphs({"x.party": "🥳"}, {"x.party": None}), dict)
+    assert known_signal("x.party") is not None
+    assert known_signal("x.party", {"x.party": None}) is None
+    assert known_signal("seen") is None
+    assert len(GLYPHS) == 9
+
+
+@pytest.mark.spec("C2A-137", "C2A-138", "C2A-109", "C2A-133")
+def test_reactions_on_an_agents_message_come_back_as_signals_without_a_turn() -> None:
+    room = Room()
+    room.say("I would drop the index", by="lead")
+    for emoji, mode in (
+        ("👍", "notify"),
+        ("🙅", "notify"),
+        ("✅", "notify"),
+        ("👀", "tool_mailbox"),
+        ("🎉", "silent"),
+    ):
+        decisions = room.put(_reaction("m1", emoji))
+        assert (decisions["lead"].mode, decisions["lead"].policy) == (mode, "must_not_respond")
+        assert not any(one.starts_turn for one in decisions.values())
+    assert set(INBOUND) == {"agree", "declined", "done"}
+
+
+@pytest.mark.spec("C2A-138")
+def test_a_no_to_an_approval_that_an_agent_waits_for_is_shown_to_it() -> None:
+    room = Room()
+    room.say("ok to merge?", by="lead", to=["user"])
+    decisions = room.put(_reaction("m1", "🙅"))
+    assert (decisions["lead"].mode, decisions["lead"].reason) == ("buffered", "reaction")
+    assert decisions["worker"].mode == "silent"
+
+
+def _reaction(on: str, emoji: str) -> Any:
+    made = event(kind="chat.reaction", actor_id="user", emoji=emoji)
+    made.data["event_id"] = on
+    return made
+
+
+def test_a_reaction_on_an_unknown_message_is_kept_and_nothing_more() -> None:
+    assert lead_gets(_reaction("gone", "👍"), state()).mode == "silent"
+    assert Moment(START) == START

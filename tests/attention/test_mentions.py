@@ -1,0 +1,151 @@
+"""Whom a message names: from `to`, from `data.mentions`, and from what people write."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.attention import Agent, Person, Roster, decide
+from tacit.attention.mentions import declared, in_text, target_of
+from tacit.attention.prose import prose
+from tacit.attention.roster import roster_of
+from tacit.ledger.state import Actor, Group
+from tests.attention.world import ROSTER, event, lead_gets
+
+NAMED = Roster.of(
+    [Agent("lead"), Agent("lead-2"), Agent("deploy", names=("Deploy Bot",)), Agent("Émile"), Agent("v2.ops")],
+    [Person("usr:ann", ("Ann Lee",))],
+)
+
+
+def names(text: str) -> list[str]:
+    return in_text(prose(text), NAMED)
+
+
+@pytest.mark.spec("C2A-034", "C2A-049")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("@lead can you look", ["lead"]),
+        ("can you look, @LEAD?", ["lead"]),
+        ("(@lead) and @Lead-2!", ["lead", "lead-2"]),
+        ("@lead-2", ["lead-2"]),
+        ("@Deploy Bot please", ["deploy bot"]),
+        ("@deploy please", ["deploy"]),
+        ("@émile ça va", ["émile"]),
+        ("@v2.ops.", ["v2.ops"]),
+        ("@ann lee look", ["ann lee"]),
+        ("@ann look", ["ann"]),
+        ("@lead's branch", ["lead"]),
+        ("hi @all", ["all"]),
+        ("lead: can you look", ["lead"]),
+        ("Lead, can you look", ["lead"]),
+        ("  deploy bot: go", ["deploy bot"]),
+        ("@nobody @leader @lead_x @lead3", []),
+        ("the lead said so", []),
+        ("so, lead, what now", []),
+        ("I told the lead: no", []),
+        ("`@lead` is how you write it", []),
+        ("``a `@lead` b``", []),
+        ("```\n@lead run\n```", []),
+        ("~~~\n@lead run\n~~~", []),
+        ("```python\n@lead\ndef f(): ...", []),
+        ("> @lead said\nI agree", []),
+        ("&gt; @lead said", []),
+        ("mail bob@lead or x@lead.example", []),
+        ("see https://example.org/@lead and www.example.org/@lead", []),
+        ("http://lead@example.org", []),
+        ("path/@lead and a.@lead", []),
+        ("@@lead", []),
+        ("@lead.example.org", []),
+        ("unclosed ` @lead", ["lead"]),
+        ("```x``` then @lead", ["lead"]),
+        ("> quoted\n@lead yours", ["lead"]),
+    ],
+)
+def test_names_in_text(text: str, found: list[str]) -> None:
+    assert names(text) == found
+
+
+@given(st.text(alphabet="`~>@ledax \n:/.&gt;", max_size=80))
+def test_prose_keeps_its_length_and_its_lines(text: str) -> None:
+    made = prose(text)
+    assert len(made) == len(text)
+    assert [i for i, c in enumerate(made) if c == "\n"] == [i for i, c in enumerate(text) if c == "\n"]
+
+
+@pytest.mark.spec("C2A-034")
+def test_an_agents_text_names_nobody_and_unknown_names_never_appear() -> None:
+    assert lead_gets(event("@lead look", by="worker")).directedness == "to_other"
+    assert declared(["agent:lead", {"id": "@Worker"}, 7, None, {"x": 1}]) == ["lead", "Worker"]
+    assert declared("lead") == []
+    target = target_of(["ghost"], ["phantom"], ROSTER, "user")
+    assert not target.anybody
+
+
+@pytest.mark.spec("C2A-067")
+@pytest.mark.parametrize(
+    "text", ["Lead, thanks", "lead: got it", "thanks, lead!", "@Lead Agent thank you", "ok @lead"]
+)
+def test_a_name_does_not_turn_thanks_into_a_request(text: str) -> None:
+    assert lead_gets(event(text, to=["lead", "worker"])).policy == "must_not_respond"
+
+
+@pytest.mark.spec("C2A-209")
+def test_ids_in_to_and_declared_mentions_count_as_names() -> None:
+    assert lead_gets(event("look", to=["lead", "worker"])).directedness == "to_me"
+    assert lead_gets(event("look", by="worker", mentions=["agent:lead"])).directedness == "to_me"
+
+
+@pytest.mark.spec("C2A-208")
+def test_roles_and_selectors_resolve_to_their_members() -> None:
+    target = target_of(["@peers"], [], ROSTER, "user")
+    assert target.members == {"worker", "tester"}
+    assert target_of(["@peers"], [], ROSTER, "worker").agents == {"tester"}
+    assert target_of(["@foreman"], [], ROSTER, "user").agents == {"lead"}
+    assert target_of([], ["qa"], ROSTER, "user").agents == {"tester"}
+    assert target_of(["@all"], [], ROSTER, "user").everyone
+    assert target_of(["@user"], [], ROSTER, "lead").people == {"user"}
+
+
+def test_a_broadcast_that_reaches_one_session_names_it() -> None:
+    pair = Roster.of([Agent("a"), Agent("b")])
+    assert decide(event("@all look"), Roster.of([Agent("a")]))["a"].directedness == "to_me"
+    assert decide(event("look", by="a", to=["@all"]), pair)["b"].directedness == "to_me"
+    assert decide(event("@all look"), pair)["b"].directedness == "to_my_role"
+
+
+def test_the_roster_follows_from_the_ledgers_group() -> None:
+    group = Group(
+        "g",
+        actors={
+            "lead": Actor("lead", role="foreman", title="The Lead", roles=("qa",)),
+            "old": Actor("old", removed=4),
+        },
+    )
+    roster = roster_of(group, online=frozenset())
+    assert set(roster.agents) == {"lead"}
+    assert roster.leads == ("lead",)
+    assert not roster.agents["lead"].online
+    assert roster.names["the lead"] == "lead"
+    assert roster.roles["qa"] == {"lead"}
+
+
+def test_ids_that_differ_by_case_are_told_apart() -> None:
+    twins = Roster.of([Agent("bot"), Agent("Bot")])
+    assert target_of(["Bot"], [], twins, "user").agents == {"Bot"}
+    assert target_of([], in_text("@bot look", twins), twins, "user").agents == {"bot"}
+    assert target_of([], in_text("@Bot look", twins), twins, "user").agents == {"Bot"}
+
+
+@pytest.mark.spec("C2A-051")
+def test_a_name_in_private_talk_lets_nobody_in() -> None:
+    for what in (
+        event("maybe @worker knows, could you ask", to=["lead"]),
+        event("maybe worker knows", to=["lead"], mentions=["worker"]),
+        event("worker: the plan is risky", to=["lead"], conversation={"kind": "dm"}),
+    ):
+        decisions = decide(what, ROSTER)
+        assert (decisions["worker"].mode, decisions["worker"].policy) == ("silent", "must_not_respond")
+        assert decisions["lead"].policy == "must_respond"

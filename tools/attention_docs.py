@@ -1,0 +1,222 @@
+"""docs/attention.md, made from the tables of `tacit.attention`: every example on the page is really decided.
+
+python tools/attention_docs.py           write the page
+python tools/attention_docs.py --check   fail when it is stale
+"""
+
+import sys
+from pathlib import Path
+
+from tacit.attention import Agent, ConversationState, Decisions, Person, Roster, decide
+from tacit.attention.claims import TRANSITIONS
+from tacit.attention.conversation import Conversation
+from tacit.attention.dispositions import FINAL, PERMITTED, Disposition
+from tacit.attention.explain import POLICIES, sentence
+from tacit.attention.intent import PERFORMATIVES
+from tacit.attention.matrix import MATRIX
+from tacit.attention.modes import SHOWS
+from tacit.attention.posture import SURFACES
+from tacit.attention.settings import DEFAULTS, LIMITS
+from tacit.attention.signals import INBOUND, SIGNALS
+from tacit.attention.values import ConversationKind, Mode, Policy
+from tacit.ledger.envelope import Event
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "attention.md"
+ROSTER = Roster.of(
+    [
+        Agent("lead", role="foreman"),
+        Agent("worker", role="peer", roles=frozenset({"backend"})),
+        Agent("tester", role="peer", roles=frozenset({"backend"})),
+    ],
+    [Person("usr:ann", ("Ann",))],
+)
+IN_THREAD = ConversationState(
+    conversation=Conversation("main", ConversationKind.THREAD, "e0"), participants=frozenset({"lead"})
+)
+FOLLOWED = ConversationState(subscribers=frozenset({"lead"}))
+
+BY_POLICY = [
+    (
+        Policy.MUST_RESPOND,
+        "Ann, in the channel",
+        "@lead which branch do we release from",
+        {},
+        ConversationState(),
+    ),
+    (
+        Policy.MAY_RESPOND,
+        "Ann, in the channel",
+        "@backend who has time for a review",
+        {},
+        ConversationState(),
+    ),
+    (
+        Policy.ACK_ONLY,
+        "Ann, with priority attention",
+        "the freeze starts at noon",
+        {"priority": "attention"},
+        ConversationState(),
+    ),
+    (Policy.MUST_NOT_RESPOND, "Ann, to lead alone", "thanks, got it!", {"to": ["lead"]}, ConversationState()),
+]
+BY_MODE = [
+    (Mode.IMMEDIATE, "Ann, in the channel", "@lead ok to merge the migration?", {}, ConversationState()),
+    (Mode.BUFFERED, "Ann, to lead alone", "where is the runbook", {"to": ["lead"]}, ConversationState()),
+    (
+        Mode.NOTIFY,
+        "Ann, in a thread where lead wrote",
+        "the index is the slow part",
+        {"reply_to": "e0"},
+        IN_THREAD,
+    ),
+    (Mode.TOOL_MAILBOX, "Ann, in the channel", "lunch was good today", {}, ConversationState()),
+    (Mode.DIGEST, "Ann, where lead follows the digest", "build 512 passed", {}, FOLLOWED),
+    (Mode.SILENT, "Ann, in the channel", "build 512 passed", {}, ConversationState()),
+]
+
+INTRO = """\
+# Attention
+
+<!-- Made by tools/attention_docs.py from the tables in src/tacit/attention; do not edit by hand. -->
+
+In a room of people and agents, being able to see a message is no reason to answer it. For every event and
+every agent the hub decides three things, apart from each other:
+
+- **Directedness**: is it aimed at this agent?
+- **Policy**: must it answer, may it, or must it keep quiet?
+- **Mode**: how much of the message does its model see, and when?
+
+The decision is a pure function, `tacit.attention.decide(event, roster, state)`. It uses no model: whom a
+message names comes from its recipients and from `@name` in what people write (or `name: ...` at the
+start); what it wants comes from the sender's declared intent, a CLowl performative, or rules over its
+words. The rules lean one way: they would rather see a request that is none than miss one. Each part of a
+decision names the rule behind it, so "why did nobody answer?" always has an answer.
+"""
+
+
+def decided(text: str, data: dict[str, object], state: ConversationState) -> Decisions:
+    """The decisions on an example."""
+    event = Event(
+        v=1,
+        id="e1",
+        ts="2026-06-02T19:10:00Z",
+        seq=1,
+        kind="chat.message",
+        group_id="g",
+        scope_key="",
+        by="usr:ann",
+        data={"text": text, **data},
+    )
+    return decide(event, ROSTER, state)
+
+
+def policies() -> list[str]:
+    """One example for each policy."""
+    lines = ["## The four policies", ""]
+    for policy, who, text, data, state in BY_POLICY:
+        decisions = decided(text, data, state)
+        agent = next(name for name in ROSTER.agents if decisions[name].policy is policy)
+        lines += [f"**`{policy.value}`**: the agent {POLICIES[policy]}.", "", f"> {who}: {text}", ""]
+        lines += [f"{sentence(agent, decisions[agent])}", ""]
+    return lines
+
+
+def modes() -> list[str]:
+    """One example for each mode."""
+    lines = ["## The six modes", ""]
+    for mode, who, text, data, state in BY_MODE:
+        decision = decided(text, data, state)["lead"]
+        if decision.mode is not mode:
+            raise SystemExit(f"the example for {mode} is decided as {decision.mode}")
+        lines += [f"**`{mode.value}`**: the model sees {SHOWS[mode]}.", "", f"> {who}: {text}", ""]
+        lines += [sentence("lead", decision), ""]
+    return lines
+
+
+def matrix() -> list[str]:
+    """The whole table."""
+    lines = [
+        "## The whole matrix",
+        "",
+        "What `lead` gets, by situation; the first that fits counts (`tacit.attention.precedence`).",
+        "",
+        "| situation | because | directedness | policy | mode | example | row |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for situation, entry in MATRIX.items():
+        policy = entry.policy.value + (" after a claim" if entry.needs_claim else "")
+        lines.append(
+            f"| {situation.value} | {entry.says} | {entry.directedness.value} | {policy} | "
+            f"{entry.mode.value} | {entry.example or '-'} | {entry.row} |"
+        )
+    return [*lines, ""]
+
+
+def signals() -> list[str]:
+    """Signals, dispositions, claims."""
+    lines = [
+        "## Signals instead of sentences",
+        "",
+        "| signal | glyph | means | disposition |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{one.name}` | {one.glyph} | {one.meaning} | {one.disposition or 'none: it stays open'} |"
+        for one in SIGNALS.values()
+    ]
+    back = ", ".join(f"`{name}` means {meaning}" for name, meaning in INBOUND.items())
+    lines += ["", f"On an agent's own message they come back to it: {back}.", "", "## How an event ends", ""]
+    lines += ["| policy | may end as |", "|---|---|"]
+    for policy, allowed in PERMITTED.items():
+        named = ", ".join(
+            f"{one.value}{'' if one in FINAL else ' (open)'}" for one in Disposition if one in allowed
+        )
+        lines.append(f"| {policy.value} | {named} |")
+    lines += ["", "## Claims", "", "```mermaid", "stateDiagram-v2", "    [*] --> free"]
+    lines += [
+        f"    {state.value} --> {after.value}: {action}" for (state, action), after in TRANSITIONS.items()
+    ]
+    minutes = DEFAULTS.claim_ttl_ms // 60_000
+    lines += [
+        "```",
+        "",
+        f"A claim lasts {minutes} minutes unless its owner speaks; then the event is offered again.",
+        "",
+    ]
+    return lines
+
+
+def sending() -> list[str]:
+    """What agents send, limits, CLowl."""
+    lines = ["## What an agent sends", "", "| to | the host renders | recipients get |", "|---|---|---|"]
+    lines += [f"| {one.goal} | {one.rendered} | {one.effect} |" for one in SURFACES]
+    lines += ["", "## CLowl performatives", "", "| performative | intent |", "|---|---|"]
+    lines += [f"| {name} | {intent.value} |" for name, intent in PERFORMATIVES.items()]
+    lines += ["", "## Limits", "", "Settings of a group; a refusal names the one that it met.", ""]
+    lines += ["| setting | default | what it is |", "|---|---|---|"]
+    lines += [f"| `{name}` | {getattr(DEFAULTS, name)} | {says} |" for name, says in LIMITS.items()]
+    return [*lines, ""]
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([INTRO, *policies(), *modes(), *matrix(), *signals(), *sending()])
+
+
+def main() -> int:
+    """Write or check."""
+    if "--check" not in sys.argv:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    fresh = PAGE.exists() and PAGE.read_text(encoding="utf-8") == page()
+    print(
+        "docs/attention.md is fresh"
+        if fresh
+        else "docs/attention.md is stale: run python tools/attention_docs.py"
+    )
+    return 0 if fresh else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
