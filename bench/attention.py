@@ -5,7 +5,8 @@ python bench/attention.py --only speed|replay
 python bench/attention.py --log FILE.jsonl --agents A,B [--decisions OUT.jsonl]     a real chat log instead
 
 A log has one object a line: `by`, `text`, `at_s` (seconds), optional `reply_to` (list of line numbers `n`), optional
-`n`, optional `file` (several logs in one). The speakers named by `--agents` are agents, the others people.
+`n`, optional `file` (several logs in one). The speakers named by `--agents` are agents, the others people. What they
+said was said by people who made progress, so the limit on exchanges between agents is off unless `--loops` is given.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tacit.attention.fold import Attention
 from tacit.attention.knock import knock_of
 from tacit.attention.mentions import in_text
 from tacit.attention.prose import prose
+from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.values import SOCIAL, Mode
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.envelope import Event
@@ -50,6 +52,7 @@ class Line:
     pool: frozenset = frozenset()
     n: object = None
     room: str = ""
+    name: str = ""
 
 
 @dataclass
@@ -73,10 +76,11 @@ def event_of(line: Line, number: int) -> Event:
 class Replay:
     """Three ways through the same messages: attention, every agent sees everything, mention only."""
 
-    def __init__(self, roster: Roster, out=None) -> None:
+    def __init__(self, roster: Roster, out=None, settings: Settings = DEFAULTS) -> None:
         self.roster = roster
+        self.settings = settings
         self.out = out
-        self.rooms: defaultdict[str, Attention] = defaultdict(Attention)
+        self.rooms: defaultdict[str, Attention] = defaultdict(lambda: Attention(settings))
         self.windows: dict[tuple, Window] = {}
         self.attention, self.everything, self.mention = Tally(), Tally(), Tally()
         self.messages = self.directed = self.social = 0
@@ -84,7 +88,7 @@ class Replay:
     def take(self, line: Line, number: int) -> None:
         event = event_of(line, number)
         state = self.rooms[line.room]
-        decisions = decide(event, self.roster, state.state_for(event))
+        decisions = decide(event, self.roster, state.state_for(event), self.settings)
         heard = decisions.heard
         assert heard is not None
         state.apply(event, heard)
@@ -99,8 +103,8 @@ class Replay:
             if self.out is not None:
                 row = {
                     "n": line.n if line.n is not None else number,
-                    "by": line.by,
-                    "agent": agent,
+                    "by": line.name or line.by,
+                    "agent": (self.roster.agents[agent].names or (agent,))[0],
                     "meant": meant,
                 }
                 self.out.write(json.dumps(row | record(decision) | {"why": sentence(agent, decision)}) + "\n")
@@ -348,12 +352,13 @@ def log_lines(rows: list[dict], agents: dict[str, str], roster: Roster) -> list[
                 frozenset(meant - {by}),
                 n=row["n"],
                 room=str(row.get("file", "")),
+                name=row["by"],
             )
         )
     return lines
 
 
-def from_log(path: Path, names: list[str], out) -> dict:
+def from_log(path: Path, names: list[str], out, *, loops: bool) -> dict:
     rows = read_log(path)
     agents = {name: agent_id(name) for name in names}
     people = {row["by"] for row in rows} - set(names)
@@ -361,7 +366,7 @@ def from_log(path: Path, names: list[str], out) -> dict:
         [Agent(key, (name,)) for name, key in agents.items()],
         [Person(principal(one), (one,)) for one in sorted(people)],
     )
-    run = Replay(roster, out)
+    run = Replay(roster, out, DEFAULTS if loops else Settings(exchange_limit=sys.maxsize))
     for number, line in enumerate(log_lines(rows, agents, roster)):
         run.take(line, number)
     absent = sorted(set(names) - {row["by"] for row in rows})
@@ -440,6 +445,9 @@ def main() -> int:
     parser.add_argument("--log", type=Path, help="a chat log, one JSON object a line")
     parser.add_argument("--agents", default="", help="the speakers that are agents, with commas between")
     parser.add_argument("--decisions", type=Path, help="write every decision here, one JSON object a line")
+    parser.add_argument(
+        "--loops", action="store_true", help="keep the limit on exchanges between agents for a log"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     results: dict[str, dict] = {}
@@ -449,9 +457,9 @@ def main() -> int:
             parser.error("--log needs --agents NAME,...")
         if options.decisions:
             with options.decisions.open("w", encoding="utf-8") as out:
-                results["log"] = from_log(options.log, names, out)
+                results["log"] = from_log(options.log, names, out, loops=options.loops)
         else:
-            results["log"] = from_log(options.log, names, None)
+            results["log"] = from_log(options.log, names, None, loops=options.loops)
     else:
         if options.only != "replay":
             results["speed"] = speed(4_000)

@@ -60,6 +60,24 @@ def test_a_log_is_read_and_every_decision_written(tmp_path: Path) -> None:
     assert all(row["why"] and row["because"] for row in rows)
 
 
+def test_a_long_talk_of_two_speakers_of_a_log_is_no_loop_unless_asked(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    talk = [
+        {
+            "by": ("[A]", "b|x")[n % 2],
+            "text": f"point {n} is about the kernel",
+            "at_s": n * 60,
+            "reply_to": [n],
+            "file": "f",
+        }
+        for n in range(12)
+    ]
+    log.write_text("\n".join(json.dumps(row | {"n": n + 1}) for n, row in enumerate(talk)), encoding="utf-8")
+    code, found = bench("--log", str(log), "--agents", "[A],b|x")
+    assert (code, found["log"]["directed"]) == (0, 11)
+    assert bench("--log", str(log), "--agents", "[A],b|x", "--loops")[0] == 1
+
+
 def test_a_log_that_is_not_one_is_refused_with_its_line(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text('{"by": "a", "text": "x", "at_s": 1}\n{"by": "a"}\n', encoding="utf-8")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.roster import Roster
 
-_VOCATIVE: Final = re.compile(r"\s*([^\s:,@#`>][^:,\n@`]{0,63}?)\s?[:,](?=\s|$)")
+_VOCATIVE: Final = re.compile(r"\s*([^\s:,;@#`>][^:,;\n@`]{0,63}?)\s?[:,;](?=\s|$)")
 
 _CALLED: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*\Z")
 
