@@ -79,8 +79,8 @@ THANKS: Final = re.compile(
     r"super )?helpful|"
     r"owe you (?:one|a \w+)|i owe you|couldn't have done it without you|lifesaver)"
     r"(?!,? (?:to (?!you|all|everyone|the team|both|whoever)|but|though|no|anyway))"
-    r"(?: (?:for|so|a|again|very|kindly|heaps|loads|tons|guys|all|everyone|everybody|team|folks|both|mate|man|"
-    r"dude|you|too|as|anyway|indeed|to|the|your|y'all|in)\b.{0,80}| [\w.-]+| [^\w\s]+)?"
+    r"(?: (?:for|so|a|again|very|kindly|heaps|loads|tons|guys|all|everyone|everybody|team|folks|both|mate|"
+    r"man|dude|you|too|as|anyway|indeed|to|the|your|y'all|in)\b.{0,80}| [\w.-]+| [^\w\s]+)?"
 )
 ACKNOWLEDGED: Final = re.compile(
     r"(?:(?:ok|okay|oh|ah|alright|right|cool|great|yeah|yep|yes|sure|well|perfect|nice|so|and|hm+|all|very|"
