@@ -66,6 +66,7 @@ fuzz: setup-test
 docs: setup
 	$(PY) tools/docs.py
 	$(PY) tools/clowl_reference.py
+	$(PY) tools/attention_docs.py
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:
