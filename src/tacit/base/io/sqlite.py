@@ -115,7 +115,7 @@ class Checkpointer:
     """
 
     def __init__(
-        self, path: Path, *, soft_pages: int = 2_000, hard_pages: int = 16_000, vfs: str | None = None
+        self, path: Path, *, soft_pages: int = 8_000, hard_pages: int = 16_000, vfs: str | None = None
     ) -> None:
         self._path = path
         self._vfs = vfs
