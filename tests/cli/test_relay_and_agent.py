@@ -1,16 +1,17 @@
 """The commands of docs/relay.md, run as they are written, and how each command ends."""
 
 import json
-import pathlib
 import re
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
 from tests.processes import AGENT, RELAY, RelayProcess, command, run
 from tests.relay_support import free_port
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "relay.md"
+PAGE = Path(__file__).parents[2] / "docs" / "relay.md"
 
 
 @pytest.fixture
@@ -67,11 +68,23 @@ def test_the_commands_of_the_page_carry_a_packet_to_a_sleeping_agent(relay, tmp_
     assert stats["agents"] == 2
 
 
+def wait_for_holder(folder: Path, pid: int) -> None:
+    """Return when this process holds the agent's folder: only then does a send beside it go through it."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        lock = folder / "lock"
+        if lock.exists() and f'"pid": {pid},' in lock.read_text():
+            return
+        time.sleep(0.02)
+    raise AssertionError("the listening process never took its folder")
+
+
 def test_a_listening_process_carries_what_another_process_of_the_agent_sends(relay, tmp_path):
     alice, bob = people(relay, tmp_path, "alice", "bob")
     run(AGENT, *bob, "contact", f"alice@{relay.domain}", "add")
     listening = subprocess.Popen(command(AGENT, *alice, "listen", "--json"), stdout=subprocess.DEVNULL)
     try:
+        wait_for_holder(Path(alice[1]), listening.pid)
         sent = run(AGENT, *alice, "send", f"bob@{relay.domain}", "from beside", "--wait", "30")
         assert sent["status"] == "accepted"
     finally:
