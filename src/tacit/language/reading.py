@@ -81,12 +81,12 @@ def parse(data: bytes | str, *, strict: bool = False) -> Message:
             spare += 1
         if message.pid is UNSET:
             spare += 1
-        # Three members of different types are one and the same thing only when all are absent.
-        if not (message.ctx is message.auth is message.det):
+        if message.ctx is not UNSET or message.auth is not UNSET or message.det is not UNSET:
             spare -= _optional_members(message)
-        if spare != _MEMBERS and (spare != _MEMBERS_AND_A_COLON or ":" not in body.t or _BACKSLASH in data):
+        escaped = _BACKSLASH in data
+        if spare != _MEMBERS and (spare != _MEMBERS_AND_A_COLON or escaped or ":" not in body.t):
             _doubt_members(message, data, spare - _MEMBERS)
-        if _BACKSLASH in data or _DELETE in data or _LATIN in data:
+        if escaped or _DELETE in data or _LATIN in data:
             _doubt_names(message)
         # What `_doubt` tests, written out: the call would cost as much as the tests.
         if len(data) > MAX_BYTES or message.from_ == BROADCAST:
@@ -177,7 +177,8 @@ def _doubt_members(message: Message, data: bytes, spare: int) -> None:
     """Raise unless the colons that `parse` could not account for stand in the data or in strings."""
     if _BACKSLASH not in data:
         body = message.body
-        if spare == _encode(body.d).count(b":") - len(body.d) + body.t.count(":"):
+        in_data = _encode(body.d).count(b":") - len(body.d)
+        if spare == in_data or (":" in body.t and spare == in_data + body.t.count(":")):
             return
     written = _encode(message)
     if written != data and not no_member_lost(data, written):
