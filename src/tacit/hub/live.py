@@ -150,6 +150,10 @@ class Live:
         said = {"group_id": group_id, "actor_id": actor_id, "status": status}
         self._tell(group_id, "presence", said, actor_id, None)
 
+    def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
+        """Pass on a message that is kept nowhere."""
+        self._tell(group_id, "ephemeral", said, by, parties | {USER} if parties is not None else None)
+
     def _tell(
         self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None
     ) -> None:
