@@ -76,6 +76,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     supersedes: str
     text: str
     by: str = ""
+    client_id: str | None = None
     format: str | None = None
     mentions: list[Any] = []
 

@@ -138,6 +138,10 @@ class Live:
                 self.detach(follower)
                 follower.outlet.cut(follower.subscription, follower.seq, "stopping")
 
+    def present(self, group_id: str) -> list[str]:
+        """The principals that follow a group now."""
+        return sorted({follower.principal for follower in self._followers.get(group_id, {})})
+
     def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
         """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
         private = conversation_id is not None and conversation_id.startswith("dm:")
