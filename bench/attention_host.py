@@ -56,7 +56,10 @@ async def append_ambient(hub: Hub, group: str, count: int) -> float:
     started = time.perf_counter()
     for first in range(0, count, BATCH):
         await asyncio.gather(
-            *(hub.append(group, "chat.message", {"text": LINES[n % len(LINES)]}) for n in range(first, first + BATCH))
+            *(
+                hub.append(group, "chat.message", {"text": LINES[n % len(LINES)]})
+                for n in range(first, first + BATCH)
+            )
         )
     return count / (time.perf_counter() - started)
 
@@ -136,7 +139,9 @@ def percentiles(times: list[float]) -> dict:
 
 
 async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--events", type=int, default=7000)
     parser.add_argument("--deliveries", type=int, default=400)
     parser.add_argument("--json", type=Path)

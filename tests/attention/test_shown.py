@@ -421,7 +421,12 @@ def test_both_sides_agree_on_a_version_and_on_what_both_can() -> None:
 @pytest.mark.spec("C2A-022", "C2A-170")
 def test_only_agreed_tools_are_listed() -> None:
     both = agreed()
-    assert [tool.name for tool in both.tools()] == ["chat.list_events", "chat.read_thread", "chat.react", "chat.search"]
+    assert [tool.name for tool in both.tools()] == [
+        "chat.list_events",
+        "chat.read_thread",
+        "chat.react",
+        "chat.search",
+    ]
     refused, unknown = tool_allowed(both, "chat.claim"), tool_allowed(both, "chat.dance")
     assert refused is not None
     assert unknown is not None
