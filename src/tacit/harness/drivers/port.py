@@ -238,8 +238,7 @@ class Driver(Protocol):
         ...
 
     async def cancel(self, turn_id: str) -> None:
-        """End the turn; its `run` gives `cancelled`. After this returns the watch of that turn hears
-        nothing more.
+        """End the turn: its `run` gives `cancelled`, and after this returns its watch hears nothing more.
 
         A turn that is waiting to run never begins; an unknown or ended turn is no fault.
         """
