@@ -1,8 +1,9 @@
 """Conduct: what an agent does about everything it hears, one thing at a time.
 
-Rows: C2A-080 to C2A-087, C2A-090, C2A-163, C2A-180, C2A-185, C2A-187, C2A-188, C2A-219. Each method takes one input and
-gives the effects to carry out, in order. There is one turn at a time; questions wait until they are whole. Holds
-state in memory only: what must survive is in the effects. The time is an argument; ids are made of other ids.
+Rows: C2A-080 to C2A-087, C2A-090, C2A-163, C2A-180, C2A-185, C2A-187, C2A-188, C2A-219. Each method takes one
+input and gives the effects to carry out, in order. There is one turn at a time; questions wait until they are
+whole. Holds state in memory only: what must survive is in the effects. The time is an argument; ids are made
+of other ids.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tacit.harness.effects import (
     Steer,
     Turn,
 )
-from tacit.harness.prompt import inserted_block
+from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import Question, key_of
 from tacit.harness.running import Running, has_effects
 
@@ -130,20 +131,21 @@ class Conduct:
         ]
 
     def steered(self, event: Delivered, now: Moment, *, taken: bool) -> list[Effect]:
-        """Whether the driver could give a fragment to the running turn."""
+        """Whether the driver could give an event to the running turn."""
         running = self.running
-        if running is not None and not running.is_ending and taken:
-            running.question = replace(running.question, events=(*running.question.events, event))
-            running.turn = replace(running.turn, events=(*running.turn.events, event))
+        if taken and running is not None and not running.is_ending:
+            if running.question.key == key_of(event):
+                running.question = replace(running.question, events=(*running.question.events, event))
+                running.turn = replace(running.turn, events=(*running.turn.events, event))
+            else:
+                running.inserted.append(event)
             return [Join(running.turn.id, (event,))]
         if taken:
-            # The turn is over or ending: whether its last words knew of the fragment cannot be told.
+            # The turn is over or ending: whether its last words knew of the event cannot be told.
             return [*self._ask(questions.asked(event, now)), *self.due(now)]
+        if event.mode is Mode.IMMEDIATE and running is not None and not running.is_ending:
+            return self._wait_for_boundary(running, event, now)
         return [*self._late(event, now), *self.due(now)]
-
-    def lost(self, event: Delivered) -> list[Effect]:
-        """Somebody else took it on (C2A-103)."""
-        return [Settle(event.event_id, "ignored")]
 
     # -- the running turn
 
@@ -164,13 +166,16 @@ class Conduct:
             return Stop(), []
         if not running.waiting:
             return Proceed(), []
+        is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
         if self.manners.inserts:
             events, running.waiting = tuple(running.waiting), []
             running.inserted += events
             running.interrupt_at = None
             return Insert(inserted_block(events)), [Join(running.turn.id, events)]
-        if self._may_restart(running):
-            return Stop(), self._give_way(running, now)
+        if self._may_restart(running) or (is_ripe and not running.is_in_effect):
+            effects = self._give_way(running, now)
+            running.told_driver = True
+            return Stop(), [one for one in effects if not isinstance(one, Abort)]
         return Proceed(), []
 
     def ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
@@ -205,6 +210,7 @@ class Conduct:
             self.paused_until = None
         return self._begin_next(now)
 
+    @property
     def next_due(self) -> Moment | None:
         """When `due` has something to do if nothing else happens; None when never."""
         if self.running is not None:
@@ -250,7 +256,7 @@ class Conduct:
     # -- inside
 
     def _is_for_the_model(self, event: Delivered) -> bool:
-        """Only what is pushed reaches a model, and of that no raw ambient traffic (C2A-003, C2A-080, C2A-091)."""
+        """Only what is pushed reaches a model, and of that no ambient traffic (C2A-003, C2A-080, C2A-091)."""
         if event.mode in {Mode.SILENT, Mode.TOOL_MAILBOX}:
             return False
         if event.mode in {Mode.NOTIFY, Mode.DIGEST} or event.policy is Policy.MUST_RESPOND:
@@ -275,7 +281,7 @@ class Conduct:
         running = self.running
         if running is not None and not running.is_ending and running.question.key == key_of(event):
             if self.manners.steers and not running.has_spoken:
-                return [Steer(running.turn.id, event)]
+                return [Steer(running.turn.id, event, more_block([event]))]
             return self._late(event, now)
         for place, question in enumerate(self._questions):
             if questions.takes(question, event, now, self.settings):
@@ -295,6 +301,11 @@ class Conduct:
         running = self.running
         if running is None or running.is_ending or event.mode is not Mode.IMMEDIATE:
             return self._ask(questions.asked(event, now))
+        if self.manners.steers:
+            return [Steer(running.turn.id, event, inserted_block([event]))]
+        return self._wait_for_boundary(running, event, now)
+
+    def _wait_for_boundary(self, running: Running, event: Delivered, now: Moment) -> list[Effect]:
         running.waiting.append(event)
         if event.priority is Priority.URGENT and self.manners.interrupt and running.interrupt_at is None:
             running.interrupt_at = Moment(now + INTERRUPT_AFTER)
@@ -303,9 +314,8 @@ class Conduct:
     def _called_off(self, event: Delivered, now: Moment) -> list[Effect]:
         """Somebody calls work off: what runs or waits for that place ends, and a signal says so (C2A-082)."""
         effects: list[Effect] = []
-        mine = [one for one in self._questions if _concerns(event, one)]
-        self._questions = [one for one in self._questions if one not in mine]
-        for question in mine:
+        for question in [one for one in self._questions if _concerns(event, one)]:
+            self._questions.remove(question)
             effects += [Settle(one.event_id, "superseded") for one in question.live]
         running = self.running
         if running is not None and not running.is_ending and _concerns(event, running.question):
@@ -313,6 +323,9 @@ class Conduct:
             effects += self._end_turn(running, None)
         if event.policy is Policy.MUST_NOT_RESPOND:
             return [*effects, Settle(event.event_id, "ignored"), *self.due(now)]
+        if not effects:
+            # Nothing of ours is under way: the model may know what is meant.
+            return [*self._deferred(event), *self._at_once(event, now), *self.due(now)]
         return [*effects, React(event.event_id, "done"), Settle(event.event_id), *self.due(now)]
 
     def _withdraw(
@@ -335,7 +348,7 @@ class Conduct:
         return late is Late.RESTART and not running.is_ending
 
     def _give_way(self, running: Running, now: Moment) -> list[Effect]:
-        """The running turn ends for what is urgent; if nothing was said it comes again afterwards (C2A-219)."""
+        """The running turn ends for what is urgent; unless it has spoken it comes again later (C2A-219)."""
         waiting, running.waiting = running.waiting, []
         for event in waiting:
             self._ask(questions.asked(event, now))
@@ -351,6 +364,7 @@ class Conduct:
         """Abort what runs; a side-effecting call is let to its end (C2A-180)."""
         running.is_ending = True
         running.interrupt_at = None
+        self._show_again(running)
         if again is not None:
             self._questions.append(again)
         returned = tuple(one.event_id for one in again.live) if again is not None else ()
@@ -366,8 +380,6 @@ class Conduct:
 
     def _take_out(self, event_id: str) -> Question | None:
         for place, question in enumerate(self._questions):
-            if question.holds(event_id) and event_id not in question.withdrawn:
-                return self._questions.pop(place)
             if question.holds(event_id):
                 return self._questions.pop(place)
         return None
@@ -375,12 +387,12 @@ class Conduct:
     def _finished(self, running: Running, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         found = outcomes.ended(running, outcome)
         if not isinstance(found, outcomes.Again):
-            return found
+            shown = (*running.turn.knocks, *running.turn.digests)
+            return [*found, *(Settle(one.event_id) for one in shown)]
         later = Moment(now + int(found.pause * SECOND))
         again = replace(running.question, attempt=running.question.attempt + 1, not_before=later)
         self._questions.append(again)
-        self._knocks = [*running.turn.knocks, *self._knocks]
-        self._digests = [*running.turn.digests, *self._digests]
+        self._show_again(running)
         return [Return(tuple(one.event_id for one in again.live), failed=True)]
 
     def _after_insert(self, running: Running, event: Delivered, now: Moment) -> list[Effect]:
@@ -399,7 +411,6 @@ class Conduct:
         return [Return((event.event_id,))]
 
     def _begin_next(self, now: Moment) -> list[Effect]:
-        effects: list[Effect] = []
         for question in sorted(self._questions, key=_order(self.settings)):
             if questions.closes_at(question, self.settings) > now:
                 continue
@@ -419,8 +430,13 @@ class Conduct:
             )
             self._knocks, self._digests = [], []
             self.running = Running(turn, whole, now)
-            return [*effects, Begin(turn), *(Settle(one.event_id) for one in (*turn.knocks, *turn.digests))]
-        return effects
+            return [Begin(turn)]
+        return []
+
+    def _show_again(self, running: Running) -> None:
+        """Knocks and digests of a run that does not count wait for the next one."""
+        self._knocks = [*running.turn.knocks, *self._knocks]
+        self._digests = [*running.turn.digests, *self._digests]
 
 
 def _concerns(event: Delivered, question: Question) -> bool:

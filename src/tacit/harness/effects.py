@@ -65,15 +65,16 @@ class Abort:
 
 @dataclass(frozen=True, slots=True)
 class Steer:
-    """Offer a fragment to the running turn; the answer comes back as `steered`."""
+    """Offer an event to the running turn; the answer comes back as `steered`."""
 
     turn_id: str
     event: Delivered
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Take an event on before anybody answers it; the answer comes back as `claimed` or `lost`."""
+    """Take an event on before anybody answers it; the answer comes back as `heard` or ends it."""
 
     event: Delivered
 

@@ -1,7 +1,8 @@
-"""How a turn ends: one visible message, silence, another try, or `failed` (C2A-059, 087, 118 to 120, 163, 164).
+"""How a turn ends: one visible message, silence, another try, or `failed`.
 
-One semantic answer: if the model answered with the tool, its last word is not posted as well. Silence is an
-outcome. A model that failed before anything left is tried again, three times in all. Decides from values alone.
+Rows: C2A-059, C2A-087, C2A-118 to C2A-120, C2A-163, C2A-164. One semantic answer: if the model answered with
+the tool, its last word is not posted as well. Silence is an outcome. A model that failed before anything left
+is tried again, three times in all. Decides from values alone.
 """
 
 from __future__ import annotations

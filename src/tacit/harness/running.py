@@ -1,7 +1,8 @@
 """The running turn: what it works on, what it has done so far, and how it may still be changed.
 
-Rows: C2A-082, C2A-163, C2A-164, C2A-180, C2A-188, C2A-219. `Acts` is what the model did through its tools. A turn
-that is to end keeps a running side-effecting call until that has ended; from then on nothing of it leaves.
+Rows: C2A-082, C2A-163, C2A-164, C2A-180, C2A-188, C2A-219. `Acts` is what the model did through its tools. A
+turn that is to end keeps a running side-effecting call until that has ended; from then on nothing of it
+leaves.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 READS: Final = frozenset(
     {
         "read", "grep", "glob", "ls", "list", "find", "cat", "search", "view", "todowrite", "toolsearch",
-        "websearch", "webfetch", "web_search", "update_plan", "list_dir", "read_file", "grep_files", "view_image",
+        "websearch", "webfetch", "web_search", "update_plan", "list_dir", "read_file", "grep_files",
+        "view_image",
         "chat_list_events", "chat_read_thread", "chat_search", "chat_claim", "chat_react", "chat_defer",
         "chat_resolve", "chat_progress",
     }
 )  # fmt: skip
-"""Tools that change nothing, and chat tools that are no outbound chat (C2A-166). Anything else may have effects."""
+"""Tools that change nothing, and chat tools that are no outbound chat (C2A-166)."""
 
 
 def has_effects(tool: str) -> bool:
