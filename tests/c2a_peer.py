@@ -13,7 +13,11 @@ from typing import Any
 import msgspec
 from aiohttp import WSMsgType, web
 
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import rfc3339
+
 WAIT = 10.0
+WRITTEN = "2026-01-13T10:00:00.000000Z"
 TOOLS = {
     "chat.list_events": (True, True),
     "chat.read_thread": (True, True),
@@ -36,7 +40,7 @@ def delivery(event_id: str = "e1", text: str = "What is the plan?", **more: Any)
         "target": {"mentions": ["agent:ada"], "directedness": "to_me"},
         "addressedToMe": True,
         "policy": "must_respond",
-        "timing": {"createdAt": "2026-01-13T10:00:00.000000Z", "sequence": 1},
+        "timing": {"createdAt": WRITTEN, "sequence": 1},
         "attention": {
             "policy": "must_respond",
             "reason": "direct_mention",
@@ -113,6 +117,8 @@ class Peer:
     async def deliver(self, params: dict[str, Any], request_id: str | None = None) -> str:
         """Send a delivery; gives its JSON-RPC id."""
         await self.until(lambda: self.socket is not None and self.greetings)
+        if params.get("timing", {}).get("createdAt") == WRITTEN:
+            params["timing"] = {**params["timing"], "createdAt": rfc3339(SystemClock().now())}
         number = request_id or f"d{next(self._ids)}"
         await self._say({"id": number, "method": "chat/deliver", "params": params})
         return number

@@ -80,7 +80,7 @@ async def test_repeats_are_answered_as_duplicates_and_handed_over_once(peer, ses
 
 @pytest.mark.spec("C2A-162")
 async def test_what_an_earlier_process_accepted_is_known_when_it_is_told(peer):
-    async with AgentSession(peer.url, "token", habits=QUICK, known=lambda event_id: event_id == "old"):
+    async with AgentSession(peer.url, "token", habits=QUICK, known=lambda params: params["eventId"] == "old"):
         request = await peer.deliver(delivery("old"))
         assert (await peer.answer_to(request))["result"]["duplicate"] is True
 

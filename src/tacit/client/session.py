@@ -96,15 +96,18 @@ class AgentSession:
         token: str,
         *,
         habits: Habits | None = None,
-        known: Callable[[str], bool] | None = None,
+        known: Callable[[dict[str, Any]], bool] | None = None,
     ) -> None:
-        """`known` says whether an event was accepted before this process began (C2A-162)."""
+        """`known` says of a delivery's params whether they repeat what was accepted before (C2A-162).
+
+        It may remember further than this process; without it the session remembers while it lives.
+        """
         self.url = url.rstrip("/")
         self.habits = habits or Habits()
         self.tools: list[dict[str, Any]] = []
         self.agreed: Connected | None = None
         self._token = token
-        self._known = known or _unknown
+        self._known = known
         self._line: C2aLine | None = None
         self._is_up = asyncio.Event()
         self._heard: asyncio.Queue[Incoming | None] = asyncio.Queue()
@@ -383,7 +386,7 @@ class AgentSession:
         if pending is not None and not pending.is_accepted:
             pending.came_by(line, message.get("id"))
             return
-        if event_id in self._accepted or pending is not None or self._known(event_id):
+        if self._is_repeat(event_id, message["params"]):
             taken = {"accepted": True, "eventId": event_id, "duplicate": True}
             self._answer(line, message.get("id"), result=taken)
             return
@@ -397,6 +400,11 @@ class AgentSession:
         self._sweep()
         self._open[event_id] = delivery
         self._hear(delivery)
+
+    def _is_repeat(self, event_id: str, params: dict[str, Any]) -> bool:
+        if self._known is not None:
+            return self._known(params)
+        return event_id in self._accepted or event_id in self._open
 
     def _sweep(self) -> None:
         """Accepted deliveries become remembered ids, the oldest of which are let go."""
@@ -426,10 +434,6 @@ class AgentSession:
         self._answers.discard(task)
         if not task.cancelled() and (error := task.exception()) and not isinstance(error, LineLost):
             raise error
-
-
-def _unknown(_event_id: str) -> bool:
-    return False
 
 
 def _text(value: object) -> str | None:
