@@ -367,7 +367,7 @@ async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob)
 async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> object:
     """Tell followers that the caller is writing; a signal, not an event."""
     await group_of(hub, credential, request.group_id)
-    hub.live.signal(request.group_id, credential.principal, request.conversation_id)
+    hub.type_in(request.group_id, credential.principal, request.conversation_id)
     return {"ok": True}
 
 
