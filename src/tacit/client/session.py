@@ -60,6 +60,11 @@ EVERYTHING: Final[dict[str, dict[str, bool]]] = {
     "utilities": {"progress": True, "cancellation": True, "logging": True},
 }
 REMEMBERED: Final = 10_000
+ENDINGS: Final = {
+    4001: ("permission_denied", "the token was revoked"),
+    4009: ("session_taken", "another connection of the same agent took over"),
+}
+"""Close codes of the hub after which a session does not come back by itself."""
 _NO_METHOD: Final = {"code": -32601, "message": "unknown method", "data": {"code": "unknown_op"}}
 
 
@@ -286,6 +291,8 @@ class AgentSession:
                 try:
                     await self._connection(http)
                     failed, reason = 0, "the line ended"
+                    if self._was_ended_for_good():
+                        return
                 except Refused as refused:
                     if not passes(refused):
                         self._end(refused)
@@ -298,6 +305,14 @@ class AgentSession:
                     self._heard.put_nowait(Disconnected(reason))
                 log.info("the hub is away", extra={"reason": reason, "failed": failed})
                 await asyncio.sleep(self.habits.connecting.pause(min(failed, 12) or 1, random.random()))  # noqa: S311
+
+    def _was_ended_for_good(self) -> bool:
+        """Did the hub end the line in a way that coming back would not mend?"""
+        code = self._line.close_code if self._line is not None else None
+        if code not in ENDINGS:
+            return False
+        self._end(Refused(*ENDINGS[code]))
+        return True
 
     async def _connection(self, http: aiohttp.ClientSession) -> None:
         """One connection from its greeting to its end."""

@@ -108,7 +108,7 @@ def _send(arguments: dict[str, Any], turn: Turn, event: Delivered) -> dict[str, 
     target = str(arguments.setdefault("target", event.reply_target))
     arguments.setdefault("visibility", visibility_of(target, None if elsewhere else event))
     arguments.setdefault("directedness", "to_me" if arguments.get("mentions") or not elsewhere else "ambient")
-    return {**arguments, "turn": turn.id, "attempt": turn.attempt}
+    return {**arguments, "turn": turn.series, "attempt": turn.run}
 
 
 def visibility_of(target: str, event: Delivered | None) -> str:
@@ -130,8 +130,8 @@ def reply(turn: Turn, body: str, key: str) -> dict[str, Any]:
         "idempotencyKey": key,
         "visibility": visibility_of(event.reply_target, event),
         "directedness": "to_me",
-        "turn": turn.id,
-        "attempt": turn.attempt,
+        "turn": turn.series,
+        "attempt": turn.run,
     }
 
 

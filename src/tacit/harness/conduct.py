@@ -74,11 +74,14 @@ class Conduct:
         self._knocks: list[Delivered] = []
         self._digests: list[Delivered] = []
         self._runs: dict[str, int] = {}
+        self._since: dict[str, int] = {}
 
     # -- what is heard
 
-    def heard(self, event: Delivered, now: Moment, *, claimed: bool = False) -> list[Effect]:
-        """A delivery, accepted and stored."""
+    def heard(self, event: Delivered, now: Moment, *, claimed: bool = False, runs: int = 0) -> list[Effect]:
+        """A delivery, accepted and stored; `runs` it has behind it when it was deferred and comes again."""
+        if runs:
+            self._runs[event.event_id] = self._since[event.event_id] = runs
         if not claimed and not self._is_for_the_model(event):
             return [Settle(event.event_id)]
         if event.reason == Reason.CANCELLATION and event.directedness is Directedness.TO_ME:
@@ -420,6 +423,7 @@ class Conduct:
                 continue
             carrier = whole.carrier.event_id
             run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
+            since = self._since.get(carrier, 0)
             turn = Turn(
                 f"{carrier}.{run}",
                 whole.events,
@@ -427,6 +431,8 @@ class Conduct:
                 tuple(self._digests),
                 whole.attempt,
                 whole.note,
+                f"{carrier}.{since}",
+                run - since,
             )
             self._knocks, self._digests = [], []
             self.running = Running(turn, whole, now)

@@ -24,7 +24,12 @@ class Turn:
     knocks: tuple[Delivered, ...] = ()
     digests: tuple[Delivered, ...] = ()
     attempt: int = 1
+    """Which try of the model this is; failures count."""
     note: str = ""
+    series: str = ""
+    """The same for every run of the same question, so that the hub can tell a rerun (C2A-164, C2A-166)."""
+    run: int = 1
+    """Which run of the series this is; interruptions and crashes count too."""
 
     @property
     def carrier(self) -> Delivered:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 REMEMBERED: Final = 2_000
 _MODE: Final = Mode.TOOL_MAILBOX
+_UNTOLD: Final[dict[str, Any]] = {
+    "similarity": 2.0,
+    "sends_per_minute": 10_000,
+    "sends_per_conversation": 10_000,
+}
 _KINDS: Final = {
     "dm": ConversationKind.DM,
     "thread": ConversationKind.THREAD,
@@ -35,13 +40,17 @@ _KINDS: Final = {
 
 
 def settings_of(given: Mapping[str, object]) -> Settings:
-    """The group's numbers, as far as the hub told them; the rows' values for the rest."""
+    """The group's numbers, as far as the hub told them.
+
+    For the rest the rows' values, except for the limits on speaking: an owner may have raised those, and the
+    hub keeps them in any case.
+    """
     known: dict[str, Any] = {
         one.name: given[one.name]
         for one in fields(Settings)
         if type(given.get(one.name)) is type(getattr(DEFAULTS, one.name))
     }
-    return replace(DEFAULTS, **known)
+    return replace(DEFAULTS, **(_UNTOLD | known))
 
 
 class Memory:

@@ -34,7 +34,7 @@ async def test_a_question_becomes_one_reply_at_the_place_that_asked(peer, desk, 
     await peer.until(lambda: peer.sends)
     send = peer.sends[0]
     assert (send["target"], send["inReplyTo"], send["content"]) == ("thread:e1", "e1", "The plan is ready.")
-    assert (send["visibility"], send["directedness"], send["turn"]) == ("thread", "to_me", "e1.1")
+    assert (send["visibility"], send["directedness"], send["turn"]) == ("thread", "to_me", "e1.0")
     assert send["idempotencyKey"] == "e1:ada:reply:0"
     assert "MESSAGE\nWhat is the plan?" in desk.turns[0]["prompt"]
     assert "C2A RESPONSE RULES" in desk.turns[0]["rules"]

@@ -213,7 +213,8 @@ class Harness:
         await item.accept()
         self._seat.memory.heard(event)
         self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
-        await self._step(lambda now: self._conduct.heard(event, now))
+        runs = self._seat.store.runs(event.event_id)
+        await self._step(lambda now: self._conduct.heard(event, now, runs=runs))
 
     async def _connected(self, agreed: Connected) -> None:
         self._tell("connected", version=agreed.version)

@@ -137,6 +137,11 @@ class Store:
             found[event_id] = (state, str(value["injection"]["mode"]), str(value["policy"]))
         return found
 
+    def runs(self, event_id: str) -> int:
+        """How often a turn was begun for an event."""
+        row = self._db.execute("SELECT runs FROM events WHERE event_id = ?", (event_id,)).fetchone()
+        return int(row[0]) if row else 0
+
     def event_of_request(self, request_id: str) -> str | None:
         """The event that a delivery brought, also in an earlier connection (C2A-179)."""
         row = self._db.execute("SELECT event_id FROM events WHERE request_id = ?", (request_id,)).fetchone()
