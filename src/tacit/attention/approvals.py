@@ -88,6 +88,11 @@ class Approvals:
             return State.LAPSED
         return found.state
 
+    def waiting(self, now: Moment) -> list[Asked]:
+        """The requests that nobody has answered and that have not lapsed."""
+        found = [one for one in self._by_what.values() if one.state is State.ASKED and one.expires_at > now]
+        return sorted(found, key=lambda one: one.expires_at)
+
     def find(self, approval_id: str) -> Asked | None:
         """The request with this id."""
         return next((one for one in self._by_what.values() if one.approval_id == approval_id), None)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _REASONS: Final = {
     "edit": "Message was edited before response",
     "delete": "Message was deleted before response",
+    "stop": "A person called it off",
+    "reassign": "A person gave it to another agent",
     "cancel": "The request was withdrawn before response",
 }
 
