@@ -1,4 +1,4 @@
-"""`tacit join` and `tacit agents`: run an agent in a room, or a team of them; see how they are.
+"""`tacit join`: run an agent in a room, or a team of them.
 
 The owner's token is needed once, to add the agent; from then on the agent's own is kept in its state
 folder, for this account's eyes only. Ctrl-C leaves cleanly: what is ready is still said, what is open is
@@ -139,7 +139,7 @@ async def _until_stopped(work: Any) -> None:
             loop.remove_signal_handler(one)
 
 
-@click.command(context_settings={"ignore_unknown_options": False})
+@click.command()
 @click.argument("group", required=False)
 @click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent.")
 @click.option(
@@ -156,7 +156,7 @@ async def _until_stopped(work: Any) -> None:
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
 @pass_session
 def join(session: Session, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
-    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`.
+    r"""Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`.
 
     \b
     tacit join Lobby --as ada --driver codex -- --cwd . --access write
@@ -214,13 +214,3 @@ def _loop(work: Any) -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_until_stopped(work))
-
-
-@click.command()
-@click.argument("group")
-@pass_session
-def agents(session: Session, group: str) -> None:
-    """Who is online, busy, owing what, spending what."""
-    group_id = session.resolve_group(group)
-    found = session.hub(group_id).call("agents", {"group_id": group_id})
-    session.answer(found, lambda: show.agents(session.out, found["agents"]))

@@ -1,5 +1,4 @@
-"""A team of agents, as an owner writes it down: one TOML file, read into values or refused with what is
-wrong.
+"""A team of agents, as an owner writes it down in one TOML file: read into values, or refused.
 
     group = "Lobby"
 

@@ -1,5 +1,4 @@
-"""A supervisor: keeps the agents of a team running, each with its own log, restarted with back-off when it
-falls.
+"""A supervisor: keeps a team's agents running, each with its own log, restarted with back-off.
 
 An agent that the hub or its driver refuses is not started again: a person has to act. One agent's end is
 none of the others' concern. The agents share one process: their models and tools are processes of their
