@@ -27,7 +27,7 @@ class Responses:
         self.seen = seen
         self.id = f"resp_{number}"
 
-    def opening(self) -> list[bytes]:
+    def opening(self, cost) -> list[bytes]:
         return [frame("response.created", {"type": "response.created", "response": {"id": self.id}})]
 
     def some(self, text: str) -> list[bytes]:
@@ -86,7 +86,7 @@ class Chat:
             return frame(None, body | {"choices": [], "usage": usage})
         return frame(None, body | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
-    def opening(self) -> list[bytes]:
+    def opening(self, cost) -> list[bytes]:
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def some(self, text: str) -> list[bytes]:
@@ -158,8 +158,7 @@ class Messages:
             "usage": self._usage(cost),
         }
 
-    def opening(self, cost=None) -> list[bytes]:
-        cost = cost or Say("").tokens
+    def opening(self, cost) -> list[bytes]:
         return [frame("message_start", {"type": "message_start", "message": self._message(cost)})]
 
     def some(self, text: str) -> list[bytes]:
@@ -168,8 +167,11 @@ class Messages:
         return [frame(block["type"], block), frame(delta["type"], delta)]
 
     def rest(self, reply: Say | Call) -> list[bytes]:
-        if isinstance(reply, Say):
+        frames, tail = [], [{"type": "content_block_stop", "index": 0}]
+        if isinstance(reply, Say) and reply.text:
             frames = self.some(reply.text)
+        elif isinstance(reply, Say):
+            tail = []
         else:
             block = self._block(reply)
             start = {"type": "content_block_start", "index": 0, "content_block": block | {"input": {}}}
@@ -177,8 +179,7 @@ class Messages:
             delta = {"type": "content_block_delta", "index": 0, "delta": piece}
             frames = [frame(start["type"], start), frame(delta["type"], delta)]
         stop = "end_turn" if isinstance(reply, Say) else "tool_use"
-        tail = [
-            {"type": "content_block_stop", "index": 0},
+        tail += [
             {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": self._usage(reply.tokens)},
             {"type": "message_stop"},
         ]

@@ -31,6 +31,7 @@ class Child:
         self.stdin = process.stdin
         self.stdout = process.stdout
         self.stderr = stderr
+        self.ending = False
         self._process = process
 
     @classmethod
@@ -97,6 +98,7 @@ class Child:
 
     async def end(self, *, politely: bool = True) -> None:
         """End it and all it started: first by closing stdin, then by asking, then by force."""
+        self.ending = True
         family = _descendants(self.pid) if self.alive else []
         if politely:
             with suppress(OSError, RuntimeError):

@@ -267,7 +267,8 @@ def _line(child: Child) -> Any:
             while line := await child.line():
                 with suppress(msgspec.DecodeError):
                     yield msgspec.json.decode(line, type=dict[str, Any])
-            raise ProcessError("the process ended", exit_code=child.exit_code)
+            if not child.ending:
+                raise ProcessError("the process ended", exit_code=child.exit_code)
 
         async def close(self) -> None:
             await child.end()
