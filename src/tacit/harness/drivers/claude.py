@@ -32,13 +32,13 @@ QUIET: Final = {
 _ALONE: Final = {
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
-    "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1",
 }
 
 
 def settings(*, base_url: str, key: str, retries: int, config: str, use_my_config: bool) -> dict[str, str]:
     """Variables for the process. The chat tools are always at hand, never behind a search."""
     found = {**QUIET, "ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_MAX_RETRIES": str(retries)}
+    found["CLAUDE_CODE_ENTRYPOINT"] = "sdk-py"
     if base_url:
         found["ANTHROPIC_BASE_URL"] = base_url
     if key:

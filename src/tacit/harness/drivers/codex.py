@@ -101,6 +101,12 @@ def user_input(text: str) -> list[Message]:
     return [{"type": "text", "text": text}]
 
 
+def reminder(thread: str, rules: str) -> Message:
+    """The params that put the rules into a resumed thread, which otherwise keeps those it began with."""
+    content = [{"type": "input_text", "text": rules}]
+    return {"threadId": thread, "items": [{"type": "message", "role": "developer", "content": content}]}
+
+
 def refusal(method: str, params: Message) -> Message | None:
     """The answer to whatever Codex would ask a person: nobody is there to approve, so no."""
     del params

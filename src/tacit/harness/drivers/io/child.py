@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LINE_LIMIT: Final = 64 * 2**20
 _GRACE: Final = 2.0
+_LOOK_AGAIN: Final = 0.01
 
 
 class Child:
@@ -69,8 +70,8 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
-        return self._process.returncode is None
+        """Whether it still runs and has not closed its mouth."""
+        return self._process.returncode is None and not self.stdout.at_eof()
 
     @property
     def exit_code(self) -> int | None:
@@ -99,20 +100,17 @@ class Child:
     async def end(self, *, politely: bool = True) -> None:
         """End it and all it started: first by closing stdin, then by asking, then by force."""
         self.ending = True
-        family = _descendants(self.pid) if self.alive else []
+        family = _descendants(self.pid) if self.exit_code is None else []
         if politely:
             with suppress(OSError, RuntimeError):
                 self.stdin.close()
             await self._within_grace()
-        if self.alive:
+        if self.exit_code is None:
             self._signal(signal.SIGTERM)
             await self._within_grace()
         self._signal(signal.SIGKILL)
-        for pid, born in family:
-            with suppress(OSError, ValueError, IndexError):
-                if _standing(Path(f"/proc/{pid}/stat"))[1] == born:
-                    os.kill(pid, signal.SIGKILL)
         await self.wait()
+        await _end_orphans(family)
 
     async def _within_grace(self) -> None:
         with suppress(TimeoutError):
@@ -124,10 +122,31 @@ class Child:
             os.killpg(self.pid, number)
 
 
-def _standing(stat: Path) -> tuple[int, str]:
-    """A process's parent, and when it was born: a number given again to another process has another birth."""
+async def _end_orphans(family: list[tuple[int, str]]) -> None:
+    """End by force those who outlived their head, and wait until they are gone."""
+    deadline = asyncio.get_running_loop().time() + _GRACE
+    while family := [member for member in family if _lives(*member)]:
+        for pid, _ in family:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if asyncio.get_running_loop().time() > deadline:
+            return
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _lives(pid: int, born: str) -> bool:
+    """Whether this very process runs: a number given again to another process has another birth."""
+    try:
+        state, _, birth = _standing(Path(f"/proc/{pid}/stat"))
+    except (OSError, ValueError, IndexError):
+        return False
+    return birth == born and state != "Z"
+
+
+def _standing(stat: Path) -> tuple[str, int, str]:
+    """A process's state, its parent, and when it was born."""
     after_name = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
-    return int(after_name[1]), after_name[19]
+    return after_name[0], int(after_name[1]), after_name[19]
 
 
 def _descendants(root: int) -> list[tuple[int, str]]:
@@ -135,7 +154,7 @@ def _descendants(root: int) -> list[tuple[int, str]]:
     below: dict[int, list[tuple[int, str]]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
-            parent, born = _standing(stat)
+            _, parent, born = _standing(stat)
             below.setdefault(parent, []).append((int(stat.parent.name), born))
     found: list[tuple[int, str]] = []
     waiting = [root]

@@ -98,9 +98,10 @@ class Claude(NoSteering):
         self._child = child = await self._start(standing, session_id)
         watch = [HookMatcher(hooks=[self._hook])]
         hooks = {"PreToolUse": watch, "PostToolUse": watch, "PostToolUseFailure": watch}
-        options = ClaudeAgentOptions(hooks=hooks)  # pyright: ignore[reportArgumentType]
+        fresh: Any = {"type": "preset", "preset": "claude_code", "snapshot": False}  # rules may change
+        options = ClaudeAgentOptions(hooks=hooks, system_prompt=fresh)  # pyright: ignore[reportArgumentType]
         self._client = client = ClaudeSDKClient(options, transport=_line(child))
-        self._session, self._spent = session_id, 0.0
+        self._session, self._spent = session_id, self._recall_spent(session_id)
         try:
             await client.connect()
             self._messages = client.receive_messages()
@@ -195,15 +196,31 @@ class Claude(NoSteering):
     def _result(self, live: LiveTurn, result: ResultMessage) -> TurnOutcome:
         self._session = result.session_id or self._session
         live.usage += claude.usage(result.usage)
-        if result.total_cost_usd is not None:  # a running total of the process
+        if result.total_cost_usd is not None:  # a running total of the session
             live.cost_usd = (live.cost_usd or 0.0) + max(0.0, result.total_cost_usd - self._spent)
-            self._spent = result.total_cost_usd
+            self._note_spent(result.total_cost_usd)
         if (result.terminal_reason or "").startswith("aborted"):
             return live.outcome(session_id=self._session, failure=cancelled())
         if result.is_error:
             failure = claude.failure(self._word, result.api_error_status, result.subtype)
             return live.outcome(session_id=self._session, failure=failure)
         return live.outcome(text=result.result or "", session_id=self._session)
+
+    @property
+    def _spent_file(self) -> Path:
+        return Path(self._options.state) / "spent.json"
+
+    def _recall_spent(self, session_id: str | None) -> float:
+        """What the session had cost when it was last seen: a resumed one goes on counting from there."""
+        try:
+            session, spent = msgspec.json.decode(self._spent_file.read_bytes(), type=tuple[str, float])
+        except (OSError, msgspec.DecodeError):
+            return 0.0
+        return spent if session == session_id else 0.0
+
+    def _note_spent(self, total: float) -> None:
+        self._spent = total
+        _write_private(self._spent_file, msgspec.json.encode((self._session or "", total)))
 
     async def _hook(self, event: Any, tool_use_id: str | None, context: Any) -> Any:
         """A tool is about to run, or has run. Claude waits for what is returned."""

@@ -107,6 +107,8 @@ class Codex:
         result = await self._resumed(peer, params, session_id)
         if result is None:
             result = await peer.request("thread/start", params)
+        else:
+            await peer.request("thread/inject_items", codex.reminder(session_id or "", standing.rules))
         self._thread = text(part(result, "thread"), "id")
         waiting = {server.name for server in standing.tools}
         while waiting:
