@@ -31,7 +31,7 @@ class ModelServer:
         self._number = 0
         self._open: list[Held] = []
 
-    async def __aenter__(self) -> "ModelServer":
+    async def __aenter__(self):
         app = web.Application(client_max_size=64 * 2**20)
         for path in PATHS:
             app.router.add_post(path, self._answer)
@@ -92,7 +92,9 @@ class ModelServer:
             return await self._give(request, seen, reply.then)
         if isinstance(reply, Status):
             headers = {"Retry-After": str(reply.retry_after)} if reply.retry_after is not None else {}
-            return web.json_response(error(seen.dialect, reply.status, reply.kind), status=reply.status, headers=headers)
+            return web.json_response(
+                error(seen.dialect, reply.status, reply.kind), status=reply.status, headers=headers
+            )
         speaker = DIALECTS[seen.dialect](seen, self._number)
         if not seen.body.get("stream"):
             if isinstance(reply, Rubbish):
@@ -104,10 +106,12 @@ class ModelServer:
         return await self._stream(request, speaker, reply)
 
     async def _stream(self, request: web.Request, speaker, reply: Reply) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        )
         await response.prepare(request)
         if isinstance(reply, Rubbish):
-            await response.write(b"data: {\"certainly\": [not an answer\n\nevent: what\ndata: 7\n\n")
+            await response.write(b'data: {"certainly": [not an answer\n\nevent: what\ndata: 7\n\n')
             return response
         for part in speaker.opening(_tokens(reply)):
             await response.write(part)

@@ -3,8 +3,8 @@
 import pytest
 import pytest_asyncio
 
-from tests.harness.drivers.rigs import RIGS, RULES, notes
 from tacit.harness.drivers.port import Standing
+from tests.harness.drivers.rigs import RIGS, RULES, notes
 from tests.model_server import ModelServer
 
 

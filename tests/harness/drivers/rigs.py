@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pytest
+
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.options import Options
 from tacit.harness.drivers.port import Proceed, Standing, ToolProgram, TurnRequest
@@ -53,10 +55,19 @@ RIGS = [
     Rig("codex", ("developer", "system")),
     Rig("claude", ("system",)),
     # The protocol has no system text, and its errors carry no status.
-    Rig("acp", ("user",), codes=dict.fromkeys(("model_unavailable", "rate_limited", "rubbish", "model_refused"), "agent_error")),
+    Rig(
+        "acp",
+        ("user",),
+        codes=dict.fromkeys(("model_unavailable", "rate_limited", "rubbish", "model_refused"), "agent_error"),
+    ),
     Rig("openai", ("system",), has_process=False),
     Rig("command", ("system",), has_process=False),
 ]
+
+
+def named(*names: str) -> list:
+    """Some of the rigs, for tests that concern only them."""
+    return [pytest.param(rig, id=rig.name) for rig in RIGS if rig.name in names]
 
 
 class Eye:

@@ -118,7 +118,10 @@ async def test_steering_does_what_the_driver_declares(driver, model):
     outcome = await soon(running)
     if driver.traits.steers:
         assert outcome.text == "answer to all of it"
-        assert [text for text in model.calls[1].texts("user") if "HALF" in text][-2:] == ["FIRST HALF", "SECOND HALF"]
+        assert [text for text in model.calls[1].texts("user") if "HALF" in text][-2:] == [
+            "FIRST HALF",
+            "SECOND HALF",
+        ]
         assert not any("SECOND HALF" in text for text in model.calls[1].texts("system", "developer"))
     else:
         assert outcome.text == "answer to half a question"

@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from tacit.harness.drivers.port import FailureKind, Standing
-from tests.harness.drivers.rigs import RULES, Eye, alive, offspring, soon, turn, until
-from tests.model_server import Held, Say
+from tests.harness.drivers.rigs import RULES, Eye, alive, named, offspring, soon, turn, until
+from tests.model_server import Call, Held, Say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -64,9 +64,9 @@ async def test_close_ends_every_process_it_started(rig, tmp_path, model, tools):
     await driver.close()
 
 
+# `openai` has no process; what happens when its tools are killed is below.
+@pytest.mark.parametrize("rig", named("codex", "claude", "acp", "command"), indirect=True, scope="module")
 async def test_a_killed_agent_is_a_failure_to_try_again(rig, tmp_path, model):
-    if rig.name == "openai":
-        return  # no process: what its tools do when killed is in test_openai
     driver = rig.driver(tmp_path, model)
     before = offspring()
     held = Held(Say("never said"))
@@ -94,4 +94,23 @@ async def test_a_killed_agent_between_turns_is_not_noticed(rig, tmp_path, model)
         os.kill(pid, signal.SIGKILL)
     await until(lambda: not alive(started) and not (rig.has_process and driver._backend.alive))
     assert (await soon(driver.run(turn(), Eye()))).text == "two"
+    await soon(driver.close())
+
+
+@pytest.mark.parametrize("rig", named("openai"), indirect=True, scope="module")
+async def test_killed_tools_are_told_to_the_model_and_started_again(rig, tmp_path, model, tools):
+    before = offspring()
+    driver = rig.driver(tmp_path, model)
+    await soon(driver.start(Standing(RULES, tools)))
+    held = Held(Call("read_note", {"name": "x"}))
+    model.script(held, Say("no tool"), Call("read_note", {"name": "x"}), Say("tool again"))
+    running = asyncio.create_task(driver.run(turn(tools=tools), Eye()))
+    await soon(held.arrived.wait())
+    for pid in offspring() - before:
+        os.kill(pid, signal.SIGKILL)
+    held.release()
+    eye = Eye()
+    assert (await soon(running)).text == "no tool"
+    assert (await soon(driver.run(turn(tools=tools), eye))).text == "tool again"
+    assert [ended.ok for ended in eye.boundaries] == [True]
     await soon(driver.close())

@@ -44,7 +44,9 @@ async def test_a_tool_that_fails_is_told_to_model_and_watch(handy, model, tools)
 
 @pytest.mark.spec("C2A-081", "C2A-082", "C2A-100")
 async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, model, tools):
-    model.follow(lambda seen: Say(f"answer {len(model.calls)}") if model.calls else Call("read_note", {"name": "x"}))
+    model.follow(
+        lambda seen: Say(f"answer {len(model.calls)}") if model.calls else Call("read_note", {"name": "x"})
+    )
     outcome = await soon(handy.run(turn("QUESTION", tools=tools), Eye(Insert("URGENT NEWS"))))
     assert outcome.failure is None
     last = model.calls[-1]

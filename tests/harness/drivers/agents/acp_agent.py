@@ -80,7 +80,9 @@ class SmallAgent:
         except asyncio.CancelledError:
             return PromptResponse(stop_reason="cancelled")
         except ModelFault as fault:
-            raise RequestError(-32000 if fault.status == 401 else -32602 if fault.status == 400 else -32603, "model") from fault
+            raise RequestError(
+                -32000 if fault.status == 401 else -32602 if fault.status == 400 else -32603, "model"
+            ) from fault
         file.write_text(json.dumps([*earlier, *said, {"role": "assistant", "content": text}]))
         counts = mind.usage
         usage = Usage(

@@ -12,7 +12,8 @@ CODES = {429: "rate_limited", 401: "signed_out", 400: "model_refused", 200: "rub
 
 
 def say(**message):
-    print(json.dumps(message), flush=True)
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
 
 
 async def main():
@@ -31,15 +32,26 @@ async def main():
         say(type="tool_ended", id=call_id, name=name, ok=ok)
 
     mind = Mind(asyncio.to_thread, on_text, on_tool_started, on_tool_ended)
-    messages = [{"role": "system", "content": turn["rules"]}, *earlier, {"role": "user", "content": turn["prompt"]}]
+    messages = [
+        {"role": "system", "content": turn["rules"]},
+        *earlier,
+        {"role": "user", "content": turn["prompt"]},
+    ]
     try:
         text = await mind.think(messages, turn["tools"])
     except ModelFault as fault:
         kind = "permanent" if fault.status in {400, 401} else "retryable"
         code = CODES.get(fault.status, "model_unavailable")
-        say(type="reply", failure={"kind": kind, "code": code, "retry_after": int(fault.retry_after or 0) or None})
+        say(
+            type="reply",
+            failure={"kind": kind, "code": code, "retry_after": int(fault.retry_after or 0) or None},
+        )
         return
-    file.write_text(json.dumps([*earlier, {"role": "user", "content": turn["prompt"]}, {"role": "assistant", "content": text}]))
+    file.write_text(
+        json.dumps(
+            [*earlier, {"role": "user", "content": turn["prompt"]}, {"role": "assistant", "content": text}]
+        )
+    )
     say(type="reply", text=text, usage=mind.usage, session_id=session)
 
 

@@ -58,7 +58,9 @@ class Mind:
                 for tool in (await client.list_tools()).tools:
                     wire = f"{server['name']}__{tool.name}"
                     where[wire] = (client, server["name"], tool.name)
-                    offered.append({"type": "function", "function": {"name": wire, "parameters": tool.input_schema}})
+                    offered.append(
+                        {"type": "function", "function": {"name": wire, "parameters": tool.input_schema}}
+                    )
             return await self._loop(messages, offered, where)
 
     async def _loop(self, messages, offered, where):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +35,7 @@ from tacit.harness.drivers.port import (
 from tacit.harness.drivers.reading import Message, part, text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Generator
 
     from claude_agent_sdk import AssistantMessage, ClaudeSDKClient, ResultMessage
 
@@ -92,7 +92,7 @@ class Claude(NoSteering):
 
     async def _connect(self, standing: Standing, session_id: str | None) -> None:
         try:
-            from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ClaudeSDKError, HookMatcher
+            from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, HookMatcher
         except ImportError as error:
             raise needs("claude") from error
         self._child = child = await self._start(standing, session_id)
@@ -102,16 +102,10 @@ class Claude(NoSteering):
         options = ClaudeAgentOptions(hooks=hooks, system_prompt=fresh)  # pyright: ignore[reportArgumentType]
         self._client = client = ClaudeSDKClient(options, transport=_line(child))
         self._session, self._spent = session_id, self._recall_spent(session_id)
-        try:
+        with _faults("Claude Code did not start"):
             await client.connect()
             self._messages = client.receive_messages()
             await self._tools_ready(client, {server.name for server in standing.tools})
-        except (ClaudeSDKError, OSError) as error:
-            raise Unavailable("Claude Code did not start") from error
-        except Exception as error:
-            if type(error) is not Exception:  # the package raises bare ones when its process ends
-                raise
-            raise Unavailable("Claude Code did not start") from error
 
     async def _start(self, standing: Standing, session_id: str | None) -> Child:
         options = self._options
@@ -168,13 +162,13 @@ class Claude(NoSteering):
             self._live = None
 
     async def _ask(self, live: LiveTurn, prompt: str) -> TurnOutcome:
-        from claude_agent_sdk import AssistantMessage, ClaudeSDKError, ResultMessage, StreamEvent
+        from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent
 
         client, messages = self._client, self._messages
         if client is None or messages is None:
             raise Unavailable("Claude Code is not running")
         self._word = None
-        try:
+        with _faults("Claude Code's process ended"):
             await client.query(prompt)
             async for message in messages:
                 if isinstance(message, StreamEvent) and message.parent_tool_use_id is None:
@@ -183,10 +177,8 @@ class Claude(NoSteering):
                         await live.saw(TextDelta(piece))
                 elif isinstance(message, AssistantMessage):
                     self._note(message)
-                elif isinstance(message, ResultMessage):
+                elif isinstance(message, ResultMessage) and _is_ours(message):
                     return self._result(live, message)
-        except (ClaudeSDKError, OSError) as error:
-            raise Unavailable("Claude Code's process ended") from error
         raise Unavailable("Claude Code's process ended")
 
     def _note(self, message: AssistantMessage) -> None:
@@ -233,6 +225,9 @@ class Claude(NoSteering):
             await live.saw(ToolStarted(call_id, name))
             return {}
         ended = ToolEnded(call_id, name, ok=event["hook_event_name"] == "PostToolUse")
+        if text(event, "agent_id"):  # inside a helper of the agent's own, which has no ear for the room
+            await live.saw(ended)
+            return {}
         order = await live.boundary(ended)
         if isinstance(order, Insert):
             self._insert.append(order.text)
@@ -242,7 +237,7 @@ class Claude(NoSteering):
         """Ask for the turn's end."""
         del live
         if self._client is not None:
-            with suppress(OSError):
+            with _faults("Claude Code does not listen"):
                 await self._client.interrupt()
 
     async def kill(self) -> None:
@@ -253,6 +248,26 @@ class Claude(NoSteering):
             await child.end()
         if client is not None:
             await client.disconnect()
+
+
+def _is_ours(result: ResultMessage) -> bool:
+    """Whether this ends what we asked for, and not a task that the agent had left running."""
+    return part(result.origin).get("kind", "human") == "human"
+
+
+@contextmanager
+def _faults(what: str) -> Generator[None]:
+    """The package's errors as `Unavailable`. Some of them are bare exceptions."""
+    from claude_agent_sdk import ClaudeSDKError
+
+    try:
+        yield
+    except (ClaudeSDKError, OSError) as error:
+        raise Unavailable(what) from error
+    except Exception as error:
+        if type(error) is Exception:
+            raise Unavailable(what) from error
+        raise
 
 
 def _write_private(path: Path, data: bytes) -> None:
