@@ -54,7 +54,6 @@ def test_what_is_of_another_kind_reads_as_empty():
         (204, "retryable", "rubbish"),
     ],
 )
-@pytest.mark.spec("C2A-163")
 def test_a_status_says_whether_to_try_again(status, kind, code):
     failure = from_status(status)
     assert (failure.kind.value, failure.code) == (kind, code)

@@ -20,7 +20,6 @@ async def test_the_agent_calls_a_tool_that_it_was_given(handy, model, tools, sta
     assert outcome.usage == Usage(200, 40, 80)
 
 
-@pytest.mark.spec("C2A-082", "C2A-219")
 async def test_a_tools_end_is_a_boundary(handy, model, tools):
     model.script(Call("read_note", {"name": "x"}), Call("read_note", {"name": "y"}), Say("both"))
     eye = Eye()
@@ -42,7 +41,7 @@ async def test_a_tool_that_fails_is_told_to_model_and_watch(handy, model, tools)
     assert any("torn" in text for text in model.calls[1].texts("tool"))
 
 
-@pytest.mark.spec("C2A-081", "C2A-082", "C2A-100")
+@pytest.mark.spec("C2A-081")
 async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, model, tools):
     model.follow(
         lambda seen: Say(f"answer {len(model.calls)}") if model.calls else Call("read_note", {"name": "x"})
@@ -59,7 +58,6 @@ async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, mode
         assert not any("URGENT NEWS" in text for _, text in last.said)
 
 
-@pytest.mark.spec("C2A-180", "C2A-219")
 async def test_stop_at_a_boundary_ends_the_turn_there(handy, model, tools):
     model.follow(lambda seen: Say("too late") if model.calls else Call("read_note", {"name": "x"}))
     eye = Eye(Stop())

@@ -57,7 +57,6 @@ async def forever(live):
     await asyncio.Event().wait()
 
 
-@pytest.mark.spec("C2A-180")
 async def test_an_agent_that_does_not_stop_is_ended_by_force(monkeypatch):
     monkeypatch.setattr(turns, "_GRACE", 0.05)
     backend = Backend(forever)
@@ -114,7 +113,6 @@ async def test_a_second_start_of_a_live_agent_does_nothing_and_new_rules_open_it
     assert [line for line in backend.diary if line.startswith("open")] == ["open A s7", "open B s7"]
 
 
-@pytest.mark.spec("C2A-219")
 async def test_a_stop_at_a_boundary_is_the_last_thing_the_watch_hears():
     async def act(live):
         await live.saw(ToolStarted("1", "t"))

@@ -78,9 +78,12 @@ class Child:
         """How it ended; negative is the signal that ended it."""
         return self._process.returncode
 
-    async def wait(self) -> int:
-        """Wait until it ended."""
-        return await self._process.wait()
+    async def settled(self) -> int | None:
+        """Wait a little for its end: how it ended, or None when it lingers."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await self._process.wait()
+        return self.exit_code
 
     async def line(self) -> bytes:
         """The next line of stdout; empty at its end. A line beyond every measure counts as the end."""
@@ -104,18 +107,20 @@ class Child:
         if politely:
             with suppress(OSError, RuntimeError):
                 self.stdin.close()
-            await self._within_grace()
+            await self.settled()
         if self.exit_code is None:
             self._signal(signal.SIGTERM)
-            await self._within_grace()
+            await self.settled()
         self._signal(signal.SIGKILL)
-        await self.wait()
         await _end_orphans(family)
+        await self.settled()
+        self._let_go()
 
-    async def _within_grace(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_GRACE):
-                await self.wait()
+    def _let_go(self) -> None:
+        """Close our ends of the pipes, also where a stranger still holds the others."""
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
