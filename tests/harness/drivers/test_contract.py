@@ -75,6 +75,20 @@ async def test_cancel_while_the_model_speaks_lets_nothing_more_out(driver, model
     assert eye.events == heard
 
 
+async def test_cancel_at_any_moment_is_quick_and_leaves_the_agent_well(driver, model):
+    for moment in (0.0, 0.001, 0.003, 0.01, 0.02, 0.04, 0.08):
+        model.follow(lambda seen: Say("perhaps"))
+        asked = turn()
+        running = asyncio.create_task(driver.run(asked, Eye()))
+        await asyncio.sleep(moment)  # not to wait for anything: the moment is the input
+        await driver.cancel(asked.turn_id)
+        outcome = await soon(running, 2)
+        assert outcome.failure is None or outcome.failure.kind is FailureKind.CANCELLED
+        model.script(Say("well"))
+        again = await soon(driver.run(turn(), Eye()))
+        assert (again.text, again.failure) == ("well", None)
+
+
 async def test_a_cancelled_task_cancels_its_turn(driver, model):
     held = Held(Say("too late"))
     model.script(held, Say("fresh"))

@@ -1,6 +1,7 @@
 """What agents say, read from values: the corners that no real agent shows on demand."""
 
 import json
+import tomllib
 
 import pytest
 from openai_codex.generated.v2_all import ThreadResumeParams, ThreadStartParams, TurnStartParams
@@ -61,19 +62,34 @@ def test_a_status_says_whether_to_try_again(status, kind, code):
 
 
 def test_what_codex_is_told_fits_its_own_models():
-    opening = codex.opening(Standing("R", TOOLS), directory="/d", access=Access.WRITE)
+    opening = codex.opening(Standing("R", TOOLS), directory="/d", access=Access.FULL, use_my_config=False)
     assert ThreadStartParams.model_validate(opening).developer_instructions == "R"
     ThreadResumeParams.model_validate({"threadId": "t", **opening})
     TurnStartParams.model_validate({"threadId": "t", "input": codex.user_input("hello")})
 
 
+def codex_settings(**changes):
+    usual = {
+        "model": "",
+        "base_url": "",
+        "retries": 2,
+        "access": Access.READ,
+        "binary": "/b",
+        "use_my_config": False,
+    }
+    return codex.settings(**usual | changes)
+
+
 def test_codex_settings_cannot_be_broken_out_of():
-    lines = codex.settings(model='a"\nb', base_url="http://x", retries=3, use_my_config=False)
+    lines = codex_settings(model='a"\nb', base_url="http://x", retries=3)
     assert 'model="a\\"\\nb"' in lines
     assert any("request_max_retries=3" in line for line in lines)
-    mine = codex.settings(model="", base_url="", retries=2, use_my_config=True)
-    assert not any("model" in line for line in mine)
+    mine = codex_settings(use_my_config=True)
+    assert not any("model" in line or "permissions" in line for line in mine)
     assert "analytics.enabled=false" in mine
+    for line in lines:
+        _, _, value = line.partition("=")
+        tomllib.loads(f"x = {value}")
 
 
 @pytest.mark.parametrize(

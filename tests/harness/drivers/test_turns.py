@@ -66,6 +66,7 @@ async def test_an_agent_that_does_not_stop_is_ended_by_force(monkeypatch):
     await driver.cancel(asked.turn_id)
     assert (await soon(running)).failure.kind is FailureKind.CANCELLED
     assert backend.diary[-2:] == ["interrupt", "kill"]
+    assert backend.diary.count("kill") == 2  # before it was opened, and now
     assert not backend.alive
     backend.act = None
     outcome = await soon(driver.run(turn(), Eye()))
@@ -148,7 +149,8 @@ async def test_a_boundary_that_was_cancelled_while_it_was_asked_is_a_stop():
     assert isinstance(orders[0], Stop)
 
 
-async def test_close_ends_running_and_waiting_turns_and_later_ones_until_started_again():
+async def test_close_ends_running_and_waiting_turns_and_later_ones_until_started_again(monkeypatch):
+    monkeypatch.setattr(turns, "_GRACE", 0.05)
     backend = Backend(forever)
     backend.interrupt = lambda live: asyncio.sleep(0)
     driver = SessionDriver(backend)

@@ -99,7 +99,11 @@ class Claude(NoSteering):
         watch = [HookMatcher(hooks=[self._hook])]
         hooks = {"PreToolUse": watch, "PostToolUse": watch, "PostToolUseFailure": watch}
         fresh: Any = {"type": "preset", "preset": "claude_code", "snapshot": False}  # rules may change
-        options = ClaudeAgentOptions(hooks=hooks, system_prompt=fresh)  # pyright: ignore[reportArgumentType]
+        options = ClaudeAgentOptions(
+            hooks=hooks,  # pyright: ignore[reportArgumentType]
+            system_prompt=fresh,
+            verbatim_prompts=True,  # or an `@/path` in somebody's chat would put that file before the model
+        )
         self._client = client = ClaudeSDKClient(options, transport=_line(child))
         self._session, self._spent = session_id, self._recall_spent(session_id)
         with _faults("Claude Code did not start"):
