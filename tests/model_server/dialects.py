@@ -15,8 +15,16 @@ def error(dialect: str, status: int, kind: str) -> dict:
     """An error body in the format's own shape."""
     if dialect == "messages":
         named = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error"}
-        named |= {404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}
-        return {"type": "error", "error": {"type": kind or named.get(status, "api_error"), "message": "scripted"}}
+        named |= {
+            404: "not_found_error",
+            413: "request_too_large",
+            429: "rate_limit_error",
+            529: "overloaded_error",
+        }
+        return {
+            "type": "error",
+            "error": {"type": kind or named.get(status, "api_error"), "message": "scripted"},
+        }
     return {"error": {"message": "scripted", "type": kind or "server_error", "code": kind or None}}
 
 
@@ -27,23 +35,37 @@ class Responses:
         self.seen = seen
         self.id = f"resp_{number}"
 
-    def opening(self) -> list[bytes]:
+    def opening(self, cost) -> list[bytes]:
         return [frame("response.created", {"type": "response.created", "response": {"id": self.id}})]
 
     def some(self, text: str) -> list[bytes]:
         item = {"type": "message", "id": f"msg_{self.id}", "role": "assistant", "content": []}
         return [
-            frame("response.output_item.added", {"type": "response.output_item.added", "output_index": 0, "item": item}),
+            frame(
+                "response.output_item.added",
+                {"type": "response.output_item.added", "output_index": 0, "item": item},
+            ),
             frame(
                 "response.output_text.delta",
-                {"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0, "content_index": 0, "delta": text},
+                {
+                    "type": "response.output_text.delta",
+                    "item_id": item["id"],
+                    "output_index": 0,
+                    "content_index": 0,
+                    "delta": text,
+                },
             ),
         ]
 
     def rest(self, reply: Say | Call) -> list[bytes]:
         item = self._item(reply)
         frames = self.some(reply.text) if isinstance(reply, Say) else []
-        frames.append(frame("response.output_item.done", {"type": "response.output_item.done", "output_index": 0, "item": item}))
+        frames.append(
+            frame(
+                "response.output_item.done",
+                {"type": "response.output_item.done", "output_index": 0, "item": item},
+            )
+        )
         done = {"type": "response.completed", "response": self.plain(reply)}
         return [*frames, frame("response.completed", done)]
 
@@ -66,7 +88,13 @@ class Responses:
     def _item(self, reply: Say | Call) -> dict:
         if isinstance(reply, Say):
             content = [{"type": "output_text", "text": reply.text, "annotations": []}]
-            return {"type": "message", "id": f"msg_{self.id}", "role": "assistant", "status": "completed", "content": content}
+            return {
+                "type": "message",
+                "id": f"msg_{self.id}",
+                "role": "assistant",
+                "status": "completed",
+                "content": content,
+            }
         namespace, _, name = self.seen.offered(reply.tool).rpartition("/")
         call = {"type": "function_call", "id": f"fc_{self.id}", "call_id": f"call_{self.id}", "name": name}
         call |= {"arguments": json.dumps(reply.arguments), "status": "completed"}
@@ -81,12 +109,17 @@ class Chat:
         self.id = f"chatcmpl_{number}"
 
     def _chunk(self, delta: dict, finish: str | None = None, usage: dict | None = None) -> bytes:
-        body = {"id": self.id, "object": "chat.completion.chunk", "created": 0, "model": self.seen.body.get("model")}
+        body = {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": self.seen.body.get("model"),
+        }
         if usage is not None:
             return frame(None, body | {"choices": [], "usage": usage})
         return frame(None, body | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
-    def opening(self) -> list[bytes]:
+    def opening(self, cost) -> list[bytes]:
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def some(self, text: str) -> list[bytes]:
@@ -100,8 +133,15 @@ class Chat:
         else:
             call = self._call(reply)
             text = call["function"]["arguments"]
-            head = {"index": 0, "id": call["id"], "type": "function", "function": call["function"] | {"arguments": ""}}
-            parts = [{"index": 0, "function": {"arguments": piece}} for piece in (text[:3], text[3:]) if piece]
+            head = {
+                "index": 0,
+                "id": call["id"],
+                "type": "function",
+                "function": call["function"] | {"arguments": ""},
+            }
+            parts = [
+                {"index": 0, "function": {"arguments": piece}} for piece in (text[:3], text[3:]) if piece
+            ]
             frames = [self._chunk({"tool_calls": [part]}) for part in (head, *parts)]
             frames.append(self._chunk({}, "tool_calls"))
         if (self.seen.body.get("stream_options") or {}).get("include_usage"):
@@ -117,7 +157,13 @@ class Chat:
             "id": self.id,
             "object": "chat.completion",
             "model": self.seen.body.get("model"),
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop" if isinstance(reply, Say) else "tool_calls"}],
+            "choices": [
+                {
+                    "index": 0,
+                    "message": message,
+                    "finish_reason": "stop" if isinstance(reply, Say) else "tool_calls",
+                }
+            ],
             "usage": {
                 "prompt_tokens": cost.input,
                 "completion_tokens": cost.output,
@@ -158,8 +204,7 @@ class Messages:
             "usage": self._usage(cost),
         }
 
-    def opening(self, cost=None) -> list[bytes]:
-        cost = cost or Say("").tokens
+    def opening(self, cost) -> list[bytes]:
         return [frame("message_start", {"type": "message_start", "message": self._message(cost)})]
 
     def some(self, text: str) -> list[bytes]:
@@ -168,8 +213,11 @@ class Messages:
         return [frame(block["type"], block), frame(delta["type"], delta)]
 
     def rest(self, reply: Say | Call) -> list[bytes]:
-        if isinstance(reply, Say):
+        frames, tail = [], [{"type": "content_block_stop", "index": 0}]
+        if isinstance(reply, Say) and reply.text:
             frames = self.some(reply.text)
+        elif isinstance(reply, Say):
+            tail = []
         else:
             block = self._block(reply)
             start = {"type": "content_block_start", "index": 0, "content_block": block | {"input": {}}}
@@ -177,9 +225,12 @@ class Messages:
             delta = {"type": "content_block_delta", "index": 0, "delta": piece}
             frames = [frame(start["type"], start), frame(delta["type"], delta)]
         stop = "end_turn" if isinstance(reply, Say) else "tool_use"
-        tail = [
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None}, "usage": self._usage(reply.tokens)},
+        tail += [
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": stop, "stop_sequence": None},
+                "usage": self._usage(reply.tokens),
+            },
             {"type": "message_stop"},
         ]
         return frames + [frame(event["type"], event) for event in tail]
@@ -190,7 +241,12 @@ class Messages:
         return self._message(reply.tokens) | {"content": [block], "stop_reason": stop}
 
     def _block(self, reply: Call) -> dict:
-        return {"type": "tool_use", "id": f"toolu_{self.id}", "name": self.seen.offered(reply.tool), "input": reply.arguments}
+        return {
+            "type": "tool_use",
+            "id": f"toolu_{self.id}",
+            "name": self.seen.offered(reply.tool),
+            "input": reply.arguments,
+        }
 
 
 DIALECTS = {"responses": Responses, "chat": Chat, "messages": Messages}

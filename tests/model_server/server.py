@@ -8,7 +8,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from .dialects import DIALECTS, error
-from .replies import Cut, Held, Reply, Rubbish, Say, Status
+from .replies import Cut, Held, Reply, Rubbish, Say, Status, Tokens
 from .seen import Seen
 
 PATHS = {"/v1/responses": "responses", "/v1/chat/completions": "chat", "/v1/messages": "messages"}
@@ -31,10 +31,10 @@ class ModelServer:
         self._number = 0
         self._open: list[Held] = []
 
-    async def __aenter__(self) -> "ModelServer":
+    async def __aenter__(self):
         app = web.Application(client_max_size=64 * 2**20)
-        for path, dialect in PATHS.items():
-            app.router.add_post(path, lambda request, dialect=dialect: self._answer(request, dialect))
+        for path in PATHS:
+            app.router.add_post(path, self._answer)
         app.router.add_post("/v1/messages/count_tokens", self._count)
         app.router.add_get("/v1/models", self._models)
         app.router.add_route("*", "/{rest:.*}", self._other)
@@ -73,8 +73,8 @@ class ModelServer:
             return self._script(seen)
         return self._script.pop(0) if self._script else Status(400, kind="script_ended")
 
-    async def _answer(self, request: web.Request, dialect: str) -> web.StreamResponse:
-        seen = Seen(dialect, json.loads(await _body(request)), dict(request.headers))
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        seen = Seen(PATHS[request.path], json.loads(await _body(request)), dict(request.headers))
         self._number += 1
         if self._is_aside(seen):
             self.asides.append(seen)
@@ -86,13 +86,15 @@ class ModelServer:
         return await self._give(request, seen, reply)
 
     async def _give(self, request: web.Request, seen: Seen, reply: Reply) -> web.StreamResponse:
-        if isinstance(reply, Held) and not reply.begun:
+        if isinstance(reply, Held) and not (reply.begun and seen.body.get("stream")):
             self._open.append(reply)
             await reply.wait()
             return await self._give(request, seen, reply.then)
         if isinstance(reply, Status):
             headers = {"Retry-After": str(reply.retry_after)} if reply.retry_after is not None else {}
-            return web.json_response(error(seen.dialect, reply.status, reply.kind), status=reply.status, headers=headers)
+            return web.json_response(
+                error(seen.dialect, reply.status, reply.kind), status=reply.status, headers=headers
+            )
         speaker = DIALECTS[seen.dialect](seen, self._number)
         if not seen.body.get("stream"):
             if isinstance(reply, Rubbish):
@@ -104,12 +106,14 @@ class ModelServer:
         return await self._stream(request, speaker, reply)
 
     async def _stream(self, request: web.Request, speaker, reply: Reply) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        )
         await response.prepare(request)
         if isinstance(reply, Rubbish):
-            await response.write(b"data: {\"certainly\": [not an answer\n\nevent: what\ndata: 7\n\n")
+            await response.write(b'data: {"certainly": [not an answer\n\nevent: what\ndata: 7\n\n')
             return response
-        for part in speaker.opening():
+        for part in speaker.opening(_tokens(reply)):
             await response.write(part)
         if isinstance(reply, Held):
             self._open.append(reply)
@@ -142,3 +146,9 @@ class ModelServer:
 async def _body(request: web.Request) -> bytes:
     raw = await request.read()
     return zlib.decompress(raw, 31) if raw[:2] == b"\x1f\x8b" else raw
+
+
+def _tokens(reply: Reply) -> Tokens:
+    while isinstance(reply, Held):
+        reply = reply.then
+    return getattr(reply, "tokens", Tokens())

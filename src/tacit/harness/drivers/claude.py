@@ -14,9 +14,9 @@ from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import Failure, Standing, ToolAddress, ToolServer, Usage
 from tacit.harness.drivers.reading import Message, count
 
-_MODES: Final = {Access.READ: "dontAsk", Access.WRITE: "acceptEdits", Access.FULL: "bypassPermissions"}
-_READING: Final = ("Read", "Glob", "Grep")
-_WRITING: Final = ("Edit", "Write", "NotebookEdit")
+_MODES: Final = {Access.READ: "dontAsk", Access.WRITE: "acceptEdits", Access.FULL: "acceptEdits"}
+"""Nobody is there to ask, so what a mode does not allow by itself is denied: all outside the directory."""
+_EVERYTHING: Final = "Bash Edit Glob Grep NotebookEdit Read WebFetch WebSearch Write"
 HALTED: Final = "the room has something to say"
 """Shown to the model in a system note when a turn is halted at a boundary: our words only."""
 
@@ -32,13 +32,13 @@ QUIET: Final = {
 _ALONE: Final = {
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
-    "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1",
 }
 
 
 def settings(*, base_url: str, key: str, retries: int, config: str, use_my_config: bool) -> dict[str, str]:
     """Variables for the process. The chat tools are always at hand, never behind a search."""
     found = {**QUIET, "ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_MAX_RETRIES": str(retries)}
+    found["CLAUDE_CODE_ENTRYPOINT"] = "sdk-py"
     if base_url:
         found["ANTHROPIC_BASE_URL"] = base_url
     if key:
@@ -60,7 +60,9 @@ def arguments(
     """The command line. Servers and tokens are in `tools_file`: command lines can be read by all."""
     line = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
     line += ["--include-partial-messages", f"--append-system-prompt={standing.rules}"]
-    line += ["--permission-mode", _MODES[access], f"--allowedTools={','.join(_allowed(standing, access))}"]
+    line += ["--permission-mode", _MODES[access]]
+    if allowed := _allowed(standing, access):
+        line.append(f"--allowedTools={','.join(allowed)}")
     if model:
         line += ["--model", model]
     if session_id:
@@ -73,7 +75,7 @@ def arguments(
 
 
 def _allowed(standing: Standing, access: Access) -> list[str]:
-    own = _READING if access is Access.READ else _READING + _WRITING
+    own = _EVERYTHING.split() if access is Access.FULL else []
     return [*(f"mcp__{server.name}" for server in standing.tools), *own]
 
 

@@ -57,8 +57,10 @@ KEY: Final = "TACIT_MODEL_KEY"
 settings."""
 
 
-def settings(*, model: str, base_url: str, retries: int, use_my_config: bool) -> list[str]:
-    """`-c` values: no telemetry, and a provider of ours unless it is the person's own Codex."""
+def settings(
+    *, model: str, base_url: str, retries: int, access: Access, binary: str, use_my_config: bool
+) -> list[str]:
+    """`-c` values: no telemetry, and a provider and bounds of ours unless it is the person's own Codex."""
     lines: list[str] = [*_QUIET, *(() if use_my_config else _ALONE)]
     if model:
         lines.append(f"model={_quoted(model)}")
@@ -67,7 +69,19 @@ def settings(*, model: str, base_url: str, retries: int, use_my_config: bool) ->
         limits = f"request_max_retries={retries},stream_max_retries={retries}"
         provider = f'name="tacit",base_url={address},wire_api="responses",env_key="{KEY}",{limits}'
         lines += ['model_provider="tacit"', f"model_providers.tacit={{{provider}}}"]
+    if _bounded(access, use_my_config=use_my_config):
+        own = "write" if access is Access.WRITE else "read"
+        files = f'":minimal"="read",{_quoted(binary)}="read",":workspace_roots"={{"."="{own}"}}'
+        lines += ['default_permissions="tacit"', f"permissions.tacit.filesystem={{{files}}}"]
     return lines
+
+
+def _bounded(access: Access, *, use_my_config: bool) -> bool:
+    """Whether commands see only the working directory and the system's programs.
+
+    Codex's own modes let a command read every file of the account: not for an agent that strangers talk to.
+    """
+    return access is not Access.FULL and not use_my_config
 
 
 def _quoted(word: str) -> str:
@@ -75,13 +89,14 @@ def _quoted(word: str) -> str:
     return json.dumps(word, ensure_ascii=False)
 
 
-def opening(standing: Standing, *, directory: str, access: Access) -> Message:
+def opening(standing: Standing, *, directory: str, access: Access, use_my_config: bool) -> Message:
     """The params of `thread/start` and `thread/resume`."""
     servers = {server.name: _server(server) for server in standing.tools}
+    bounds = {} if _bounded(access, use_my_config=use_my_config) else {"sandbox": SANDBOX[access]}
     return {
         "cwd": directory,
         "approvalPolicy": "never",
-        "sandbox": SANDBOX[access],
+        **bounds,
         "developerInstructions": standing.rules,
         "config": {"mcp_servers": servers} if servers else {},
     }
@@ -99,6 +114,12 @@ def _server(server: ToolServer) -> Message:
 def user_input(text: str) -> list[Message]:
     """Text in the user role."""
     return [{"type": "text", "text": text}]
+
+
+def reminder(thread: str, rules: str) -> Message:
+    """The params that put the rules into a resumed thread, which otherwise keeps those it began with."""
+    content = [{"type": "input_text", "text": rules}]
+    return {"threadId": thread, "items": [{"type": "message", "role": "developer", "content": content}]}
 
 
 def refusal(method: str, params: Message) -> Message | None:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 server = MCPServer("notes")
 
@@ -14,7 +15,7 @@ def read_note(name: str) -> str:
     with Path(os.environ["NOTES_LOG"]).open("a") as log:
         log.write(f"{os.environ['NOTES_TOKEN']} {name}\n")
     if name == "torn":
-        raise ValueError("this note is torn")
+        raise ToolError("this note is torn")
     return f"the note {name} says blue"
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from thinking import Mind, ModelFault
 
-CODES = {429: "rate_limited", 401: "signed_out", 400: "model_refused"}
+CODES = {429: "rate_limited", 401: "signed_out", 400: "model_refused", 200: "rubbish"}
 
 
 def say(**message):
-    print(json.dumps(message), flush=True)
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
 
 
 async def main():
@@ -40,7 +41,7 @@ async def main():
         text = await mind.think(messages, turn["tools"])
     except ModelFault as fault:
         kind = "permanent" if fault.status in {400, 401} else "retryable"
-        code = CODES.get(fault.status, "model_unavailable" if fault.status else "rubbish")
+        code = CODES.get(fault.status, "model_unavailable")
         say(
             type="reply",
             failure={"kind": kind, "code": code, "retry_after": int(fault.retry_after or 0) or None},

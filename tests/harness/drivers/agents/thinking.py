@@ -29,8 +29,10 @@ def ask(messages, tools):
             return json.load(response)
     except urllib.error.HTTPError as error:
         raise ModelFault(error.code, error.headers.get("Retry-After")) from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise ModelFault(None) from error
+    except ValueError as error:
+        raise ModelFault(200) from error
 
 
 class Mind:

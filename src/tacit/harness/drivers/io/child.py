@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LINE_LIMIT: Final = 64 * 2**20
 _GRACE: Final = 2.0
+_LOOK_AGAIN: Final = 0.01
 
 
 class Child:
@@ -31,6 +32,7 @@ class Child:
         self.stdin = process.stdin
         self.stdout = process.stdout
         self.stderr = stderr
+        self.ending = False
         self._process = process
 
     @classmethod
@@ -68,17 +70,20 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
-        return self._process.returncode is None
+        """Whether it still runs and has not closed its mouth."""
+        return self._process.returncode is None and not self.stdout.at_eof()
 
     @property
     def exit_code(self) -> int | None:
         """How it ended; negative is the signal that ended it."""
         return self._process.returncode
 
-    async def wait(self) -> int:
-        """Wait until it ended."""
-        return await self._process.wait()
+    async def settled(self) -> int | None:
+        """Wait a little for its end: how it ended, or None when it lingers."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await self._process.wait()
+        return self.exit_code
 
     async def line(self) -> bytes:
         """The next line of stdout; empty at its end. A line beyond every measure counts as the end."""
@@ -97,35 +102,56 @@ class Child:
 
     async def end(self, *, politely: bool = True) -> None:
         """End it and all it started: first by closing stdin, then by asking, then by force."""
-        family = _descendants(self.pid) if self.alive else []
+        self.ending = True
+        family = _descendants(self.pid) if self.exit_code is None else []
         if politely:
             with suppress(OSError, RuntimeError):
                 self.stdin.close()
-            await self._within_grace()
-        if self.alive:
+            await self.settled()
+        if self.exit_code is None:
             self._signal(signal.SIGTERM)
-            await self._within_grace()
+            await self.settled()
         self._signal(signal.SIGKILL)
-        for pid, born in family:
-            with suppress(OSError, ValueError, IndexError):
-                if _standing(Path(f"/proc/{pid}/stat"))[1] == born:
-                    os.kill(pid, signal.SIGKILL)
-        await self.wait()
+        await _end_orphans(family)
+        await self.settled()
+        self._let_go()
 
-    async def _within_grace(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_GRACE):
-                await self.wait()
+    def _let_go(self) -> None:
+        """Close our ends of the pipes, also where a stranger still holds the others."""
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
 
-def _standing(stat: Path) -> tuple[int, str]:
-    """A process's parent, and when it was born: a number given again to another process has another birth."""
+async def _end_orphans(family: list[tuple[int, str]]) -> None:
+    """End by force those who outlived their head, and wait until they are gone."""
+    deadline = asyncio.get_running_loop().time() + _GRACE
+    while family := [member for member in family if _lives(*member)]:
+        for pid, _ in family:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if asyncio.get_running_loop().time() > deadline:
+            return
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _lives(pid: int, born: str) -> bool:
+    """Whether this very process runs: a number given again to another process has another birth."""
+    try:
+        state, _, birth = _standing(Path(f"/proc/{pid}/stat"))
+    except (OSError, ValueError, IndexError):
+        return False
+    return birth == born and state != "Z"
+
+
+def _standing(stat: Path) -> tuple[str, int, str]:
+    """A process's state, its parent, and when it was born."""
     after_name = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
-    return int(after_name[1]), after_name[19]
+    return after_name[0], int(after_name[1]), after_name[19]
 
 
 def _descendants(root: int) -> list[tuple[int, str]]:
@@ -133,7 +159,7 @@ def _descendants(root: int) -> list[tuple[int, str]]:
     below: dict[int, list[tuple[int, str]]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
-            parent, born = _standing(stat)
+            _, parent, born = _standing(stat)
             below.setdefault(parent, []).append((int(stat.parent.name), born))
     found: list[tuple[int, str]] = []
     waiting = [root]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +35,7 @@ from tacit.harness.drivers.port import (
 from tacit.harness.drivers.reading import Message, part, text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Generator
 
     from claude_agent_sdk import AssistantMessage, ClaudeSDKClient, ResultMessage
 
@@ -92,25 +92,24 @@ class Claude(NoSteering):
 
     async def _connect(self, standing: Standing, session_id: str | None) -> None:
         try:
-            from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ClaudeSDKError, HookMatcher
+            from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, HookMatcher
         except ImportError as error:
             raise needs("claude") from error
         self._child = child = await self._start(standing, session_id)
         watch = [HookMatcher(hooks=[self._hook])]
         hooks = {"PreToolUse": watch, "PostToolUse": watch, "PostToolUseFailure": watch}
-        options = ClaudeAgentOptions(hooks=hooks)  # pyright: ignore[reportArgumentType]
+        fresh: Any = {"type": "preset", "preset": "claude_code", "snapshot": False}  # rules may change
+        options = ClaudeAgentOptions(
+            hooks=hooks,  # pyright: ignore[reportArgumentType]
+            system_prompt=fresh,
+            verbatim_prompts=True,  # or an `@/path` in somebody's chat would put that file before the model
+        )
         self._client = client = ClaudeSDKClient(options, transport=_line(child))
-        self._session, self._spent = session_id, 0.0
-        try:
+        self._session, self._spent = session_id, self._recall_spent(session_id)
+        with _faults("Claude Code did not start"):
             await client.connect()
             self._messages = client.receive_messages()
             await self._tools_ready(client, {server.name for server in standing.tools})
-        except (ClaudeSDKError, OSError) as error:
-            raise Unavailable("Claude Code did not start") from error
-        except Exception as error:
-            if type(error) is not Exception:  # the package raises bare ones when its process ends
-                raise
-            raise Unavailable("Claude Code did not start") from error
 
     async def _start(self, standing: Standing, session_id: str | None) -> Child:
         options = self._options
@@ -167,13 +166,13 @@ class Claude(NoSteering):
             self._live = None
 
     async def _ask(self, live: LiveTurn, prompt: str) -> TurnOutcome:
-        from claude_agent_sdk import AssistantMessage, ClaudeSDKError, ResultMessage, StreamEvent
+        from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent
 
         client, messages = self._client, self._messages
         if client is None or messages is None:
             raise Unavailable("Claude Code is not running")
         self._word = None
-        try:
+        with _faults("Claude Code's process ended"):
             await client.query(prompt)
             async for message in messages:
                 if isinstance(message, StreamEvent) and message.parent_tool_use_id is None:
@@ -182,10 +181,8 @@ class Claude(NoSteering):
                         await live.saw(TextDelta(piece))
                 elif isinstance(message, AssistantMessage):
                     self._note(message)
-                elif isinstance(message, ResultMessage):
+                elif isinstance(message, ResultMessage) and _is_ours(message):
                     return self._result(live, message)
-        except (ClaudeSDKError, OSError) as error:
-            raise Unavailable("Claude Code's process ended") from error
         raise Unavailable("Claude Code's process ended")
 
     def _note(self, message: AssistantMessage) -> None:
@@ -195,15 +192,31 @@ class Claude(NoSteering):
     def _result(self, live: LiveTurn, result: ResultMessage) -> TurnOutcome:
         self._session = result.session_id or self._session
         live.usage += claude.usage(result.usage)
-        if result.total_cost_usd is not None:  # a running total of the process
+        if result.total_cost_usd is not None:  # a running total of the session
             live.cost_usd = (live.cost_usd or 0.0) + max(0.0, result.total_cost_usd - self._spent)
-            self._spent = result.total_cost_usd
+            self._note_spent(result.total_cost_usd)
         if (result.terminal_reason or "").startswith("aborted"):
             return live.outcome(session_id=self._session, failure=cancelled())
         if result.is_error:
             failure = claude.failure(self._word, result.api_error_status, result.subtype)
             return live.outcome(session_id=self._session, failure=failure)
         return live.outcome(text=result.result or "", session_id=self._session)
+
+    @property
+    def _spent_file(self) -> Path:
+        return Path(self._options.state) / "spent.json"
+
+    def _recall_spent(self, session_id: str | None) -> float:
+        """What the session had cost when it was last seen: a resumed one goes on counting from there."""
+        try:
+            session, spent = msgspec.json.decode(self._spent_file.read_bytes(), type=tuple[str, float])
+        except (OSError, msgspec.DecodeError):
+            return 0.0
+        return spent if session == session_id else 0.0
+
+    def _note_spent(self, total: float) -> None:
+        self._spent = total
+        _write_private(self._spent_file, msgspec.json.encode((self._session or "", total)))
 
     async def _hook(self, event: Any, tool_use_id: str | None, context: Any) -> Any:
         """A tool is about to run, or has run. Claude waits for what is returned."""
@@ -216,6 +229,9 @@ class Claude(NoSteering):
             await live.saw(ToolStarted(call_id, name))
             return {}
         ended = ToolEnded(call_id, name, ok=event["hook_event_name"] == "PostToolUse")
+        if text(event, "agent_id"):  # inside a helper of the agent's own, which has no ear for the room
+            await live.saw(ended)
+            return {}
         order = await live.boundary(ended)
         if isinstance(order, Insert):
             self._insert.append(order.text)
@@ -225,7 +241,7 @@ class Claude(NoSteering):
         """Ask for the turn's end."""
         del live
         if self._client is not None:
-            with suppress(OSError):
+            with _faults("Claude Code does not listen"):
                 await self._client.interrupt()
 
     async def kill(self) -> None:
@@ -236,6 +252,26 @@ class Claude(NoSteering):
             await child.end()
         if client is not None:
             await client.disconnect()
+
+
+def _is_ours(result: ResultMessage) -> bool:
+    """Whether this ends what we asked for, and not a task that the agent had left running."""
+    return part(result.origin).get("kind", "human") == "human"
+
+
+@contextmanager
+def _faults(what: str) -> Generator[None]:
+    """The package's errors as `Unavailable`. Some of them are bare exceptions."""
+    from claude_agent_sdk import ClaudeSDKError
+
+    try:
+        yield
+    except (ClaudeSDKError, OSError) as error:
+        raise Unavailable(what) from error
+    except Exception as error:
+        if type(error) is Exception:
+            raise Unavailable(what) from error
+        raise
 
 
 def _write_private(path: Path, data: bytes) -> None:
@@ -267,7 +303,8 @@ def _line(child: Child) -> Any:
             while line := await child.line():
                 with suppress(msgspec.DecodeError):
                     yield msgspec.json.decode(line, type=dict[str, Any])
-            raise ProcessError("the process ended", exit_code=child.exit_code)
+            if not child.ending:
+                raise ProcessError("the process ended", exit_code=child.exit_code)
 
         async def close(self) -> None:
             await child.end()

@@ -63,8 +63,9 @@ class Codex:
         home, directory = state / "home", standing.directory or options.directory or str(state / "work")
         for folder in (home, state / "work"):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        program = options.command or (_binary(),)
         child = await Child.start(
-            [*(options.command or (_binary(),)), *self._arguments()],
+            [*program, *self._arguments(program[0])],
             environment=self._environment(home),
             directory=directory,
             stderr=state / "stderr.log",
@@ -78,12 +79,14 @@ class Codex:
         except PeerFault as error:
             raise Unavailable("Codex refused to open a session") from error
 
-    def _arguments(self) -> list[str]:
+    def _arguments(self, binary: str) -> list[str]:
         options = self._options
         lines = codex.settings(
             model=options.model,
             base_url=options.base_url,
             retries=options.model_retries,
+            access=options.access,
+            binary=str(Path(binary).resolve().parent),
             use_my_config=options.use_my_config,
         )
         return [part for line in lines for part in ("-c", line)] + ["app-server", "--listen", "stdio://"]
@@ -103,10 +106,17 @@ class Codex:
         client = {"name": "tacit", "title": "Tacit", "version": "1"}
         await peer.request("initialize", {"clientInfo": client, "capabilities": {"experimentalApi": True}})
         await peer.notify("initialized")
-        params = codex.opening(standing, directory=directory, access=self._options.access)
+        params = codex.opening(
+            standing,
+            directory=directory,
+            access=self._options.access,
+            use_my_config=self._options.use_my_config,
+        )
         result = await self._resumed(peer, params, session_id)
         if result is None:
             result = await peer.request("thread/start", params)
+        else:
+            await peer.request("thread/inject_items", codex.reminder(session_id or "", standing.rules))
         self._thread = text(part(result, "thread"), "id")
         waiting = {server.name for server in standing.tools}
         while waiting:

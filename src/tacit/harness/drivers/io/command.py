@@ -75,7 +75,7 @@ class Command(NoSteering):
                 child, request.prompt.encode() if options.plain_text else command.turn(request, self._session)
             )
             reply = await (self._plain(child) if options.plain_text else self._lines(child, live))
-            failure = command.ended(await child.wait())
+            failure = command.ended(await child.settled() or 0)  # whoever lingers after a reply is ended
         finally:
             await self._end_child()
         if reply is None:
@@ -103,16 +103,15 @@ class Command(NoSteering):
             return None
 
     async def _lines(self, child: Child, live: LiveTurn) -> command.Reply | None:
-        reply: command.Reply | None = None
         while data := await child.line():
             said = command.line(data)
             if isinstance(said, command.Reply):
-                reply = said
-            elif isinstance(said, ToolEnded):
+                return said
+            if isinstance(said, ToolEnded):
                 await live.boundary(said)
             elif said is not None:
                 await live.saw(said)
-        return reply
+        return None
 
     async def interrupt(self, live: LiveTurn) -> None:
         """End the program."""

@@ -60,6 +60,7 @@ class ToolBox:
     async def call(self, wire: str, arguments: Message | None) -> tuple[str, bool]:
         """Call a tool: what it answers, and whether it says that it succeeded."""
         from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED
 
         if wire not in self._tools:
             return "there is no such tool", False
@@ -69,6 +70,7 @@ class ToolBox:
         try:
             result = await client.call_tool(tool, arguments)
         except MCPError as error:
+            self.broken = error.error.code == CONNECTION_CLOSED
             return f"the tool refused with code {error.error.code}", False
         except (OSError, EOFError, RuntimeError, ValueError):
             self.broken = True

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.harness.drivers.port import Failure
 
 _GRACE: Final = 5.0
+_ASK_AGAIN: Final = 0.2
 
 
 class LiveTurn:
@@ -215,11 +216,11 @@ class SessionDriver:
 
     async def _settle(self, live: LiveTurn, work: asyncio.Task[TurnOutcome]) -> None:
         """Have the agent leave the turn: by asking, and after the grace by ending its process."""
-        if not work.done():
-            with suppress(TimeoutError, Unavailable):
-                async with asyncio.timeout(_GRACE):
+        with suppress(TimeoutError, Unavailable):
+            async with asyncio.timeout(_GRACE):
+                while not work.done():  # it may not have begun when first asked
                     await self._backend.interrupt(live)
-                    await asyncio.wait({work})
+                    await asyncio.wait({work}, timeout=_ASK_AGAIN)
         if not work.done():
             work.cancel()
             await asyncio.wait({work})
