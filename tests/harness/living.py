@@ -71,10 +71,17 @@ class Told:
 
     def __init__(self) -> None:
         self.items: list[tuple[str, dict[str, object]]] = []
-        self._changed = asyncio.Condition()
 
     def __call__(self, what: str, **data: object) -> None:
         self.items.append((what, data))
+
+    async def until(self, what: str, running: asyncio.Task[None], count: int = 1) -> None:
+        """Wait until it told something, unless it ended."""
+        async with asyncio.timeout(WAIT):
+            while len(self.of(what)) < count:
+                if running.done():
+                    await running
+                await asyncio.sleep(0.01)
 
     def of(self, what: str) -> list[dict[str, object]]:
         return [data for name, data in self.items if name == what]
