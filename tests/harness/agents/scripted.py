@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 DESK = Path(sys.argv[1])
+PARENT = os.getppid()
 
 
 def say(**message):
@@ -75,6 +76,8 @@ def main():
         if "until" in step:
             while not (DESK / step["until"]).exists():
                 time.sleep(0.01)
+                if os.getppid() != PARENT:
+                    sys.exit("nobody waits for this any more")
         if "tool" in step:
             tools = tools or Tools(turn["tools"][0])
             call = f"{number}.{place}"
