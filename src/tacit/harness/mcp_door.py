@@ -52,7 +52,7 @@ def heard(message: object, tools: Sequence[dict[str, Any]]) -> dict[str, Any] | 
         case "tools/list":
             return _result(number, {"tools": list(tools)})
         case "tools/call":
-            arguments: object = params.get("arguments") or {}
+            arguments: object = params.get("arguments", {})
             if not isinstance(arguments, dict) or not isinstance(params.get("name"), str):
                 return _error(number, -32602, "a call needs a name and its arguments as an object")
             return ToolCall(number, str(params["name"]), cast("dict[str, Any]", arguments))
