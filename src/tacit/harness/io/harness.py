@@ -145,6 +145,7 @@ class Harness:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
                 await self._step(lambda now: recovered(seat, self._conduct, now))
+                await seat.write(lambda writing: writing.forget(self._clock.now()))
                 hearing = tasks.create_task(self._hear(), name="hear")
                 timing = tasks.create_task(self._keep_time(), name="time")
                 posting = tasks.create_task(self._posting.run(), name="post")
