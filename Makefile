@@ -26,8 +26,10 @@ $(VENV)/.ready-check: $(VENV)/.ready-test locks/check.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/check.txt
 	@touch $@
 
+# With a lobby of three scripted agents; `make run DEMO=` starts without them.
+DEMO ?= --demo
 run: setup
-	$(VENV)/bin/tacit up $(ARGS)
+	$(VENV)/bin/tacit up $(DEMO) $(ARGS)
 
 system-test:
 	@sh tools/system.sh
