@@ -1,0 +1,111 @@
+"""The chat tools of a running hub, called over `POST /c2a` with an actor's token (C2A-011, C2A-167, C2A-171).
+
+Every chat tool is idempotent and every send carries its key, so a call that broke on the way is repeated as
+it was, for a few seconds; what stays out of reach comes back as a refusal that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+import aiohttp
+import msgspec
+
+from tacit.attention.codes import CODES, Refusal, refusal
+from tacit.client.hub import pause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATIENCE: Final = 10.0
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=60, connect=10)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class HubCaller:
+    """One actor's tools on a hub somewhere."""
+
+    def __init__(self, url: str, token: str, *, patience: float = PATIENCE) -> None:
+        self._url = url.rstrip("/") + "/c2a"
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._patience = patience
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(timeout=_TIMEOUT)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """Run one tool; waits out a hub that restarts."""
+        request = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": name, "arguments": arguments},
+        }
+        body = _encode(request)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._patience
+        attempt = 0
+        while True:
+            answer = await self._once(body)
+            wait = pause(attempt)
+            attempt += 1
+            passing = isinstance(answer, Refusal) and answer.code == "daemon_unavailable"
+            if not passing or loop.time() + wait > deadline:
+                return answer
+            await asyncio.sleep(wait)
+
+    async def _once(self, body: bytes) -> dict[str, Any] | Refusal:
+        if self._session is None:
+            return _unreachable()
+        try:
+            async with self._session.post(self._url, data=body, headers=self._headers) as response:
+                raw = await response.read()
+                return _answer(response.status, raw)
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            return _unreachable()
+
+
+def _unreachable() -> Refusal:
+    return refusal(
+        "daemon_unavailable", "the hub cannot be reached", "C2A-016",
+        remedy="try again later; a person can start it with `tacit up`",
+    )  # fmt: skip
+
+
+def _answer(status: int, raw: bytes) -> dict[str, Any] | Refusal:
+    try:
+        value: object = msgspec.json.decode(raw)
+    except msgspec.DecodeError:
+        return _unreachable() if status >= 500 else _strange()
+    if not isinstance(value, dict):
+        return _strange()
+    said = cast("dict[str, Any]", value)
+    result: object = said.get("result")
+    if isinstance(result, dict):
+        return cast("dict[str, Any]", result)
+    error: object = said.get("error")
+    # JSON-RPC wraps the error object; a refusal at the door itself is the object (CCCS-111).
+    given = cast("dict[str, Any]", error).get("data") if isinstance(error, dict) else said
+    return _refused(cast("dict[str, Any]", given)) if isinstance(given, dict) else _strange()
+
+
+def _refused(error: dict[str, Any]) -> Refusal:
+    code = str(error.get("code", "internal_error"))
+    given: object = error.get("details")
+    details = dict(cast("dict[str, Any]", given)) if isinstance(given, dict) else {}
+    row, remedy = str(details.pop("row", "C2A-016")), str(details.pop("remedy", ""))
+    known = code if code in CODES else "internal_error"
+    return Refusal(known, str(error.get("message", "the call failed")), row, remedy, details)
+
+
+def _strange() -> Refusal:
+    return refusal(
+        "internal_error", "what answers at this address is not a hub", "C2A-016", remedy="check the hub's URL"
+    )
