@@ -31,6 +31,14 @@ Arguments = "Mapping[str, Any]"
 
 
 @dataclass(frozen=True, slots=True)
+class Spoken:
+    """An ephemeral message on its way to whoever is there."""
+
+    text: str
+    record: records.Ephemeral
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """A call that was granted: records, the session's own chat, and the result."""
 
@@ -38,6 +46,8 @@ class Done:
     written: list[Written] = field(default_factory=list[Written])
     chat: tuple[str, dict[str, Any]] | None = None
     """Kind and data of the event that the session itself appends."""
+    aside: Spoken | None = None
+    """Words for those who are there, once the record of them is durable."""
     event: str | None = None
     """An event that the result shows in full (C2A-158)."""
 
@@ -114,6 +124,9 @@ def send_message(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
     result: dict[str, Any] = {"status": "delivered", "duplicate": False, "warnings": list(answer.warnings)}
     if answer.duplicate_of is not None:
         return Done({**result, "eventId": answer.duplicate_of, "duplicate": True})
+    if send.visibility == "ephemeral":
+        record = gate.ephemeral(send, place, caller)
+        return Done({**result, "ephemeral": True}, [record], aside=Spoken(send.body, record))
     return Done(result, chat=("chat.message", gate.message(send, place, caller, arguments)))
 
 

@@ -48,7 +48,9 @@ def edited(original: Event, edit: Event) -> Event:
 
     The author remains the original's; what the edit says explicitly replaces what the original said.
     """
-    changed = {name: value for name, value in edit.data.items() if name not in {"supersedes", "by"}}
+    changed = {
+        name: value for name, value in edit.data.items() if name not in {"supersedes", "by", "client_id"}
+    }
     data: dict[str, Any] = {**original.data, **changed, "supersedes": original.id}
     return msgspec.structs.replace(
         edit, kind="x.c2a.edit", by=original.by, scope_key=original.scope_key, data=data

@@ -24,6 +24,7 @@ from tacit.attention.notes import (
     KEPT_CONFIDENCES,
     KEPT_SENDS,
     Answer,
+    Aside,
     Attended,
     Decided,
     Gathered,
@@ -132,6 +133,7 @@ class Attention:
     gathered: MutableMapping[str, Gathered] = field(default_factory=dict[str, Gathered])
     confided: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     spent: MutableMapping[str, Spent] = field(default_factory=dict[str, Spent])
+    asides: MutableMapping[tuple[str, str], Aside] = field(default_factory=dict[tuple[str, str], Aside])
     progress: MutableMapping[str, records.Progress] = field(default_factory=dict[str, records.Progress])
 
     def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
@@ -332,7 +334,7 @@ class Attention:
             case None:
                 pass
             case _:
-                self._reported(record, at, event.ts[:10])
+                self._reported(record, event.id, at, event.ts[:10])
 
     def _reported(
         self,
@@ -341,7 +343,9 @@ class Attention:
         | records.Rules
         | records.Digest
         | records.Usage
+        | records.Ephemeral
         | records.Progress,
+        event_id: str,
         at: Moment,
         day: str,
     ) -> None:
@@ -356,6 +360,10 @@ class Attention:
             case records.Rules():
                 self.rules.update(record.values)
                 self.settings = with_values(self.settings, record.values)
+            case records.Ephemeral():
+                self.asides[record.session, record.key] = Aside(event_id, record.sha256, record.where)
+                sending = Sending(at, record.where, event_id)
+                self.sent[record.session] = (*self.sent.get(record.session, ()), sending)[-KEPT_SENDS:]
             case records.Digest():
                 self.gathered[record.session] = Gathered(since=at)
             case records.Usage():

@@ -8,11 +8,12 @@ host writes recipients, mentions and the reply link.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from tacit.attention import approvals
+from tacit.attention import approvals, records
 from tacit.attention.claims import event_target
 from tacit.attention.codes import Refusal, refusal
 from tacit.attention.conversation import MAIN, Conversation
@@ -71,7 +72,7 @@ class Caller:
     archive: Archive
     roster: Roster
     now: Moment
-    ephemeral: bool = False
+    ephemeral: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +228,10 @@ def _said(event_id: str, caller: Caller) -> str:
 
 def _keyed(send: Send, caller: Caller) -> Sent | None:
     """A key is remembered for good (C2A-213)."""
+    aside = caller.attention.asides.get((caller.session, send.idempotency_key))
+    if aside is not None:
+        same = aside.sha256 == hashlib.sha256(send.body.encode()).hexdigest()
+        return Sent(aside.event_id, send.body if same else "", send.target)
     event = caller.archive.keyed(caller.session, send.idempotency_key) if send.idempotency_key else None
     if event is None:
         return None
@@ -324,6 +329,24 @@ def message(send: Send, place: Place, caller: Caller, arguments: Mapping[str, An
     data |= {"attachments": arguments["attachments"]} if arguments.get("attachments") else {}
     data |= {"format": arguments["format"]} if arguments.get("format") else {}
     return data
+
+
+def ephemeral(send: Send, place: Place, caller: Caller) -> records.Ephemeral:
+    """What the ledger keeps of a message that is for those who are there: no word of it (C2A-217)."""
+    body = send.body.encode()
+    private = place.conversation.kind is ConversationKind.DM
+    readers = {caller.session, *place.to}
+    if place.root is not None and (said := caller.attention.past.get(place.root)) is not None:
+        readers |= said.readers or set()
+    return records.Ephemeral(
+        session=caller.session,
+        key=send.idempotency_key,
+        where=place.conversation.place,
+        sha256=hashlib.sha256(body).hexdigest(),
+        length=len(body),
+        in_reply_to=send.in_reply_to,
+        for_=sorted(readers) if private else [],
+    )
 
 
 def _stays_inside(above: str | None, place: Place, caller: Caller) -> bool:

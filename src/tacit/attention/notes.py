@@ -152,6 +152,15 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """An ephemeral message: which record stands for it, what its text hashes to, where it went."""
+
+    event_id: str
+    sha256: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Gathered:
     """What the next digest of a session will tell, and when the last one went out."""
 

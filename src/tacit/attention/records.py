@@ -76,6 +76,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     supersedes: str
     text: str
     by: str = ""
+    client_id: str | None = None
     format: str | None = None
     mentions: list[Any] = []
 
@@ -146,6 +147,18 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
+class Ephemeral(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message that only those who were there got; its text is kept nowhere (C2A-217)."""
+
+    session: str
+    key: str
+    where: str
+    sha256: str
+    length: int
+    in_reply_to: str | None = None
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
+
+
 class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A harness speaks for a session from here on, and this was agreed with it."""
 
@@ -194,6 +207,7 @@ Record: TypeAlias = (
     | Digest
     | Approval
     | Audit
+    | Ephemeral
     | Session
     | Rules
     | Usage
@@ -210,6 +224,7 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.digest": Digest,
     "x.c2a.approval": Approval,
     "x.c2a.audit": Audit,
+    "x.c2a.ephemeral": Ephemeral,
     "x.c2a.session": Session,
     "x.c2a.rules": Rules,
     "x.c2a.usage": Usage,

@@ -24,6 +24,7 @@ from tacit.attention.settings import NAMES, accepted, warnings
 from tacit.attention.values import ConversationKind, Reason
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
+from tacit.hub import views
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.envelope import Event
 from tacit.ledger.io.clerk import Ruling
@@ -131,6 +132,11 @@ class _Case:
             raise invalid("only a message can be changed", "C2A-189")
         return found
 
+    def appended(self, written: list[Written]) -> Ruling:
+        """Append these and answer with the first of them."""
+        submissions = submitted(self.scene.group.group_id, written)
+        return Ruling(submissions, lambda landed: views.appended(landed[0]))
+
     def ruling(self, written: list[Written], answer: dict[str, Any]) -> Ruling:
         """Append these and answer so."""
         submissions = submitted(self.scene.group.group_id, written)
@@ -154,10 +160,15 @@ async def edit_message(hub: Hub, credential: Credential, request: requests.Edit)
         if "clowl" in found.data:
             raise invalid("a CLowl message is corrected by another one", "C2A-185", reason="clowl")
         latest = case.attention.versions.latest(found.event_id)
+        key = f"{credential.principal}:{request.client_id}"[:128] if request.client_id else None
         record = records.Edit(
-            supersedes=latest, text=request.text, by=credential.principal, mentions=request.mentions or []
+            supersedes=latest,
+            text=request.text,
+            by=credential.principal,
+            client_id=key,
+            mentions=request.mentions or [],
         )
-        return case.ruling([record], {"supersedes": latest})
+        return case.appended([record])
 
     if not request.text.strip():
         raise invalid("an edited message says something", "CCCS-047")
@@ -174,13 +185,13 @@ async def delete_message(hub: Hub, credential: Credential, request: requests.One
         if found.by != credential.principal and not credential.is_owner:
             raise denied("only its author or the owner deletes a message", "C2A-187")
         if case.attention.versions.is_deleted(found.event_id):
-            return case.ruling([], {"deleted": found.event_id})
+            raise invalid("the message was deleted already", "C2A-187", reason="deleted")
         written: list[Written] = []
         latest = case.attention.versions.latest(found.event_id)
         if latest != found.event_id:
             written += [one.record for one in cancellations(case.attention.duties.of_event(latest), "delete")]
         record = records.Delete(event_id=found.event_id, by=credential.principal)
-        return case.ruling([record, *written], {"deleted": found.event_id})
+        return case.appended([record, *written])
 
     return await hub.desk.act(request.group_id, rule)
 

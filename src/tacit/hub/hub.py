@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.attention.calls import Spoken
     from tacit.hub.config import HubConfig
     from tacit.ledger.io.clerk import Landed
 
@@ -68,6 +69,7 @@ class Hub:
         self.host = Host(self.store, self.desk)
         self.host.presence = self.live.presence
         self.tools = Tools(self.host, self.desk)
+        self.tools.whisper = self._whisper
         self.hooks = Hooks(self)
         self.registry = Registry(self.store.options.clock, self.store.options.entropy)
         limits = config.limits
@@ -134,6 +136,14 @@ class Hub:
         """Somebody is writing: people see it, and harnesses wait (C2A-084)."""
         self.live.signal(group_id, by, conversation_id)
         self.host.typing(group_id, by, conversation_id)
+
+    def _whisper(self, group_id: str, aside: Spoken) -> None:
+        """An ephemeral message goes to whoever is there, and is then gone (C2A-217)."""
+        record = aside.record
+        said = {"group_id": group_id, "by": record.session, "where": record.where, "text": aside.text}
+        parties = set(record.for_) or None
+        self.live.whisper(group_id, record.session, said, parties)
+        self.host.whisper(group_id, record.session, said, parties)
 
     def _landed(self, landed: Landed) -> None:
         self.host.landed(landed)

@@ -138,6 +138,10 @@ class Live:
                 self.detach(follower)
                 follower.outlet.cut(follower.subscription, follower.seq, "stopping")
 
+    def present(self, group_id: str) -> list[str]:
+        """The principals that follow a group now."""
+        return sorted({follower.principal for follower in self._followers.get(group_id, {})})
+
     def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
         """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
         private = conversation_id is not None and conversation_id.startswith("dm:")
@@ -149,6 +153,10 @@ class Live:
         """Tell the followers of a group that an agent came, went, or has something to do."""
         said = {"group_id": group_id, "actor_id": actor_id, "status": status}
         self._tell(group_id, "presence", said, actor_id, None)
+
+    def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
+        """Pass on a message that is kept nowhere."""
+        self._tell(group_id, "ephemeral", said, by, parties | {USER} if parties is not None else None)
 
     def _tell(
         self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None

@@ -267,20 +267,6 @@ def as_they_stand(reader: Reader, group: Group, found: list[Found]) -> list[obje
     return [current(archive, event) or views.raw(event) for event in found]
 
 
-def _found_again(reader: Reader, group: Group, found: list[Found], principal: str) -> list[object]:
-    """What a search shows: a message once, in its newest form, if that still holds the words."""
-    archive = Archive.on(reader, group)
-    versions = archive.attention.versions
-    shown: dict[str, object] = {}
-    for one in found:
-        first = archive.original(one.event_id)
-        event = archive.found(first)
-        newest = versions.latest(first) == one.event_id
-        if event is not None and newest and event.visible_to(principal) and not versions.is_deleted(first):
-            shown.setdefault(first, current(archive, event) or views.raw(event))
-    return list(shown.values())
-
-
 async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) -> object:
     """What waits for the caller, or for somebody else when the owner asks."""
     principal = request.actor_id or credential.principal
@@ -290,19 +276,6 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
     return views.inbox(
         await hub.desk.read(lambda reader: reader.inbox(group, principal, request.limit)), principal
     )
-
-
-async def search(hub: Hub, credential: Credential, request: requests.Search) -> object:
-    """Messages that contain every word, newest first."""
-    group = await group_of(hub, credential, request.group_id)
-    principal = credential.principal
-    return {
-        "events": await hub.desk.read(
-            lambda reader: _found_again(
-                reader, group, reader.search(group, principal, request.q, request.limit), principal
-            )
-        )
-    }
 
 
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:

@@ -190,6 +190,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     event_id: EventId
     text: Annotated[str, Meta(max_length=200_000)]
     mentions: list[Annotated[str, Meta(max_length=130)]] | None = None
+    client_id: ClientId | None = None
 
 
 class Steer(msgspec.Struct, frozen=True, kw_only=True):
@@ -218,3 +219,22 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     actor_id: Name
     url: Annotated[str, Meta(min_length=1, max_length=2000)]
     version: str | None = None
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages with all that hangs on them; at most one position, and one of parties and root."""
+
+    group_id: GroupId
+    before_seq: Position | None = None
+    after_seq: Position | None = None
+    around_seq: Position | None = None
+    parties: list[Name] | None = None
+    root: EventId | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class Traces(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest CLowl traces of a group."""
+
+    group_id: GroupId
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50

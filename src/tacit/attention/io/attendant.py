@@ -109,7 +109,10 @@ class Attendant:
         room = self.room(group, lookup)
         if found.kind not in SAID:
             return self._recorded(room, group, found, at, lookup)
-        decided = self._take(room, found) if room.attention.sessions else None
+        if not room.attention.sessions:
+            self._before_attention(room, found)
+            return ()
+        decided = self._take(room, found)
         if decided is None:
             return ()
         event, decisions, stopped = decided
@@ -128,6 +131,13 @@ class Attendant:
             self._fold(room, group, found, lookup)
         elif room.attention.sessions:
             self._take(room, found)
+        else:
+            self._before_attention(room, found)
+
+    def _before_attention(self, room: Room, found: Found) -> None:
+        """No harness is here yet: nothing is decided, but views must know what was edited."""
+        if found.kind == "x.c2a.edit":
+            room.attention.apply(decode(found.raw))
 
     def _take(self, room: Room, found: Found) -> tuple[Event, Decisions, bool] | None:
         event = room.past.form_of(found)

@@ -20,7 +20,7 @@ from tacit.attention.fold import Attention, Said
 from tacit.attention.heard import Heard, hear
 from tacit.attention.leaving import Absence, Absences
 from tacit.attention.loops import Exchange, Exchanges
-from tacit.attention.notes import Answer, Attended, Decided, Gathered, Offer, Sending, Spent
+from tacit.attention.notes import Answer, Aside, Attended, Decided, Gathered, Offer, Sending, Spent
 from tacit.attention.roster import ALL_MODES, Agent, Person, Roster
 from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import ConversationState
@@ -87,6 +87,7 @@ def attention_on(books: Books) -> Attention:
         gathered=shelf("gathered", str, Gathered, _always),
         confided=shelf("confided", str, tuple[str, ...]),
         spent=shelf("spent", str, Spent, _always),
+        asides=shelf("aside", _PAIR, Aside),
         progress=shelf("progress", str, records.Progress, _always),
     )
     _load_ownership(attention, books.connection, books.number)

@@ -281,6 +281,13 @@ class Host:
             # Then the event is sent once more after a reconnect, and the harness drops the repeat.
             log.warning("an acceptance was not written", extra={"fault": type(error).__name__})
 
+    def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
+        """A message that is kept nowhere, to the sessions that are there."""
+        params = {"conversationId": said["where"], "author": by, "content": said["text"], "untrusted": True}
+        for link in self.links(group_id):
+            if link.session != by and (parties is None or link.session in parties):
+                link.notify("notifications/ephemeral", params)
+
     def typing(self, group_id: str, by: str, conversation_id: str | None) -> None:
         """Somebody is writing: harnesses hold their windows open (C2A-084)."""
         params = {"conversationId": conversation_id or "main", "author": by, "typing": True}

@@ -23,7 +23,7 @@ from tacit.ledger.admission import Submission
 from tacit.ledger.io.clerk import Again, Landed, Ruling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.hub.desk import Desk
     from tacit.hub.host.host import Host
@@ -39,6 +39,7 @@ class Tools:
     def __init__(self, host: Host, desk: Desk) -> None:
         self._host = host
         self._desk = desk
+        self.whisper: Callable[[str, calls.Spoken], None] = lambda _group, _aside: None
 
     async def call(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
@@ -54,6 +55,8 @@ class Tools:
             )
         except Refused as refused:
             return from_ledger(refused)
+        if isinstance(answer, dict) and (aside := answer.pop("aside", None)) is not None:
+            self.whisper(group_id, aside)
         return answer
 
     async def _read(
@@ -103,13 +106,15 @@ class Tools:
         elif not outcome.written:
             found += submitted(group.group_id, [records.Audit(what=name, session=session, for_=[session])])
         result: dict[str, Any] = {"ok": True, **outcome.result}
+        if outcome.aside is not None:
+            result["aside"] = outcome.aside
         if outcome.event is not None:
             event = archive.readable(outcome.event, session)
             duty = calls.duty_towards(event, caller) if event is not None else None
             if duty is not None:
                 result["event"] = in_full(archive, outcome.event, session, version, duty)
                 result["untrusted"] = True
-        chat = outcome.chat is not None and outcome.chat[0] == "chat.message"
+        chat = outcome.aside is not None or (outcome.chat is not None and outcome.chat[0] == "chat.message")
         return Ruling(found, lambda landed: _answer(result, landed, chat=chat))
 
 

@@ -120,4 +120,7 @@ CREATE TABLE webhooks(
   PRIMARY KEY(group_id, session)) WITHOUT ROWID;
 """
 
-SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS))
+# Private talk is rare among broadcasts: with an index of its own a screen finds it without reading the rest.
+PRIVATE_TALK: Final = "CREATE INDEX audiences_private ON audiences(pos) WHERE private"
+
+SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK))
