@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
 from aiohttp import web
 
 from tacit.attention.codes import Refusal, refusal
 from tacit.attention.delivery import NEWER
 from tacit.base.errors import Refused, TacitError, Unavailable
-from tacit.hub.doors.c2a import session_of
+from tacit.bridges.mcp.greeting import INITIALIZE
+from tacit.hub.doors.c2a import exchange, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
 from tacit.hub.host.tools import from_ledger
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
 
 CALLER: Final = "tacit.caller"
+_GREETING: Final = msgspec.json.encode(INITIALIZE)
 
 
 class HubTools:
@@ -60,12 +63,14 @@ class McpDoor:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._greeted: set[tuple[str, str]] = set()
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one message."""
         try:
             group_id, session = session_of(credential_of(self._hub, request))
             manager = await self._opened()
+            await self._greet(group_id, session)
         except Unauthenticated:
             return unauthenticated_answer()
         except TacitError as error:
@@ -73,6 +78,13 @@ class McpDoor:
         exchange = _Exchange(request, await request.read(), HubTools(self._hub, group_id, session))
         await manager.handle_request(exchange.scope, exchange.receive, exchange.send)
         return exchange.answer()
+
+    async def _greet(self, group_id: str, session: str) -> None:
+        """The first time that an agent is here, the host hears of it and finds what waits for it."""
+        if (group_id, session) not in self._greeted:
+            answer = await exchange(self._hub, group_id, session, _GREETING)
+            if answer is not None and "result" in answer:
+                self._greeted.add((group_id, session))
 
     async def _opened(self) -> StreamableHTTPSessionManager:
         """The transport, running; whoever comes first starts it."""
@@ -156,6 +168,8 @@ class _Exchange:
                 self._answered.set()
 
     def answer(self) -> web.Response:
-        """The whole answer."""
-        kept = [(name, value) for name, value in self._headers if name.lower() != "content-length"]
-        return web.Response(status=self._status, headers=kept, body=b"".join(self._pieces))
+        """The whole answer; an empty one claims no type."""
+        body = b"".join(self._pieces)
+        dropped = {"content-length"} if body else {"content-length", "content-type"}
+        kept = [(name, value) for name, value in self._headers if name.lower() not in dropped]
+        return web.Response(status=self._status, headers=kept, body=body or None)

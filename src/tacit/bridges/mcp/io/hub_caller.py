@@ -13,6 +13,7 @@ import aiohttp
 import msgspec
 
 from tacit.attention.codes import CODES, Refusal, refusal
+from tacit.bridges.mcp.greeting import INITIALIZE
 from tacit.client.hub import pause
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class HubCaller:
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._patience = patience
         self._session: aiohttp.ClientSession | None = None
+        self._greeting = asyncio.Lock()
+        self._greeted = False
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(timeout=_TIMEOUT)
@@ -48,7 +51,16 @@ class HubCaller:
             "method": "tools/call",
             "params": {"name": name, "arguments": arguments},
         }
-        body = _encode(request)
+        return await self.greet() or await self._patiently(_encode(request))
+
+    async def greet(self) -> Refusal | None:
+        """Tell the host, once, that the agent is here: from then on what is said to it waits for it."""
+        async with self._greeting:
+            answer = {} if self._greeted else await self._patiently(_encode(INITIALIZE))
+            self._greeted = not isinstance(answer, Refusal)
+            return answer if isinstance(answer, Refusal) else None
+
+    async def _patiently(self, body: bytes) -> dict[str, Any] | Refusal:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience
         attempt = 0
