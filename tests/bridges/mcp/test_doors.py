@@ -57,7 +57,7 @@ async def test_an_agent_lists_calls_reads_and_is_told_the_manners_by_either_door
         assert manners.messages[0].content.text == standing_rules(PULLED)
 
 
-@pytest.mark.spec("C2A-169")
+@pytest.mark.spec("C2A-017", "C2A-169", "C2A-203")
 @pytest.mark.parametrize("door", DOORS)
 async def test_what_is_wrong_comes_back_as_a_result_that_the_model_can_read(room: Room, door: str) -> None:
     group = await group_of(room, ada=[], bob=[])
@@ -74,6 +74,8 @@ async def test_what_is_wrong_comes_back_as_a_result_that_the_model_can_read(room
         assert (private["code"], private["details"]["row"]) == ("permission_denied", "C2A-203")
         hidden = await ada.refused("chat_send_message", content="what did you tell bob?", inReplyTo=secret)
         assert hidden["code"] == "event_not_found"
+        assert (await ada.done("chat_list_events"))["events"] == []
+        assert (await ada.done("chat_search", query="bob"))["events"] == []
         with pytest.raises(MCPError) as refused:
             await ada.client.read_resource(f"tacit://thread/{secret}")
         assert refused.value.data["code"] == "permission_denied"

@@ -79,7 +79,7 @@ async def test_a_hub_that_is_gone_is_said_to_be_gone_with_what_a_person_can_do()
     assert isinstance(await HubCaller("http://127.0.0.1:9", "t", patience=0).call("chat.claim", {}), Refusal)
 
 
-@pytest.mark.spec("C2A-167", "C2A-171")
+@pytest.mark.spec("C2A-171")
 async def test_a_call_is_repeated_as_it_was_until_the_hub_has_time_and_the_greeting_is_said_once() -> None:
     busy = (503, json.dumps(BUSY).encode())
     done = (200, b'{"jsonrpc":"2.0","id":1,"result":{"ok":true,"eventId":"e1"}}')

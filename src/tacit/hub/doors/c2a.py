@@ -159,11 +159,11 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
         return unauthenticated_answer()
     except TacitError as error:
         return error_answer(error)
-    answer = await exchange(hub, group_id, session, await request.read())
+    answer = await answer_to(hub, group_id, session, await request.read())
     return json_answer(answer) if answer is not None else web.Response(status=202)
 
 
-async def exchange(hub: Hub, group_id: str, session: str, message: bytes) -> dict[str, Any] | None:
+async def answer_to(hub: Hub, group_id: str, session: str, message: bytes) -> dict[str, Any] | None:
     """The answer to one message outside of any connection; None for what wants none."""
     wire = _Answer()
     conversation = Conversation(hub, group_id, session, wire, "http")

@@ -18,7 +18,7 @@ from tacit.attention.codes import Refusal, refusal
 from tacit.attention.delivery import NEWER
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.bridges.mcp.greeting import INITIALIZE
-from tacit.hub.doors.c2a import exchange, session_of
+from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
 from tacit.hub.host.tools import from_ledger
 
@@ -69,20 +69,21 @@ class McpDoor:
         """Answer one message."""
         try:
             group_id, session = session_of(credential_of(self._hub, request))
+            body = await request.read()
             manager = await self._opened()
             await self._greet(group_id, session)
         except Unauthenticated:
             return unauthenticated_answer()
         except TacitError as error:
             return error_answer(error)
-        exchange = _Exchange(request, await request.read(), HubTools(self._hub, group_id, session))
+        exchange = _Exchange(request, body, HubTools(self._hub, group_id, session))
         await manager.handle_request(exchange.scope, exchange.receive, exchange.send)
         return exchange.answer()
 
     async def _greet(self, group_id: str, session: str) -> None:
         """The first time that an agent is here, the host hears of it and finds what waits for it."""
         if (group_id, session) not in self._greeted:
-            answer = await exchange(self._hub, group_id, session, _GREETING)
+            answer = await answer_to(self._hub, group_id, session, _GREETING)
             if answer is not None and "result" in answer:
                 self._greeted.add((group_id, session))
 

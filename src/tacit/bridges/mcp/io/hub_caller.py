@@ -1,4 +1,4 @@
-"""The chat tools of a running hub, called over `POST /c2a` with an actor's token (C2A-011, C2A-167, C2A-171).
+"""The chat tools of a running hub, called over `POST /c2a` with an actor's token (C2A-011, C2A-171).
 
 Every chat tool is idempotent and every send carries its key, so a call that broke on the way is repeated as
 it was, for a few seconds; what stays out of reach comes back as a refusal that says so.
