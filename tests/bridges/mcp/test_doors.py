@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import io
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from mcp import MCPError
 
 from tacit.attention.manners import PULLED, standing_rules
+from tacit.attention.negotiation import CAPABILITIES, VERSIONS
 from tacit.bridges.mcp.tools import OFFERED
 from tests.bridges.mcp.rooms import DOORS, group_of, over_http, over_stdio
 from tests.hub.room import running
@@ -125,6 +127,63 @@ async def test_the_http_door_says_405_to_streams_and_sessions_and_answers_rubbis
     assert (await room.post("/mcp", notified, token=token, headers=ACCEPT)).status == 202
     big = io.BytesIO(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 2**21 + b'"}')
     assert (await room.call("POST", "/mcp", token=token, headers=sent, data=big)).status == 413
+
+
+async def test_a_hub_without_the_sdk_says_what_to_install_and_serves_everything_else(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = await group_of(room, ada=[])
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
+        answer = await room.post("/mcp", LIST, token=group.tokens["ada"], headers=ACCEPT)
+        assert (answer.status, answer.code) == (503, "daemon_unavailable")
+        assert "pip install 'tacit[mcp]'" in answer.body["message"]
+        assert (await room.get("/healthz")).status == 200
+    assert (await room.post("/mcp", LIST, token=group.tokens["ada"], headers=ACCEPT)).status == 200
+
+
+@pytest.mark.spec("C2A-026")
+async def test_an_mcp_client_beside_a_live_harness_changes_nothing_of_what_was_agreed_there(
+    room: Room,
+) -> None:
+    group = await group_of(room, ada=[])
+    headers = {"Authorization": f"Bearer {group.tokens['ada']}"}
+    async with room.session.ws_connect(room.url + "/c2a", headers=headers) as harness:
+        whole = {name: dict.fromkeys(members, True) for name, members in CAPABILITIES.items()}
+        params = {
+            "protocolVersion": VERSIONS[0], "clientInfo": {"name": "h", "version": "1"}, "capabilities": whole,
+        }  # fmt: skip
+        await harness.send_json({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        assert "result" in await harness.receive_json()
+        async with over_http(room, group.tokens["ada"]) as ada:
+            await ada.done("chat_list_events")
+            await group.say("@ada urgent: which port?")
+            delivered = await harness.receive_json(timeout=20)
+    assert delivered["params"]["injection"]["mode"] == "buffered"
+    sessions = await room.events(group.id, kinds="x.c2a.session")
+    assert len(sessions) == 1
+
+
+async def test_a_fault_of_the_hubs_own_is_told_without_its_words(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> object:
+        raise ValueError("a secret of somebody")
+
+    group = await group_of(room, ada=[])
+    async with over_http(room, group.tokens["ada"], "legacy") as ada:
+        monkeypatch.setattr(room.server.hub.tools, "call", broken)
+        refused = await ada.refused("chat_list_events")
+    assert refused["code"] == "internal_error"
+    assert "secret" not in str(refused)
+
+
+async def test_a_hub_stops_at_once_with_mcp_clients_about(room: Room) -> None:
+    group = await group_of(room, ada=[])
+    async with over_http(room, group.tokens["ada"]) as ada:
+        await ada.done("chat_list_events")
+        async with asyncio.timeout(4):
+            await room.server.stop()
 
 
 async def test_a_revoked_token_ends_the_session_with_the_next_call(room: Room) -> None:

@@ -11,16 +11,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import msgspec
 from aiohttp import web
 
-from tacit.attention.codes import Refusal, refusal
-from tacit.attention.delivery import NEWER
-from tacit.base.errors import Refused, TacitError, Unavailable
-from tacit.bridges.mcp.greeting import INITIALIZE
+from tacit.attention.codes import Refusal
+from tacit.base.errors import TacitError, Unavailable
+from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
-from tacit.hub.host.tools import from_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,11 +30,10 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
 
 CALLER: Final = "tacit.caller"
-_GREETING: Final = msgspec.json.encode(INITIALIZE)
 
 
 class HubTools:
-    """The hub's own tools, for one session."""
+    """The hub's own tools, for one session: the same way in as a plain request to `/c2a`."""
 
     def __init__(self, hub: Hub, group_id: str, session: str) -> None:
         self._hub = hub
@@ -46,15 +42,8 @@ class HubTools:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """Run one tool."""
-        try:
-            outcome = await self._hub.tools.call(self._group_id, self._session, name, arguments, NEWER)
-        except Refused as refused:
-            outcome = from_ledger(refused)
-        except TacitError:
-            outcome = refusal("daemon_unavailable", "the hub cannot do this now; try again", "C2A-016")
-        if isinstance(outcome, Refusal):
-            self._hub.metrics.refused.labels(outcome.code).inc()
-        return outcome
+        message = tool_request(name, arguments)
+        return outcome_of(await answer_to(self._hub, self._group_id, self._session, message))
 
 
 class McpDoor:
@@ -83,8 +72,8 @@ class McpDoor:
     async def _greet(self, group_id: str, session: str) -> None:
         """The first time that an agent is here, the host hears of it and finds what waits for it."""
         if (group_id, session) not in self._greeted:
-            answer = await answer_to(self._hub, group_id, session, _GREETING)
-            if answer is not None and "result" in answer:
+            greeted = outcome_of(await answer_to(self._hub, group_id, session, GREETING))
+            if not isinstance(greeted, Refusal):
                 self._greeted.add((group_id, session))
 
     async def _opened(self) -> StreamableHTTPSessionManager:
@@ -95,16 +84,20 @@ class McpDoor:
         return await asyncio.shield(self._manager)
 
     async def _run(self, opened: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        why = "the MCP door is closing"
         try:
             manager = await asyncio.to_thread(self._made)
+            async with manager.run():
+                opened.set_result(manager)
+                # Until the hub stops: the host cancels what it has spawned.
+                await asyncio.get_running_loop().create_future()
         except ImportError:
+            why = "MCP is not installed here; `pip install 'tacit[mcp]'` adds it"
+        finally:
+            # Whatever ended it, nobody is left waiting, and the next request tries anew.
             self._manager = None
-            opened.set_exception(Unavailable("MCP is not installed here; `pip install 'tacit[mcp]'` adds it"))
-            return
-        async with manager.run():
-            opened.set_result(manager)
-            # Until the hub stops: the host cancels what it has spawned.
-            await asyncio.get_running_loop().create_future()
+            if not opened.done():
+                opened.set_exception(Unavailable(why))
 
     def _made(self) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

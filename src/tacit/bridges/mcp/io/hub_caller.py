@@ -7,13 +7,13 @@ it was, for a few seconds; what stays out of reach comes back as a refusal that 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import aiohttp
 import msgspec
 
-from tacit.attention.codes import CODES, Refusal, refusal
-from tacit.bridges.mcp.greeting import INITIALIZE
+from tacit.attention.codes import Refusal
+from tacit.bridges.mcp.talk import GREETING, outcome_of, strange, tool_request, unreachable
 from tacit.client.hub import pause
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 10.0
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=60, connect=10)
-_encode: Final = msgspec.json.Encoder().encode
 
 
 class HubCaller:
@@ -45,18 +44,12 @@ class HubCaller:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """Run one tool; waits out a hub that restarts."""
-        request = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": name, "arguments": arguments},
-        }
-        return await self.greet() or await self._patiently(_encode(request))
+        return await self.greet() or await self._patiently(tool_request(name, arguments))
 
     async def greet(self) -> Refusal | None:
         """Tell the host, once, that the agent is here: from then on what is said to it waits for it."""
         async with self._greeting:
-            answer = {} if self._greeted else await self._patiently(_encode(INITIALIZE))
+            answer = {} if self._greeted else await self._patiently(GREETING)
             self._greeted = not isinstance(answer, Refusal)
             return answer if isinstance(answer, Refusal) else None
 
@@ -75,49 +68,13 @@ class HubCaller:
 
     async def _once(self, body: bytes) -> dict[str, Any] | Refusal:
         if self._session is None:
-            return _unreachable()
+            return unreachable()
         try:
             async with self._session.post(self._url, data=body, headers=self._headers) as response:
                 raw = await response.read()
-                return _answer(response.status, raw)
         except (aiohttp.ClientError, OSError, TimeoutError):
-            return _unreachable()
-
-
-def _unreachable() -> Refusal:
-    return refusal(
-        "daemon_unavailable", "the hub cannot be reached", "C2A-016",
-        remedy="try again later; a person can start it with `tacit up`",
-    )  # fmt: skip
-
-
-def _answer(status: int, raw: bytes) -> dict[str, Any] | Refusal:
-    try:
-        value: object = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
-        return _unreachable() if status >= 500 else _strange()
-    if not isinstance(value, dict):
-        return _strange()
-    said = cast("dict[str, Any]", value)
-    result: object = said.get("result")
-    if isinstance(result, dict):
-        return cast("dict[str, Any]", result)
-    error: object = said.get("error")
-    # JSON-RPC wraps the error object; a refusal at the door itself is the object (CCCS-111).
-    given = cast("dict[str, Any]", error).get("data") if isinstance(error, dict) else said
-    return _refused(cast("dict[str, Any]", given)) if isinstance(given, dict) else _strange()
-
-
-def _refused(error: dict[str, Any]) -> Refusal:
-    code = str(error.get("code", "internal_error"))
-    given: object = error.get("details")
-    details = dict(cast("dict[str, Any]", given)) if isinstance(given, dict) else {}
-    row, remedy = str(details.pop("row", "C2A-016")), str(details.pop("remedy", ""))
-    known = code if code in CODES else "internal_error"
-    return Refusal(known, str(error.get("message", "the call failed")), row, remedy, details)
-
-
-def _strange() -> Refusal:
-    return refusal(
-        "internal_error", "what answers at this address is not a hub", "C2A-016", remedy="check the hub's URL"
-    )
+            return unreachable()
+        try:
+            return outcome_of(msgspec.json.decode(raw))
+        except msgspec.DecodeError:
+            return unreachable() if response.status >= 500 else strange()
