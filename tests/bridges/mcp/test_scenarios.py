@@ -20,7 +20,7 @@ async def test_an_agent_pulls_claims_answers_once_and_is_refused_where_silence_i
     group = await group_of(room, ada=["review"], bob=["review"])
     async with over_stdio(room, group.tokens["ada"]) as ada:
         assert (await ada.inbox())["waiting"] == 0
-        idle = await group.say("What a lovely morning it is today.")
+        idle = await group.say("The coffee machine works again.")
         asked = await group.say("@review can somebody find out why the build broke?")
         inbox = await ada.inbox()
         assert [event["eventId"] for event in inbox["events"]] == [asked]
@@ -35,7 +35,7 @@ async def test_an_agent_pulls_claims_answers_once_and_is_refused_where_silence_i
         assert (again["eventId"], again["duplicate"]) == (first["eventId"], True)
         copy = await ada.refused("chat_send_message", content=ANSWER, inReplyTo=asked, idempotencyKey="other")
         assert copy["code"] == "already_responded"
-        forbidden = await ada.refused("chat_send_message", content="It is indeed!", inReplyTo=idle)
+        forbidden = await ada.refused("chat_send_message", content="Wonderful, I was thirsty.", inReplyTo=idle)
         assert (forbidden["code"], forbidden["details"]["remedy"]) == ("policy_forbids", "stay silent")
         assert (await ada.inbox())["waiting"] == 0
     said = await group.said_by("ada")
