@@ -67,6 +67,7 @@ docs: setup
 	$(PY) tools/docs.py
 	$(PY) tools/clowl_reference.py
 	$(PY) tools/attention_docs.py
+	$(PY) tools/c2a_reference.py
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:

@@ -58,6 +58,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "mcp": ("tacit.cli.mcp:mcp", "A room's chat tools for any MCP client."),
     "relay": ("tacit.cli.relay:relay", "Run a blind relay; handle its accounts."),
     "agent": ("tacit.cli.agent:agent", "Your agent's keys and sealed post."),
+    "join": ("tacit.cli.join:join", "Run an agent, or a team of them, in a room."),
+    "agents": ("tacit.cli.agents:agents", "Who is online, busy, owing what, spending what."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),

@@ -1,0 +1,94 @@
+"""Programs of a person's own: plain text, wrong paths, bad ends, and programs that will not go."""
+
+import asyncio
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tacit.harness.drivers.catalogue import build
+from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.port import FailureKind
+from tests.harness.drivers.rigs import RULES, Eye, alive, offspring, soon, turn, until
+
+
+def program(state, code, *, plain=False):
+    return build("command", Options(str(state), command=(sys.executable, "-c", code), plain_text=plain))
+
+
+async def test_plain_text_goes_in_and_comes_out(tmp_path):
+    code = "import sys, os; print(sys.stdin.read().upper(), '/', os.environ['TACIT_RULES'])"
+    driver = program(tmp_path, code, plain=True)
+    outcome = await soon(driver.run(turn("grüß gott"), Eye()))
+    assert (outcome.text, outcome.failure) == (f"GRÜSS GOTT / {RULES}", None)
+    assert not driver.traits.boundaries
+
+
+async def test_a_program_need_not_read_its_turn(tmp_path):
+    driver = program(tmp_path, 'print(\'{"text": "always the same"}\')')
+    assert (await soon(driver.run(turn("x" * 2**20), Eye()))).text == "always the same"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "word"),
+    [
+        ("pass", FailureKind.RETRYABLE, "rubbish"),
+        ("print('no JSON')", FailureKind.RETRYABLE, "rubbish"),
+        ("raise SystemExit(1)", FailureKind.RETRYABLE, "agent_error"),
+        ("raise SystemExit(78)", FailureKind.PERMANENT, "agent_error"),
+        ("import os; os.kill(os.getpid(), 9)", FailureKind.RETRYABLE, "agent_died"),
+        ('print(\'{"text": "half"}\'); raise SystemExit(1)', FailureKind.RETRYABLE, "agent_error"),
+    ],
+)
+async def test_a_bad_end_is_a_failure(tmp_path, code, kind, word):
+    outcome = await soon(program(tmp_path, code).run(turn(), Eye()))
+    assert (outcome.failure.kind, outcome.failure.code, outcome.text) == (kind, word, "")
+
+
+async def test_bytes_that_are_no_text_are_rubbish(tmp_path):
+    driver = program(tmp_path, "import sys; sys.stdout.buffer.write(b'\\xff\\xfe')", plain=True)
+    assert (await soon(driver.run(turn(), Eye()))).failure.code == "rubbish"
+
+
+@pytest.mark.parametrize("change", [{"command": ("/no/such/program",)}, {"directory": "/no/such/folder"}])
+async def test_what_cannot_be_run_waits_for_a_person(tmp_path, change):
+    options = Options(str(tmp_path), command=(sys.executable, "-c", "pass"))
+    outcome = await soon(build("command", replace(options, **change)).run(turn(), Eye()))
+    assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.PERMANENT, "agent_error")
+
+
+async def test_a_program_that_will_not_go_is_made_to_with_all_it_started(tmp_path):
+    stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    code = (
+        "import subprocess, sys, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        f"subprocess.Popen([sys.executable, '-c', {stubborn!r}], start_new_session=True);"
+        'print(\'{"type": "text", "text": "ready"}\', flush=True); time.sleep(600)'
+    )
+    driver, asked, eye, before = program(tmp_path, code), turn(), Eye(), offspring()
+    running = asyncio.create_task(driver.run(asked, eye))
+    await until(lambda: eye.events)
+    started = offspring() - before
+    assert len(started) == 2
+    await driver.cancel(asked.turn_id)
+    assert (await soon(running, 10)).failure.kind is FailureKind.CANCELLED
+    assert alive(started) == set()
+
+
+async def test_what_a_program_says_on_stderr_stays_in_its_folder(tmp_path, capfd):
+    driver = program(tmp_path, "import sys; print('private', file=sys.stderr); print('{\"text\": \"ok\"}')")
+    assert (await soon(driver.run(turn(), Eye()))).text == "ok"
+    log = tmp_path / "stderr.log"
+    assert log.read_text() == "private\n"
+    assert log.stat().st_mode & 0o077 == 0
+    assert "private" not in "".join(capfd.readouterr())
+
+
+async def test_a_reply_ends_the_turn_whoever_still_holds_the_line(tmp_path):
+    code = (
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+        'print(\'{"text": "done"}\', flush=True)'
+    )
+    before = offspring()
+    outcome = await soon(program(tmp_path, code).run(turn(), Eye()), 8)
+    assert (outcome.text, outcome.failure) == ("done", None)
+    assert offspring() == before

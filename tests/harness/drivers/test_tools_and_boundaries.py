@@ -1,0 +1,68 @@
+"""The agent's hands: a real MCP server is called by the real agent, and each end of a call is a boundary."""
+
+import pytest
+
+from tacit.harness.drivers.port import FailureKind, Insert, Stop, ToolEnded, ToolStarted, Usage
+from tests.harness.drivers.rigs import Eye, soon, turn
+from tests.model_server import Call, Say
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_the_agent_calls_a_tool_that_it_was_given(handy, model, tools, state):
+    model.script(Call("read_note", {"name": "x"}), Say("it is blue"))
+    eye = Eye()
+    outcome = await soon(handy.run(turn("what says x?", tools=tools), eye))
+    assert (outcome.text, outcome.failure) == ("it is blue", None)
+    assert outcome.tool_calls == ("notes.read_note",)
+    assert "secret-of-the-room x" in (state / "notes.log").read_text()
+    assert any("the note x says blue" in text for text in model.calls[1].texts("tool"))
+    assert outcome.usage == Usage(200, 40, 80)
+
+
+async def test_a_tools_end_is_a_boundary(handy, model, tools):
+    model.script(Call("read_note", {"name": "x"}), Call("read_note", {"name": "y"}), Say("both"))
+    eye = Eye()
+    await soon(handy.run(turn(tools=tools), eye))
+    calls = [event for event in eye.events if isinstance(event, ToolStarted | ToolEnded)]
+    assert [(type(event), event.name) for event in calls] == [
+        (ToolStarted, "notes.read_note"),
+        (ToolEnded, "notes.read_note"),
+    ] * 2
+    assert [ended.ok for ended in eye.boundaries] == [True, True]
+    assert len({ended.call_id for ended in eye.boundaries}) == 2
+
+
+async def test_a_tool_that_fails_is_told_to_model_and_watch(handy, model, tools):
+    model.script(Call("read_note", {"name": "torn"}), Say("sorry"))
+    eye = Eye()
+    assert (await soon(handy.run(turn(tools=tools), eye))).text == "sorry"
+    assert [ended.ok for ended in eye.boundaries] == [False]
+    assert any("torn" in text for text in model.calls[1].texts("tool"))
+
+
+@pytest.mark.spec("C2A-081")
+async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, model, tools):
+    model.follow(
+        lambda seen: Say(f"answer {len(model.calls)}") if model.calls else Call("read_note", {"name": "x"})
+    )
+    outcome = await soon(handy.run(turn("QUESTION", tools=tools), Eye(Insert("URGENT NEWS"))))
+    assert outcome.failure is None
+    last = model.calls[-1]
+    if handy.traits.inserts:
+        assert any("URGENT NEWS" in text for text in last.texts("user"))
+        assert not any("URGENT NEWS" in text for text in last.texts("system", "developer", "tool"))
+        assert any("the note x says blue" in text for text in last.texts("tool"))
+        assert outcome.text == f"answer {len(model.calls) - 1}"
+    else:
+        assert not any("URGENT NEWS" in text for _, text in last.said)
+
+
+async def test_stop_at_a_boundary_ends_the_turn_there(handy, model, tools):
+    model.follow(lambda seen: Say("too late") if model.calls else Call("read_note", {"name": "x"}))
+    eye = Eye(Stop())
+    outcome = await soon(handy.run(turn(tools=tools), eye), 8)
+    assert outcome.failure.kind is FailureKind.CANCELLED
+    assert isinstance(eye.events[-1], ToolEnded)
+    model.script(Say("next"))
+    assert (await soon(handy.run(turn(tools=tools), Eye()))).text == "next"

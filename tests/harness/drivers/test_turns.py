@@ -1,0 +1,173 @@
+"""What all drivers have in common, tried on a backend that does not do as it is told."""
+
+import asyncio
+
+import pytest
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.harness.drivers.io import turns
+from tacit.harness.drivers.io.turns import NoSteering, SessionDriver
+from tacit.harness.drivers.port import (
+    FailureKind,
+    Proceed,
+    Standing,
+    Stop,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    Traits,
+)
+from tests.harness.drivers.rigs import RULES, Eye, soon, turn
+
+
+class Backend(NoSteering):
+    """Does what the test says, and keeps a diary."""
+
+    traits = Traits("odd", steers=False, inserts=False, boundaries=True, resumes=True)
+
+    def __init__(self, act=None, opening=None):
+        self.alive = False
+        self.session_id = None
+        self.diary = []
+        self.act = act
+        self.opening = opening
+        self.begun = asyncio.Event()
+
+    async def open(self, standing, session_id):
+        self.diary.append(f"open {standing.rules} {session_id}")
+        if self.opening is not None:
+            raise self.opening
+        self.alive, self.session_id = True, session_id or "s1"
+
+    async def perform(self, live):
+        self.begun.set()
+        if self.act is not None:
+            return await self.act(live)
+        return live.outcome(text="done", session_id=self.session_id)
+
+    async def interrupt(self, live):
+        self.diary.append("interrupt")
+
+    async def kill(self):
+        self.diary.append("kill")
+        self.alive = False
+
+
+async def forever(live):
+    await asyncio.Event().wait()
+
+
+async def test_an_agent_that_does_not_stop_is_ended_by_force(monkeypatch):
+    monkeypatch.setattr(turns, "_GRACE", 0.05)
+    backend = Backend(forever)
+    driver, asked = SessionDriver(backend), turn()
+    running = asyncio.create_task(driver.run(asked, Eye()))
+    await soon(backend.begun.wait())
+    await driver.cancel(asked.turn_id)
+    assert (await soon(running)).failure.kind is FailureKind.CANCELLED
+    assert backend.diary[-2:] == ["interrupt", "kill"]
+    assert backend.diary.count("kill") == 2  # before it was opened, and now
+    assert not backend.alive
+    backend.act = None
+    outcome = await soon(driver.run(turn(), Eye()))
+    assert (outcome.text, backend.diary[-1]) == ("done", f"open {RULES} s1")
+
+
+async def test_a_time_limit_covers_a_start_that_hangs(monkeypatch):
+    monkeypatch.setattr(turns, "_GRACE", 0.05)
+    backend = Backend()
+
+    async def hang(standing, session_id):
+        await asyncio.Event().wait()
+
+    backend.open = hang
+    outcome = await soon(SessionDriver(backend).run(turn(time_limit=0.05), Eye()))
+    assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.RETRYABLE, "time_limit")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (Unavailable("not now"), FailureKind.RETRYABLE, "agent_died"),
+        (Refused("driver_unusable", "no such program"), FailureKind.PERMANENT, "agent_error"),
+    ],
+)
+async def test_an_agent_that_cannot_start_is_an_outcome_of_the_turn_and_an_error_of_the_start(
+    error, kind, code
+):
+    backend = Backend(opening=error)
+    driver = SessionDriver(backend)
+    with pytest.raises(type(error)):
+        await driver.start(Standing(RULES))
+    assert backend.diary[-1] == "kill"
+    failure = (await soon(driver.run(turn(), Eye()))).failure
+    assert (failure.kind, failure.code) == (kind, code)
+
+
+async def test_a_second_start_of_a_live_agent_does_nothing_and_new_rules_open_it_anew():
+    backend = Backend()
+    driver = SessionDriver(backend)
+    await driver.start(Standing("A"), "s7")
+    await driver.start(Standing("A"))
+    await driver.run(turn(rules="A"), Eye())
+    await driver.run(turn(rules="B"), Eye())
+    assert [line for line in backend.diary if line.startswith("open")] == ["open A s7", "open B s7"]
+
+
+async def test_a_stop_at_a_boundary_is_the_last_thing_the_watch_hears():
+    async def act(live):
+        await live.saw(ToolStarted("1", "t"))
+        order = await live.boundary(ToolEnded("1", "t", ok=True))
+        assert isinstance(order, Stop)
+        await live.saw(TextDelta("too late"))
+        assert isinstance(await live.boundary(ToolEnded("2", "t", ok=True)), Stop)
+        return live.outcome(text="too late")
+
+    eye = Eye(Stop())
+    outcome = await soon(SessionDriver(Backend(act)).run(turn(), eye))
+    assert outcome.failure.kind is FailureKind.CANCELLED
+    assert (outcome.text, outcome.tool_calls) == ("", ("t",))
+    assert eye.kinds() == ["ToolStarted", "ToolEnded"]
+    assert len(eye.boundaries) == 1
+
+
+async def test_a_boundary_that_was_cancelled_while_it_was_asked_is_a_stop():
+    asked, orders = turn(), []
+
+    class Canceller(Eye):
+        async def at_boundary(self, ended):
+            await driver.cancel(asked.turn_id)
+            return Proceed()
+
+    async def act(live):
+        orders.append(await live.boundary(ToolEnded("1", "t", ok=True)))
+        return live.outcome(text="too late")
+
+    driver = SessionDriver(Backend(act))
+    outcome = await soon(driver.run(asked, Canceller()))
+    assert outcome.failure.kind is FailureKind.CANCELLED
+    assert isinstance(orders[0], Stop)
+
+
+async def test_close_ends_running_and_waiting_turns_and_later_ones_until_started_again(monkeypatch):
+    monkeypatch.setattr(turns, "_GRACE", 0.05)
+    backend = Backend(forever)
+    backend.interrupt = lambda live: asyncio.sleep(0)
+    driver = SessionDriver(backend)
+    running = [asyncio.create_task(driver.run(turn(), Eye())) for _ in range(3)]
+    await soon(backend.begun.wait())
+    await soon(driver.close(), 10)
+    for outcome in await soon(asyncio.gather(*running)):
+        assert outcome.failure.kind is FailureKind.CANCELLED
+    assert (await driver.run(turn(), Eye())).failure.kind is FailureKind.CANCELLED
+    backend.act = None
+    await driver.start(Standing(RULES))
+    assert (await driver.run(turn(), Eye())).text == "done"
+
+
+async def test_unknown_turns_are_neither_steered_nor_a_fault():
+    driver = SessionDriver(Backend())
+    assert await driver.steer("nobody", "hello") is False
+    await driver.cancel("nobody")
+    await driver.close()
+    await driver.close()
