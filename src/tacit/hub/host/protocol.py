@@ -157,7 +157,9 @@ class Conversation:
             accepted=self._hub.host.accepted,
         )
         if self._transport == "http":
-            await self._hub.host.record_session(self.link)
+            # A plain request beside a live connection changes nothing of what was agreed on that one.
+            if self._hub.host.link(self._group_id, self._session) is None:
+                await self._hub.host.record_session(self.link)
         else:
             await self._hub.host.attach(self.link)
         return answer
