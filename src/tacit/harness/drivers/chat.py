@@ -1,0 +1,151 @@
+"""Chat Completions: how a request is put together, how a streamed answer is gathered, what is remembered.
+
+Pure. The standing rules are the one system message, the prompts are user messages, and a session is the
+list of turns that were finished; the oldest whole turns are forgotten when it grows beyond its measure.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from tacit.harness.drivers.port import Usage
+from tacit.harness.drivers.reading import Message, count, part, parts, text
+
+_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME_LIMIT: Final = 64
+MEMORY: Final = 200_000
+"""Characters of earlier turns that are sent along."""
+
+Turn = list[Message]
+
+
+def wire_name(server: str, tool: str) -> str:
+    """A tool's name as these endpoints take it."""
+    return _NOT_IN_NAMES.sub("_", f"{server}__{tool}")[:_NAME_LIMIT]
+
+
+def definition(name: str, description: str, schema: Message) -> Message:
+    """A tool as it is offered to the model."""
+    return {
+        "type": "function",
+        "function": {"name": name, "description": description, "parameters": schema},
+    }
+
+
+def request(*, model: str, rules: str, earlier: list[Turn], current: Turn, tools: list[Message]) -> Message:
+    """The body of a model call."""
+    messages = [{"role": "system", "content": rules}] if rules else []
+    messages += [message for turn in earlier for message in turn]
+    body: Message = {"model": model, "messages": [*messages, *current], "stream": True}
+    body["stream_options"] = {"include_usage": True}
+    return body | ({"tools": tools} if tools else {})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asks for."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+    def parsed(self) -> Message | None:
+        """The arguments; None when they are not a JSON object."""
+        try:
+            return msgspec.json.decode(self.arguments or "{}", type=dict[str, Any])
+        except msgspec.DecodeError:
+            return None
+
+
+@dataclass(slots=True)
+class Answer:
+    """A model's answer while it comes in. `whole` when the server said that it ended."""
+
+    said: str = ""
+    whole: bool = False
+    usage: Usage = field(default_factory=Usage)
+    error: Message | None = None
+    _calls: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+
+    def take(self, chunk: Message) -> str:
+        """Add a chunk of the stream; the text in it."""
+        if chunk.get("error"):
+            self.error = part(chunk, "error")
+        if counts := part(chunk, "usage"):
+            self.usage = _usage(counts)
+        piece = ""
+        for choice in parts(chunk, "choices")[:1]:
+            delta = part(choice, "delta") or part(choice, "message")
+            piece += text(delta, "content")
+            for position, call in enumerate(parts(delta, "tool_calls")):
+                self._call(call, position)
+            self.whole = self.whole or bool(text(choice, "finish_reason"))
+        self.said += piece
+        return piece
+
+    def _call(self, call: Message, position: int) -> None:
+        number = count(call, "index") if "index" in call else position
+        found = self._calls.setdefault(number, ["", "", ""])
+        function = part(call, "function")
+        found[0] = text(call, "id") or found[0]
+        found[1] += text(function, "name")
+        found[2] += text(function, "arguments")
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The tool calls asked for, in order."""
+        ordered = (self._calls[number] for number in sorted(self._calls))
+        return [
+            ToolCall(call_id or f"call_{at}", name, words)
+            for at, (call_id, name, words) in enumerate(ordered)
+        ]
+
+    def message(self) -> Message:
+        """The answer as a message to remember."""
+        found: Message = {"role": "assistant", "content": self.said or None}
+        if calls := self.calls:
+            found["tool_calls"] = [
+                {
+                    "id": call.call_id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments or "{}"},
+                }
+                for call in calls
+            ]
+        return found
+
+
+def _usage(counts: Message) -> Usage:
+    cached = count(part(counts, "prompt_tokens_details"), "cached_tokens")
+    return Usage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), cached)
+
+
+def done_so_far(turn: Turn) -> Turn:
+    """What a turn that was ended early leaves behind: the calls that were answered, and else nothing.
+
+    A turn without effects is as if it had never been, so that the merged turn that follows is not told twice.
+    """
+    last = max((at for at, message in enumerate(turn) if message.get("role") == "tool"), default=-1)
+    answered = {
+        text(message, "tool_call_id") for message in turn[: last + 1] if message.get("role") == "tool"
+    }
+    for message in turn[: last + 1]:
+        if any(text(call, "id") not in answered for call in parts(message, "tool_calls")):
+            return []
+    return turn[: last + 1]
+
+
+def remembered(earlier: list[Turn], limit: int = MEMORY) -> list[Turn]:
+    """The latest turns that fit."""
+    kept: list[Turn] = []
+    room = limit
+    for turn in reversed(earlier):
+        room -= len(msgspec.json.encode(turn))
+        if room < 0:
+            break
+        kept.insert(0, turn)
+    return kept

@@ -1,0 +1,122 @@
+"""The language of the `command` driver: a turn as one JSON object in, the reply as JSON lines or text out.
+
+In, one object: `turn_id`, `rules`, `prompt`, `session_id`, `directory`, and `tools`, a list of objects with
+`name` and either `command` and `environment` or `url` and `token`.
+
+Out, one object a line. Any number of `{"type": "text", "text"}` and of `{"type": "tool_started" |
+"tool_ended", "id", "name", "ok"}`, and last `{"type": "reply", "text", "usage": {"input", "output",
+"cached"}, "cost_usd", "session_id", "failure": {"kind", "code", "retry_after"}}`. All but `text` may be
+left out, so a program that prints `{"text": "hello"}` is a whole agent.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tacit.harness.drivers.failures import permanent, retryable
+from tacit.harness.drivers.port import (
+    Failure,
+    TextDelta,
+    ToolAddress,
+    ToolEnded,
+    ToolServer,
+    ToolStarted,
+    TurnEvent,
+    Usage,
+)
+from tacit.harness.drivers.reading import Message, count, part, text
+
+if TYPE_CHECKING:
+    from tacit.harness.drivers.port import TurnRequest
+
+_HOPELESS: Final = frozenset({64, 65, 66, 67, 68, 69, 70, 72, 73, 76, 77, 78, 126, 127})
+"""Exit codes that say "used wrongly" or "not allowed" by the custom of `sysexits` and of shells."""
+_WORDS: Final = {"rate_limited", "model_unavailable", "rubbish", "time_limit", "agent_error"}
+_FINAL_WORDS: Final = {"model_refused", "signed_out", "over_budget", "context_full"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A program's last word."""
+
+    text: str = ""
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    session_id: str | None = None
+    failure: Failure | None = None
+
+
+def turn(request: TurnRequest, session_id: str | None) -> bytes:
+    """The turn for stdin."""
+    standing = request.standing
+    return msgspec.json.encode(
+        {
+            "turn_id": request.turn_id,
+            "rules": standing.rules,
+            "prompt": request.prompt,
+            "session_id": session_id,
+            "directory": standing.directory,
+            "tools": [_server(server) for server in standing.tools],
+        }
+    )
+
+
+def _server(server: ToolServer) -> Message:
+    if isinstance(server, ToolAddress):
+        return {"name": server.name, "url": server.url, "token": server.token}
+    return {"name": server.name, "command": list(server.command), "environment": dict(server.environment)}
+
+
+def line(data: bytes) -> TurnEvent | Reply | None:
+    """One line of stdout; None when it is nothing of ours."""
+    try:
+        message = msgspec.json.decode(data, type=dict[str, object])
+    except msgspec.DecodeError:
+        return None
+    match text(message, "type"):
+        case "text":
+            return TextDelta(text(message, "text"))
+        case "tool_started":
+            return ToolStarted(text(message, "id"), text(message, "name"))
+        case "tool_ended":
+            return ToolEnded(text(message, "id"), text(message, "name"), ok=message.get("ok") is not False)
+        case "reply" | "":
+            return _reply(message)
+        case _:
+            return None
+
+
+def _reply(message: Message) -> Reply:
+    counts, cost = part(message, "usage"), message.get("cost_usd")
+    return Reply(
+        text=text(message, "text"),
+        usage=Usage(count(counts, "input"), count(counts, "output"), count(counts, "cached")),
+        cost_usd=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        session_id=text(message, "session_id") or None,
+        failure=_failure(part(message, "failure")) if message.get("failure") else None,
+    )
+
+
+def _failure(said: Message) -> Failure:
+    word, after = text(said, "code"), said.get("retry_after")
+    seconds = float(after) if isinstance(after, int | float) and not isinstance(after, bool) else None
+    if text(said, "kind") == "permanent":
+        return permanent(word if word in _FINAL_WORDS else "agent_error")  # pyright: ignore[reportArgumentType]
+    code = word if word in _WORDS else "agent_error"
+    return retryable(code, retry_after=seconds)  # pyright: ignore[reportArgumentType]
+
+
+def ended(code: int) -> Failure | None:
+    """What a program's exit code says about its turn."""
+    if code == 0:
+        return None
+    if code < 0:
+        return retryable("agent_died", hint="the program was ended by a signal")
+    if code in _HOPELESS:
+        return permanent("agent_error", hint=f"the program ended with code {code}")
+    return retryable("agent_error", hint=f"the program ended with code {code}")

@@ -1,0 +1,1 @@
+"""Where drivers touch the world: processes, pipes and sockets."""

@@ -1,0 +1,276 @@
+"""The `acp` driver: any agent that speaks the Agent Client Protocol over stdio, by the official package.
+
+The protocol has no place for system text: the standing rules go before the first prompt of every opened
+session, as a block of their own in the user role. It takes no text into a running turn, and a second prompt
+must wait: the driver port sees to that. Boundaries are seen, but the agent does not wait at them. The agent's
+own requests for permission are answered by the access a person granted; calls to the chat tools are always
+allowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.harness.drivers import acp as reading
+from tacit.harness.drivers.environment import agent_environment
+from tacit.harness.drivers.failures import cancelled, permanent
+from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.missing import needs
+from tacit.harness.drivers.io.turns import NoSteering
+from tacit.harness.drivers.port import TextDelta, ToolAddress, ToolEnded, Traits, TurnOutcome, Usage
+
+if TYPE_CHECKING:
+    from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
+
+    from tacit.harness.drivers.io.turns import LiveTurn
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.port import Standing, ToolServer
+
+_TRAITS: Final = Traits("acp", steers=False, inserts=False, boundaries=True, resumes=True)
+
+
+class Line(Protocol):
+    """The part of the package's connection that we use; its own types are lost behind decorators."""
+
+    async def initialize(self, **params: Any) -> InitializeResponse:
+        """Greet."""
+        ...
+
+    async def new_session(self, **params: Any) -> NewSessionResponse:
+        """Open a session."""
+        ...
+
+    async def load_session(self, **params: Any) -> object:
+        """Open an earlier session."""
+        ...
+
+    async def prompt(self, **params: Any) -> PromptResponse:
+        """Run a turn."""
+        ...
+
+    async def cancel(self, **params: Any) -> None:
+        """End a turn."""
+        ...
+
+    async def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+class Acp(NoSteering):
+    """The backend: one agent process, one session in it."""
+
+    def __init__(self, options: Options) -> None:
+        if not options.command:
+            raise Refused("driver_unusable", "the acp driver needs an agent's command after `--`")
+        self._options = options
+        self._child: Child | None = None
+        self._line: Line | None = None
+        self._session: str | None = None
+        self._rules: str | None = None
+        self._telling: Telling | None = None
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do."""
+        return _TRAITS
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child is not None and self._child.alive
+
+    @property
+    def session_id(self) -> str | None:
+        """The session's id."""
+        return self._session
+
+    async def open(self, standing: Standing, session_id: str | None) -> None:
+        """Start the agent and open or load a session."""
+        try:
+            from acp import RequestError, connect_to_agent
+        except ImportError as error:
+            raise needs("acp") from error
+        options = self._options
+        state = Path(options.state)
+        for folder in (state / "home", state / "work"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        directory = standing.directory or options.directory or str(state / "work")
+        self._child = child = await Child.start(
+            options.command,
+            environment=agent_environment(
+                os.environ, home=str(state / "home"), use_my_config=options.use_my_config
+            ),
+            directory=directory,
+            stderr=state / "stderr.log",
+        )
+        self._telling = Telling(options, {server.name for server in standing.tools})
+        connection: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
+        self._line = line = cast("Line", connection)
+        self._rules = standing.rules
+        try:
+            async with asyncio.timeout(options.start_limit):
+                self._session = await _session(line, standing, directory, session_id)
+        except TimeoutError as error:
+            raise Unavailable("the agent was not ready in time") from error
+        except (RequestError, ConnectionError, ValueError) as error:
+            raise Unavailable("the agent did not open a session") from error
+
+    async def perform(self, live: LiveTurn) -> TurnOutcome:
+        """Send the prompt and wait for the end of the turn."""
+        from acp import RequestError, text_block
+
+        line, telling, session = self._line, self._telling, self._session
+        if line is None or telling is None or session is None:
+            raise Unavailable("the agent is not running")
+        blocks = [text_block(part) for part in (self._rules, live.request.prompt) if part]
+        telling.begin(live)
+        try:
+            result = await line.prompt(session_id=session, prompt=list(blocks))
+            self._rules = None
+            said = await telling.finish()
+        except RequestError as error:
+            return live.outcome(session_id=session, failure=reading.failure(error.code))
+        except (ConnectionError, ValueError) as error:
+            raise Unavailable("the agent's process ended") from error
+        finally:
+            await telling.stop()
+        return _outcome(live, result, said, session)
+
+    async def interrupt(self, live: LiveTurn) -> None:
+        """Ask for the turn's end."""
+        del live
+        if self._line is not None and self._session is not None:
+            with suppress(ConnectionError):
+                await self._line.cancel(session_id=self._session)
+
+    async def kill(self) -> None:
+        """End the agent and what it started."""
+        child, line = self._child, self._line
+        self._child = self._line = None
+        if child is not None:
+            await child.end()
+        if line is not None:
+            await line.close()
+
+
+async def _session(line: Line, standing: Standing, directory: str, session_id: str | None) -> str:
+    from acp import PROTOCOL_VERSION, RequestError
+    from acp.schema import ClientCapabilities, Implementation
+
+    hello = await line.initialize(
+        protocol_version=PROTOCOL_VERSION,
+        client_capabilities=ClientCapabilities(),
+        client_info=Implementation(name="tacit", version="1"),
+    )
+    servers: list[Any] = [_server(server) for server in standing.tools]
+    abilities = hello.agent_capabilities
+    if session_id is not None and abilities is not None and abilities.load_session:
+        try:
+            await line.load_session(cwd=directory, session_id=session_id, mcp_servers=servers)
+        except RequestError:
+            pass  # no longer there: a new one begins
+        else:
+            return session_id
+    return (await line.new_session(cwd=directory, mcp_servers=servers)).session_id
+
+
+def _server(server: ToolServer) -> Any:
+    from acp.schema import EnvVariable, HttpHeader, HttpMcpServer, McpServerStdio
+
+    if isinstance(server, ToolAddress):
+        headers = [HttpHeader(name="Authorization", value=f"Bearer {server.token}")] if server.token else []
+        return HttpMcpServer(type="http", name=server.name, url=server.url, headers=headers)
+    program, *rest = server.command
+    environment = [EnvVariable(name=name, value=value) for name, value in server.environment.items()]
+    return McpServerStdio(name=server.name, command=program, args=rest, env=environment)
+
+
+def _outcome(live: LiveTurn, result: PromptResponse, said: str, session: str) -> TurnOutcome:
+    if (counts := result.usage) is not None:
+        cached = counts.cached_read_tokens or 0
+        live.usage += Usage(counts.input_tokens, counts.output_tokens, cached)
+    match result.stop_reason:
+        case "cancelled":
+            return live.outcome(session_id=session, failure=cancelled())
+        case "refusal":
+            return live.outcome(session_id=session, failure=permanent("model_refused"))
+        case "max_tokens" if not said:
+            return live.outcome(session_id=session, failure=permanent("context_full"))
+        case _:
+            return live.outcome(text=said, session_id=session)
+
+
+class Telling:
+    """What the agent tells us during a turn, passed on in the order in which it came.
+
+    The package runs each message as a task of its own; here they enter a queue at once and leave it one by
+    one.
+    """
+
+    def __init__(self, options: Options, servers: set[str]) -> None:
+        self._options = options
+        self._servers = servers
+        self._news: asyncio.Queue[Any] = asyncio.Queue()
+        self._reader: asyncio.Task[None] | None = None
+        self._calls: dict[str, str] = {}
+        self._said: list[str] = []
+
+    def begin(self, live: LiveTurn) -> None:
+        """Listen for this turn."""
+        self._news, self._said, self._calls = asyncio.Queue(), [], {}
+        self._reader = asyncio.create_task(self._read(live))
+
+    async def finish(self) -> str:
+        """Wait until all that was told has been passed on; the text after the last tool call."""
+        self._news.put_nowait(None)
+        if self._reader is not None:
+            await self._reader
+        return "".join(self._said)
+
+    async def stop(self) -> None:
+        """Listen no more."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.cancel()
+            await asyncio.wait({reader})
+
+    async def _read(self, live: LiveTurn) -> None:
+        while (update := await self._news.get()) is not None:
+            event = reading.event(update, self._calls)
+            if isinstance(event, TextDelta):
+                self._said.append(event.text)
+            elif event is not None:
+                self._said.clear()
+            if isinstance(event, ToolEnded):
+                await live.boundary(event)
+            elif event is not None:
+                await live.saw(event)
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        """The agent says something."""
+        del session_id
+        if self._reader is not None:
+            self._news.put_nowait(update.model_dump(by_alias=True, exclude_none=True, mode="json"))
+
+    async def request_permission(self, session_id: str, tool_call: Any, options: list[Any], **_: Any) -> Any:
+        """The agent asks whether it may."""
+        from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
+
+        del session_id
+        wanted = reading.permission(
+            tool_call.model_dump(by_alias=True, exclude_none=True, mode="json"),
+            self._servers,
+            self._options.access,
+        )
+        for option in options:
+            if option.kind in wanted:
+                return RequestPermissionResponse(
+                    outcome=AllowedOutcome(outcome="selected", option_id=option.option_id)
+                )
+        return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))

@@ -1,0 +1,281 @@
+"""The `claude` driver: Claude Code's own program, through its official Python package.
+
+The package speaks the program's control language: hooks, interruption, results. The process is ours, so
+that its environment, its group and its end are (`_Line`). Hooks hold the agent at every tool boundary until
+the watch has answered. Text for a boundary halts the turn there and continues the same session with a user
+message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.base.errors import Unavailable
+from tacit.harness.drivers import claude
+from tacit.harness.drivers.environment import agent_environment
+from tacit.harness.drivers.failures import cancelled
+from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.missing import needs
+from tacit.harness.drivers.io.turns import NoSteering
+from tacit.harness.drivers.port import (
+    Insert,
+    Proceed,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    Traits,
+    TurnOutcome,
+)
+from tacit.harness.drivers.reading import Message, part, text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from claude_agent_sdk import AssistantMessage, ClaudeSDKClient, ResultMessage
+
+    from tacit.harness.drivers.io.turns import LiveTurn
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.port import Standing
+
+_TRAITS: Final = Traits("claude", steers=False, inserts=True, boundaries=True, resumes=True)
+_LOOK_AGAIN: Final = 0.05
+
+
+class Claude(NoSteering):
+    """The backend: one Claude Code process, one session in it."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._child: Child | None = None
+        self._client: ClaudeSDKClient | None = None
+        self._messages: AsyncIterator[Any] | None = None
+        self._session: str | None = None
+        self._spent = 0.0
+        self._live: LiveTurn | None = None
+        self._insert: list[str] = []
+        self._word: str | None = None
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do."""
+        return _TRAITS
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child is not None and self._child.alive
+
+    @property
+    def session_id(self) -> str | None:
+        """The session's id."""
+        return self._session
+
+    async def open(self, standing: Standing, session_id: str | None) -> None:
+        """Start the process, connect to it, and wait for the tools."""
+        try:
+            async with asyncio.timeout(self._options.start_limit):
+                try:
+                    await self._connect(standing, session_id)
+                except Unavailable:
+                    if session_id is None:
+                        raise
+                    await self.kill()  # the session is no longer there: a new one begins
+                    await self._connect(standing, None)
+        except TimeoutError as error:
+            raise Unavailable("Claude Code was not ready in time") from error
+
+    async def _connect(self, standing: Standing, session_id: str | None) -> None:
+        try:
+            from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ClaudeSDKError, HookMatcher
+        except ImportError as error:
+            raise needs("claude") from error
+        self._child = child = await self._start(standing, session_id)
+        watch = [HookMatcher(hooks=[self._hook])]
+        hooks = {"PreToolUse": watch, "PostToolUse": watch, "PostToolUseFailure": watch}
+        options = ClaudeAgentOptions(hooks=hooks)  # pyright: ignore[reportArgumentType]
+        self._client = client = ClaudeSDKClient(options, transport=_line(child))
+        self._session, self._spent = session_id, 0.0
+        try:
+            await client.connect()
+            self._messages = client.receive_messages()
+            await self._tools_ready(client, {server.name for server in standing.tools})
+        except (ClaudeSDKError, OSError) as error:
+            raise Unavailable("Claude Code did not start") from error
+        except Exception as error:
+            if type(error) is not Exception:  # the package raises bare ones when its process ends
+                raise
+            raise Unavailable("Claude Code did not start") from error
+
+    async def _start(self, standing: Standing, session_id: str | None) -> Child:
+        options = self._options
+        state = Path(options.state)
+        home, work, tools = state / "home", state / "work", state / "tools.json"
+        for folder in (home, work):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_private(tools, msgspec.json.encode(claude.tools_file(standing)))
+        line = claude.arguments(
+            standing,
+            model=options.model,
+            access=options.access,
+            session_id=session_id,
+            tools_file=str(tools),
+            use_my_config=options.use_my_config,
+        )
+        settings = claude.settings(
+            base_url=options.base_url,
+            key=options.key,
+            retries=options.model_retries,
+            config=str(home / ".claude"),
+            use_my_config=options.use_my_config,
+        )
+        return await Child.start(
+            [*(options.command or (_binary(),)), *line],
+            environment=agent_environment(
+                os.environ, home=str(home), use_my_config=options.use_my_config, settings=settings
+            ),
+            directory=standing.directory or options.directory or str(work),
+            stderr=state / "stderr.log",
+        )
+
+    async def _tools_ready(self, client: ClaudeSDKClient, names: set[str]) -> None:
+        while names:
+            status = await client.get_mcp_status()
+            states = {server["name"]: server["status"] for server in status["mcpServers"]}
+            if any(states.get(name) not in {"pending", "connected"} for name in names):
+                raise Unavailable("the chat tools did not start inside Claude Code")
+            if all(states[name] == "connected" for name in names):
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def perform(self, live: LiveTurn) -> TurnOutcome:
+        """Run a turn, continued after every text that was put in at a boundary."""
+        self._live, self._insert = live, []
+        try:
+            prompt = live.request.prompt
+            while True:
+                outcome = await self._ask(live, prompt)
+                if not self._insert or outcome.failure is not None or live.shut:
+                    return outcome
+                prompt, self._insert = "\n\n".join(self._insert), []
+        finally:
+            self._live = None
+
+    async def _ask(self, live: LiveTurn, prompt: str) -> TurnOutcome:
+        from claude_agent_sdk import AssistantMessage, ClaudeSDKError, ResultMessage, StreamEvent
+
+        client, messages = self._client, self._messages
+        if client is None or messages is None:
+            raise Unavailable("Claude Code is not running")
+        self._word = None
+        try:
+            await client.query(prompt)
+            async for message in messages:
+                if isinstance(message, StreamEvent) and message.parent_tool_use_id is None:
+                    delta = part(message.event, "delta")
+                    if piece := text(delta, "text"):
+                        await live.saw(TextDelta(piece))
+                elif isinstance(message, AssistantMessage):
+                    self._note(message)
+                elif isinstance(message, ResultMessage):
+                    return self._result(live, message)
+        except (ClaudeSDKError, OSError) as error:
+            raise Unavailable("Claude Code's process ended") from error
+        raise Unavailable("Claude Code's process ended")
+
+    def _note(self, message: AssistantMessage) -> None:
+        if message.error is not None:
+            self._word = message.error
+
+    def _result(self, live: LiveTurn, result: ResultMessage) -> TurnOutcome:
+        self._session = result.session_id or self._session
+        live.usage += claude.usage(result.usage)
+        if result.total_cost_usd is not None:  # a running total of the process
+            live.cost_usd = (live.cost_usd or 0.0) + max(0.0, result.total_cost_usd - self._spent)
+            self._spent = result.total_cost_usd
+        if (result.terminal_reason or "").startswith("aborted"):
+            return live.outcome(session_id=self._session, failure=cancelled())
+        if result.is_error:
+            failure = claude.failure(self._word, result.api_error_status, result.subtype)
+            return live.outcome(session_id=self._session, failure=failure)
+        return live.outcome(text=result.result or "", session_id=self._session)
+
+    async def _hook(self, event: Any, tool_use_id: str | None, context: Any) -> Any:
+        """A tool is about to run, or has run. Claude waits for what is returned."""
+        del context
+        live, call_id = self._live, tool_use_id or ""
+        name = claude.tool_name(text(event, "tool_name"))
+        if live is None or live.shut:
+            return {"continue_": False, "stopReason": claude.HALTED}
+        if event["hook_event_name"] == "PreToolUse":
+            await live.saw(ToolStarted(call_id, name))
+            return {}
+        ended = ToolEnded(call_id, name, ok=event["hook_event_name"] == "PostToolUse")
+        order = await live.boundary(ended)
+        if isinstance(order, Insert):
+            self._insert.append(order.text)
+        return {} if isinstance(order, Proceed) else {"continue_": False, "stopReason": claude.HALTED}
+
+    async def interrupt(self, live: LiveTurn) -> None:
+        """Ask for the turn's end."""
+        del live
+        if self._client is not None:
+            with suppress(OSError):
+                await self._client.interrupt()
+
+    async def kill(self) -> None:
+        """End the process and the tools it started."""
+        client, child = self._client, self._child
+        self._client = self._child = self._messages = None
+        if child is not None:
+            await child.end()
+        if client is not None:
+            await client.disconnect()
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+
+
+def _binary() -> str:
+    import claude_agent_sdk
+
+    found = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
+    if not found.exists():
+        raise needs("claude")
+    return str(found)
+
+
+def _line(child: Child) -> Any:
+    """The package's own idea of a line to the program, over our process."""
+    from claude_agent_sdk import ProcessError, Transport
+
+    class Line(Transport):
+        async def connect(self) -> None:
+            return
+
+        async def write(self, data: str) -> None:
+            await child.send(data.encode())
+
+        async def read_messages(self) -> AsyncIterator[Message]:
+            while line := await child.line():
+                with suppress(msgspec.DecodeError):
+                    yield msgspec.json.decode(line, type=dict[str, Any])
+            raise ProcessError("the process ended", exit_code=child.exit_code)
+
+        async def close(self) -> None:
+            await child.end()
+
+        def is_ready(self) -> bool:
+            return child.alive
+
+        async def end_input(self) -> None:
+            child.stdin.close()
+
+    return Line()

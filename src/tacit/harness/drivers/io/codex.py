@@ -1,0 +1,221 @@
+"""The `codex` driver: Codex's own app-server, steered and interrupted over stdio.
+
+Codex takes text into a running turn (`turn/steer`): it drops what it was generating, or waits for the tool
+that runs, and asks the model again with the text added in the user role. So both `steer` and `Insert` at a
+boundary are real here. The official Python package is used for the binary it brings; its client is not,
+since it passes the whole environment on and reads each turn on a thread of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tacit.base.errors import PeerFault, Unavailable
+from tacit.harness.drivers import codex
+from tacit.harness.drivers.environment import agent_environment
+from tacit.harness.drivers.failures import cancelled, retryable
+from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.json_rpc import RpcPeer
+from tacit.harness.drivers.io.missing import needs
+from tacit.harness.drivers.port import Insert, ToolEnded, Traits, TurnOutcome
+from tacit.harness.drivers.reading import Message, part, text
+
+if TYPE_CHECKING:
+    from tacit.harness.drivers.io.turns import LiveTurn
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.port import Standing
+
+_TRAITS: Final = Traits("codex", steers=True, inserts=True, boundaries=True, resumes=True)
+
+
+class Codex:
+    """The backend: one app-server process, one thread in it."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._peer: RpcPeer | None = None
+        self._thread = ""
+        self._turn = ""
+        self._counted = codex.usage({})
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do."""
+        return _TRAITS
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._peer is not None and self._peer.child.alive
+
+    @property
+    def session_id(self) -> str | None:
+        """The thread's id."""
+        return self._thread or None
+
+    async def open(self, standing: Standing, session_id: str | None) -> None:
+        """Start the process, open or resume the thread, and wait for the tools."""
+        options = self._options
+        state = Path(options.state)
+        home, directory = state / "home", standing.directory or options.directory or str(state / "work")
+        for folder in (home, state / "work"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        child = await Child.start(
+            [*(options.command or (_binary(),)), *self._arguments()],
+            environment=self._environment(home),
+            directory=directory,
+            stderr=state / "stderr.log",
+        )
+        self._peer = RpcPeer(child, codex.refusal)
+        try:
+            async with asyncio.timeout(options.start_limit):
+                await self._open_thread(self._peer, standing, directory, session_id)
+        except TimeoutError as error:
+            raise Unavailable("Codex was not ready in time") from error
+        except PeerFault as error:
+            raise Unavailable("Codex refused to open a session") from error
+
+    def _arguments(self) -> list[str]:
+        options = self._options
+        lines = codex.settings(
+            model=options.model,
+            base_url=options.base_url,
+            retries=options.model_retries,
+            use_my_config=options.use_my_config,
+        )
+        return [part for line in lines for part in ("-c", line)] + ["app-server", "--listen", "stdio://"]
+
+    def _environment(self, home: Path) -> dict[str, str]:
+        options = self._options
+        settings = {codex.KEY: options.key or "none"}
+        if not options.use_my_config:
+            settings["CODEX_HOME"] = str(home)
+        return agent_environment(
+            os.environ, home=str(home), use_my_config=options.use_my_config, settings=settings
+        )
+
+    async def _open_thread(
+        self, peer: RpcPeer, standing: Standing, directory: str, session_id: str | None
+    ) -> None:
+        client = {"name": "tacit", "title": "Tacit", "version": "1"}
+        await peer.request("initialize", {"clientInfo": client, "capabilities": {"experimentalApi": True}})
+        await peer.notify("initialized")
+        params = codex.opening(standing, directory=directory, access=self._options.access)
+        result = await self._resumed(peer, params, session_id)
+        if result is None:
+            result = await peer.request("thread/start", params)
+        self._thread = text(part(result, "thread"), "id")
+        waiting = {server.name for server in standing.tools}
+        while waiting:
+            notice = await peer.notice()
+            if notice["method"] == "mcpServer/startupStatus/updated":
+                _ready_tool(part(notice, "params"), waiting)
+
+    async def _resumed(self, peer: RpcPeer, params: Message, session_id: str | None) -> Message | None:
+        if session_id is None:
+            return None
+        try:
+            return await peer.request("thread/resume", {"threadId": session_id, **params})
+        except PeerFault:
+            return None  # no longer there: a new thread begins
+
+    async def perform(self, live: LiveTurn) -> TurnOutcome:
+        """Run a turn in the thread."""
+        peer = self._peer
+        if peer is None:
+            raise Unavailable("Codex is not running")
+        params = {"threadId": self._thread, "input": codex.user_input(live.request.prompt)}
+        try:
+            started = await peer.request("turn/start", params)
+        except PeerFault:
+            return live.outcome(session_id=self.session_id, failure=retryable("agent_error"))
+        self._turn = text(part(started, "turn"), "id")
+        try:
+            return await self._follow(peer, live)
+        finally:
+            self._turn = ""
+
+    async def _follow(self, peer: RpcPeer, live: LiveTurn) -> TurnOutcome:
+        said: list[Message] = []
+        while True:
+            notice = await peer.notice()
+            method, params = text(notice, "method"), part(notice, "params")
+            if (text(params, "turnId") or text(part(params, "turn"), "id")) != self._turn:
+                continue
+            if method == "turn/completed":
+                return self._completed(live, part(params, "turn"), said)
+            if method == "thread/tokenUsage/updated":
+                self._count(live, part(params, "tokenUsage"))
+            elif method == "item/completed" and text(part(params, "item"), "type") == "agentMessage":
+                said.append(part(params, "item"))
+            await self._tell(live, method, params)
+
+    async def _tell(self, live: LiveTurn, method: str, params: Message) -> None:
+        event = codex.event(method, params)
+        if isinstance(event, ToolEnded):
+            order = await live.boundary(event)
+            if isinstance(order, Insert):
+                await self.steer(live, order.text)
+        elif event is not None:
+            await live.saw(event)
+
+    def _count(self, live: LiveTurn, counts: Message) -> None:
+        total = codex.usage(part(counts, "total"))
+        if total != self._counted:  # Codex repeats its count after a call that failed
+            live.usage += codex.usage(part(counts, "last"))
+            self._counted = total
+
+    def _completed(self, live: LiveTurn, turn: Message, said: list[Message]) -> TurnOutcome:
+        if turn.get("status") == "completed":
+            return live.outcome(text=codex.final_text(said), session_id=self.session_id)
+        failed = turn.get("status") == "failed"
+        failure = codex.failure(part(turn, "error")) if failed else cancelled()
+        return live.outcome(session_id=self.session_id, failure=failure)
+
+    async def steer(self, live: LiveTurn, text: str) -> bool:
+        """Merge text into the running turn."""
+        if self._peer is None or not self._turn or live.shut:
+            return False
+        params = {
+            "threadId": self._thread,
+            "expectedTurnId": self._turn,
+            "input": codex.user_input(text),
+        }
+        try:
+            await self._peer.request("turn/steer", params)
+        except PeerFault:
+            return False  # it was just ending
+        return True
+
+    async def interrupt(self, live: LiveTurn) -> None:
+        """Ask for the turn's end."""
+        del live
+        if self._peer is not None and self._turn:
+            try:
+                await self._peer.request("turn/interrupt", {"threadId": self._thread, "turnId": self._turn})
+            except PeerFault:
+                return  # it ended by itself
+
+    async def kill(self) -> None:
+        """End the process and the tools it started."""
+        peer, self._peer = self._peer, None
+        if peer is not None:
+            await peer.close()
+
+
+def _ready_tool(params: Message, waiting: set[str]) -> None:
+    if params.get("status") in {"failed", "cancelled"} and params.get("name") in waiting:
+        raise Unavailable("the chat tools did not start inside Codex")
+    if params.get("status") == "ready":
+        waiting.discard(str(params.get("name")))
+
+
+def _binary() -> str:
+    try:
+        from codex_cli_bin import bundled_codex_path
+    except ImportError as error:
+        raise needs("codex") from error
+    return str(bundled_codex_path())

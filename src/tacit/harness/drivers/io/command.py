@@ -1,0 +1,131 @@
+"""The `command` driver: a program of the person's own, run once for each turn.
+
+It runs in the person's environment, since it is theirs. Cancelling ends its whole process group.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.harness.drivers import command
+from tacit.harness.drivers.environment import agent_environment
+from tacit.harness.drivers.failures import retryable
+from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.turns import NoSteering
+from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome
+
+if TYPE_CHECKING:
+    from tacit.harness.drivers.io.turns import LiveTurn
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.port import Standing
+
+_TEXT_LIMIT = 4 * 2**20
+
+
+class Command(NoSteering):
+    """The backend: nothing runs between turns."""
+
+    def __init__(self, options: Options) -> None:
+        if not options.command:
+            raise Refused("driver_unusable", "the command driver needs a program after `--`")
+        self._options = options
+        self._child: Child | None = None
+        self._session: str | None = None
+        self._open = False
+
+    @property
+    def traits(self) -> Traits:
+        """A program that speaks plain text shows nothing of what it does."""
+        talks = not self._options.plain_text
+        return Traits("command", steers=False, inserts=False, boundaries=talks, resumes=talks)
+
+    @property
+    def alive(self) -> bool:
+        """Whether turns may run."""
+        return self._open
+
+    @property
+    def session_id(self) -> str | None:
+        """What the program called its session."""
+        return self._session
+
+    async def open(self, standing: Standing, session_id: str | None) -> None:
+        """Make the folders; the program starts with the turn."""
+        del standing
+        (Path(self._options.state) / "work").mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._session = session_id
+        self._open = True
+
+    async def perform(self, live: LiveTurn) -> TurnOutcome:
+        """Run the program for this turn."""
+        options, request = self._options, live.request
+        self._child = child = await Child.start(
+            options.command,
+            environment=agent_environment(
+                os.environ, home="", use_my_config=True, settings={"TACIT_RULES": request.standing.rules}
+            ),
+            directory=request.standing.directory or options.directory or str(Path(options.state) / "work"),
+            stderr=Path(options.state) / "stderr.log",
+        )
+        try:
+            await self._tell(
+                child, request.prompt.encode() if options.plain_text else command.turn(request, self._session)
+            )
+            reply = await (self._plain(child) if options.plain_text else self._lines(child, live))
+            failure = command.ended(await child.wait())
+        finally:
+            await self._end_child()
+        if reply is None:
+            return live.outcome(failure=failure or retryable("rubbish", hint="the program gave no reply"))
+        live.usage += reply.usage
+        live.cost_usd = reply.cost_usd
+        self._session = reply.session_id or self._session
+        return live.outcome(text=reply.text, session_id=self._session, failure=reply.failure or failure)
+
+    async def _tell(self, child: Child, data: bytes) -> None:
+        try:
+            await child.send(data)
+        except Unavailable:
+            return  # a program need not read its turn
+        finally:
+            child.stdin.close()
+
+    async def _plain(self, child: Child) -> command.Reply | None:
+        data = await child.stdout.read(_TEXT_LIMIT)
+        while more := await child.stdout.read(_TEXT_LIMIT - len(data)):
+            data += more
+        try:
+            return command.Reply(text=data.decode().strip())
+        except UnicodeDecodeError:
+            return None
+
+    async def _lines(self, child: Child, live: LiveTurn) -> command.Reply | None:
+        reply: command.Reply | None = None
+        while data := await child.line():
+            said = command.line(data)
+            if isinstance(said, command.Reply):
+                reply = said
+            elif isinstance(said, ToolEnded):
+                await live.boundary(said)
+            elif said is not None:
+                await live.saw(said)
+        return reply
+
+    async def interrupt(self, live: LiveTurn) -> None:
+        """End the program."""
+        del live
+        if self._child is not None:
+            await self._child.end(politely=False)
+
+    async def _end_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            await child.end(politely=False)
+
+    async def kill(self) -> None:
+        """End the program, if one runs."""
+        self._open = False
+        await self._end_child()

@@ -1,0 +1,249 @@
+"""The driver port: what the harness may ask of an agent, and what it hears back (C2A-082, C2A-180, C2A-219).
+
+The rule owned here: one turn at a time, and every turn that was begun ends in exactly one `TurnOutcome`,
+whatever happens to the agent behind it. A failure is a value, never an exception, and says whether trying
+again is sensible. Standing rules go where the agent keeps system or developer text, the prompt goes in the
+user role, and neither ever takes the other's place (C2A-100).
+
+Pure types. No driver, process, clock or room is known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgram:
+    """An MCP server that the agent starts itself and speaks to over stdio."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """What the server needs beside PATH. A token belongs here, not on a command line that others can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAddress:
+    """An MCP server reached over streamable HTTP with a bearer token."""
+
+    name: str
+    url: str
+    token: str = field(default="", repr=False)
+
+
+ToolServer = ToolProgram | ToolAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What holds for many turns. When it changes between turns, the driver opens its session anew with it."""
+
+    rules: str
+    """The standing rules (C2A-098, C2A-099), ours alone: they go where the agent keeps system text."""
+    tools: tuple[ToolServer, ...] = ()
+    """Where the model gets the chat tools. Calls to these need nobody's approval: the hub judges each one."""
+    directory: str | None = None
+    """The working directory; None is an empty folder of the driver's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """One turn."""
+
+    turn_id: str
+    standing: Standing
+    prompt: str
+    """The wrapped events (C2A-096), always in the user role."""
+    time_limit: float = 600.0
+    """Seconds until the turn is given up as `time_limit`, a failure that may be tried again."""
+
+
+class FailureKind(StrEnum):
+    """What the harness should make of a turn without an answer."""
+
+    RETRYABLE = "retryable"
+    """The same turn may succeed later: model overloaded, line lost, process died, time limit (C2A-163)."""
+    PERMANENT = "permanent"
+    """Trying again would fail alike until a person acts: no credit, wrong key, unknown model."""
+    CANCELLED = "cancelled"
+    """The harness asked for it."""
+
+
+FailureCode = Literal[
+    "cancelled",
+    "time_limit",
+    "agent_died",
+    "agent_error",
+    "model_unavailable",
+    "rate_limited",
+    "rubbish",
+    "model_refused",
+    "signed_out",
+    "over_budget",
+    "context_full",
+]
+"""Why, in a word that logs and people can read. It never holds what anybody wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a turn has no answer."""
+
+    kind: FailureKind
+    code: FailureCode
+    hint: str = ""
+    """What a person can do about it; our own words."""
+    retry_after: float | None = None
+    """Seconds the model's server asked us to wait, when it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one turn. `cached` is the part of `input` that was read from the model's cache."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input + other.input, self.output + other.output, self.cached + other.cached)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn ended. Without a failure, `text` is the agent's last word; empty text is silence."""
+
+    turn_id: str
+    text: str = ""
+    tool_calls: tuple[str, ...] = ()
+    """Names of the tools called, in order, as `server.tool` for MCP tools."""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = None
+    """What the agent says the turn cost; None when it does not say."""
+    session_id: str | None = None
+    """The agent's own name for this conversation, to be kept and given to `start` after a restart."""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of what the model is saying."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool call began."""
+
+    call_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A tool call ended: a tool boundary. `ok` is false when the tool said that it failed."""
+
+    call_id: str
+    name: str
+    ok: bool
+
+
+TurnEvent = TextDelta | ToolStarted | ToolEnded
+
+
+@dataclass(frozen=True, slots=True)
+class Proceed:
+    """Go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Put this text before the model, in the user role, before it goes on (`immediate`, C2A-081, C2A-082)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the turn here as cancelled: no further model call, no further tool."""
+
+
+BoundaryOrder = Proceed | Insert | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a driver can do, so that the harness knows beforehand."""
+
+    name: str
+    steers: bool
+    """`steer` merges text into a running turn. Where not, the harness cancels and merges (C2A-188)."""
+    inserts: bool
+    """`Insert` at a tool boundary is obeyed. Where not, it is ignored: the harness must cancel and merge."""
+    boundaries: bool
+    """Tool boundaries are seen at all. Where not, a turn is one piece: only `cancel` reaches into it."""
+    resumes: bool
+    """A session survives a restart of the process by its `session_id`."""
+
+
+class Watch(Protocol):
+    """The harness's eye on one running turn. Neither method may raise; both are awaited, in order."""
+
+    async def saw(self, event: TurnEvent) -> None:
+        """Something happened in the turn. `ToolEnded` comes before `at_boundary` for the same call."""
+        ...
+
+    async def at_boundary(self, ended: ToolEnded) -> BoundaryOrder:
+        """What to do at this tool boundary. The agent waits for the answer where it can be made to."""
+        ...
+
+
+class Driver(Protocol):
+    """An agent that runs turns, one at a time."""
+
+    @property
+    def traits(self) -> Traits:
+        """What this driver can do."""
+        ...
+
+    async def start(self, standing: Standing, session_id: str | None = None) -> None:
+        """Open the agent, continuing the session `session_id` where it still exists.
+
+        Raises `Unavailable` when the agent cannot be run (not installed, does not start), `Refused` when
+        its options are wrong. Starting again after the agent died is the way back; a second start of a live
+        agent does nothing.
+        """
+        ...
+
+    async def run(self, turn: TurnRequest, watch: Watch) -> TurnOutcome:
+        """Run one turn to its outcome. A second call waits for the first; a dead agent is started again.
+
+        Never raises for what the agent or its model did. When the calling task is cancelled the turn is
+        cancelled too.
+        """
+        ...
+
+    async def steer(self, turn_id: str, text: str) -> bool:
+        """Offer more text to the running turn; true when the model will see it in this turn.
+
+        False when no such turn runs, it is ending, or the driver cannot: nothing was done then.
+        """
+        ...
+
+    async def cancel(self, turn_id: str) -> None:
+        """End the turn: its `run` gives `cancelled`, and after this returns its watch hears nothing more.
+
+        A turn that is waiting to run never begins; an unknown or ended turn is no fault.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End every process this driver started, the turn in it as cancelled. Can be called twice."""
+        ...

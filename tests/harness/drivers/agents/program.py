@@ -1,0 +1,57 @@
+"""A program for the `command` driver: reads a turn, thinks, prints events and a reply."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from thinking import Mind, ModelFault
+
+CODES = {429: "rate_limited", 401: "signed_out", 400: "model_refused"}
+
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+
+async def main():
+    turn = json.load(sys.stdin)
+    session = turn["session_id"] or f"s{os.getpid()}"
+    file = Path(os.environ["SESSIONS"]) / session
+    earlier = json.loads(file.read_text()) if file.exists() else []
+
+    async def on_text(text):
+        say(type="text", text=text)
+
+    async def on_tool_started(call_id, name):
+        say(type="tool_started", id=call_id, name=name)
+
+    async def on_tool_ended(call_id, name, ok):
+        say(type="tool_ended", id=call_id, name=name, ok=ok)
+
+    mind = Mind(asyncio.to_thread, on_text, on_tool_started, on_tool_ended)
+    messages = [
+        {"role": "system", "content": turn["rules"]},
+        *earlier,
+        {"role": "user", "content": turn["prompt"]},
+    ]
+    try:
+        text = await mind.think(messages, turn["tools"])
+    except ModelFault as fault:
+        kind = "permanent" if fault.status in {400, 401} else "retryable"
+        code = CODES.get(fault.status, "model_unavailable" if fault.status else "rubbish")
+        say(
+            type="reply",
+            failure={"kind": kind, "code": code, "retry_after": int(fault.retry_after or 0) or None},
+        )
+        return
+    file.write_text(
+        json.dumps(
+            [*earlier, {"role": "user", "content": turn["prompt"]}, {"role": "assistant", "content": text}]
+        )
+    )
+    say(type="reply", text=text, usage=mind.usage, session_id=session)
+
+
+asyncio.run(main())
