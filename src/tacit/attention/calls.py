@@ -59,8 +59,8 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
     details: dict[str, Any] = {}
     target = arguments.get("target")
     if isinstance(target, str):
-        place = gate.place_for(target, caller)
-        details = {"conversation": place.conversation.id, "thread": place.conversation.thread}
+        conversation, thread = leaving.place_of(gate.place_for(target, caller).conversation)
+        details = {"conversation": conversation, "thread": thread}
     found: list[Written] = [
         records.Audit(
             what=name,

@@ -160,7 +160,8 @@ def reroute(
     load = {agent: attention.duties.open_of(agent) for agent in attention.sessions}
     to = escalation.route(
         around.roster,
-        held | {said.author if said is not None else ""},
+        held,
+        author=said.author if said is not None else "",
         owners=_owners(attention, conversation),
         eligible=eligible if eligible is not None else frozenset(attention.sessions),
         load=load,

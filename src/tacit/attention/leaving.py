@@ -24,8 +24,8 @@ Place = tuple[str, str | None]
 
 
 def place_of(conversation: Conversation) -> Place:
-    """A conversation and, inside it, a thread."""
-    return conversation.id, conversation.thread
+    """A conversation and, inside it, a thread; a dm is one place, however its messages hang together."""
+    return conversation.id, None if conversation.kind is ConversationKind.DM else conversation.thread
 
 
 @dataclass(frozen=True, slots=True)
