@@ -32,11 +32,13 @@ class State(StrEnum):
     LAPSED = "lapsed"
 
 
+# A question that lapsed is asked anew; that it lapsed need not be written down.
 TRANSITIONS: Final[dict[tuple[State | None, State], bool]] = {
     (None, State.ASKED): True,
     (State.ASKED, State.GRANTED): True,
     (State.ASKED, State.DENIED): True,
     (State.ASKED, State.LAPSED): True,
+    (State.ASKED, State.ASKED): True,
     (State.DENIED, State.ASKED): True,
     (State.LAPSED, State.ASKED): True,
 }

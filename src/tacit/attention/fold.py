@@ -372,10 +372,8 @@ class Attention:
         if record.action in {"take", "assign", "release", "expire"}:
             held = record.action in {"take", "assign"}
             for offer in self.offered(record.target):
-                again = replace(
-                    offer, held=held, at=offer.at if held else at, assigned=offer.assigned and held
-                )
-                self.offers[offer.event_id] = again
+                since, assigned = (offer.at, offer.assigned) if held else (at, False)
+                self.offers[offer.event_id] = replace(offer, held=held, at=since, assigned=assigned)
         root = record.target.removeprefix("thread:") if record.target.startswith("thread:") else record.thread
         if root is None:
             return
@@ -383,9 +381,9 @@ class Attention:
             self.threads[root] = self.threads.get(root, _EMPTY) | {record.session}
             if record.target.startswith("thread:"):
                 self.thread_owner[root] = record.session
-        elif record.target.startswith("thread:") and self.thread_owner.get(root) == record.session:
-            if record.action in {"release", "expire"}:
-                del self.thread_owner[root]
+        ended = record.action in {"release", "expire"} and record.target.startswith("thread:")
+        if ended and self.thread_owner.get(root) == record.session:
+            del self.thread_owner[root]
 
     def offered(self, target: str) -> list[Offer]:
         """The open questions that a claim on this event or thread covers."""

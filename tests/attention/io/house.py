@@ -96,8 +96,11 @@ class House(World):
         prints = upkeep.fingerprint(self.folder)
         upkeep.rebuild(self.folder, self.clock, self.entropy, self.settings, Attendant)
         after = self.folds()
-        assert {key: (before.get(key), after.get(key)) for key in before.keys() | after.keys()
-                if before.get(key) != after.get(key)} == {}  # fmt: skip
+        keys = sorted(before.keys() | after.keys())
+        differing = {
+            key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)
+        }
+        assert not differing, differing
         assert upkeep.fingerprint(self.folder) == prints
         report = upkeep.verify(self.folder, self.entropy)
         assert report.sound, report.problems

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
+import pytest
 from tests.hub.room import WAIT, Room, Socket, config
 from tests.ledger.world import HandClock, SeededEntropy
 
@@ -34,13 +35,11 @@ GREETING = {
 @contextmanager
 def refused(code: str, row: str | None = None) -> Iterator[None]:
     """Expect the hub's no with this code."""
-    try:
+    with pytest.raises(Refused) as caught:
         yield
-    except Refused as no:
-        assert no.code == code, (no.code, no.message, no.details)
-        assert row is None or row in {no.row, (no.details or {}).get("row")}, (no.row, no.details)  # noqa: PT017
-        return
-    raise AssertionError(f"it was not refused with {code}")
+    no = caught.value
+    assert no.code == code, (no.code, no.message, no.details)
+    assert row is None or row in {no.row, (no.details or {}).get("row")}, (no.row, no.details)
 
 
 def capable(**changes: bool) -> dict[str, dict[str, bool]]:
@@ -55,7 +54,9 @@ def capable(**changes: bool) -> dict[str, dict[str, bool]]:
 class Agent:
     """One agent with the reference client; accepts what it hears, unless it is told to wait."""
 
-    def __init__(self, stage: Stage, group: str, name: str, token: str, *, accepts: bool, **habits: Any) -> None:
+    def __init__(
+        self, stage: Stage, group: str, name: str, token: str, *, accepts: bool, **habits: Any
+    ) -> None:
         self.name = name
         self.token = token
         self.group = group
@@ -124,7 +125,11 @@ class Agent:
         if heard["conversation"]["kind"] == "dm":
             given["directedness"] = more.get("directedness", "to_me")
         sent = await self.session.send(
-            target, text, key=key or f"{self.name}:{heard['eventId']}:{text}", in_reply_to=heard["eventId"], **given
+            target,
+            text,
+            key=key or f"{self.name}:{heard['eventId']}:{text}",
+            in_reply_to=heard["eventId"],
+            **given,
         )
         return sent.event_id
 
@@ -186,7 +191,11 @@ class Stage(Room):
     async def recorded(self, kind: str, **wanted: Any) -> list[dict[str, Any]]:
         """The data of the records of a kind that hold these members."""
         found = await self.events(self.group_id, kinds=f"x.c2a.{kind}")
-        return [one["data"] for one in found if all(one["data"].get(key) == value for key, value in wanted.items())]
+        return [
+            one["data"]
+            for one in found
+            if all(one["data"].get(key) == value for key, value in wanted.items())
+        ]
 
     async def delivered(self, event: Any, **wanted: Any) -> list[str]:
         """To whom an event was delivered, as the ledger says."""
@@ -217,7 +226,10 @@ class Stage(Room):
     async def wire(self, name: str, *, greet: bool = True, **greeting: Any) -> AsyncIterator[Raw]:
         """A raw connection that answers nothing by itself."""
         headers = {"Authorization": f"Bearer {self.tokens[name]}"}
-        async with self.session.ws_connect(self.url + "/c2a", headers=headers, max_msg_size=0) as ws, Raw(ws) as raw:
+        async with (
+            self.session.ws_connect(self.url + "/c2a", headers=headers, max_msg_size=0) as ws,
+            Raw(ws) as raw,
+        ):
             if greet:
                 await raw.call("initialize", **{**GREETING, **greeting})
             yield raw
