@@ -29,11 +29,7 @@ LABELS = (
     "東京の引っ越し計画を相談する場所",
     "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789",
 )
-WORDS = (
-    "the plan for the site is late and nobody knows which port does what when the disk fills up again we need a "
-    "second key so please deploy restart check review approve question request asks in about release planning june "
-    "großer Umzug nach Köln 東京の引っ越し計画 zebra 4711 hunter2 thanks can could would you who how why"
-).split()
+WORDS = ["the", "plan", "for", "the", "site", "is", "late", "and", "nobody", "knows", "which", "port", "does", "what", "when", "the", "disk", "fills", "up", "again", "we", "need", "a", "second", "key", "so", "please", "deploy", "restart", "check", "review", "approve", "question", "request", "asks", "in", "about", "release", "planning", "june", "großer", "Umzug", "nach", "Köln", "東京の引っ越し計画", "zebra", "4711", "hunter2", "thanks", "can", "could", "would", "you", "who", "how", "why"]
 SHAPES = (
     "@ops {}",
     "@ops {}?",
