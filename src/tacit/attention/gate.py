@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.attention.claims import Held
-    from tacit.attention.fold import Attention
+    from tacit.attention.fold import Attention, Said
     from tacit.attention.roster import Roster
     from tacit.attention.values import Decision
     from tacit.ledger.envelope import Event
@@ -200,7 +200,7 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
     what = approvals.fingerprint("send", session, send.target, send.body)
     return Surroundings(
         kind=conversation.kind,
-        known_target=place.known or (said is not None and said.conversation.id == conversation.id),
+        known_target=place.known or _is_where(said, place),
         writable=place.writable,
         found=send.in_reply_to is None or answered is not None,
         ephemeral=caller.ephemeral,
@@ -219,6 +219,11 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
         reveals_private=reveals,
         approval=approvals.required(attention.approvals, session, what, now) if reveals else None,
     )
+
+
+def _is_where(said: Said | None, place: Place) -> bool:
+    """A channel that the session knows because it answers something there; nowhere is no such place."""
+    return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
 
 
 def _holder(event_id: str, thread: str | None, caller: Caller) -> Held | None:

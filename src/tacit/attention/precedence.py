@@ -168,9 +168,7 @@ def _shared(agent: str, heard: Heard, state: ConversationState) -> Situation | N
     return None
 
 
-def _is_chatter(
-    found: Situation, agent: str, heard: Heard, state: ConversationState, roster: Roster
-) -> bool:
+def _is_chatter(found: Situation, agent: str, heard: Heard, state: ConversationState, roster: Roster) -> bool:
     """Workers talk in a thread of the lead's: it hears of that when somebody means it, or looks (C2A-156)."""
     led = agent in roster.leads and agent in state.owners
     return found is Situation.THREAD_REPLY and heard.by_agent and led

@@ -45,7 +45,9 @@ async def test_initialize_agrees_on_a_version_and_on_what_both_can(stage):
     for missing in ("protocolVersion", "clientInfo", "capabilities"):
         async with stage.wire("ann", greet=False) as wire:
             with pytest.raises(Failed) as no:
-                await wire.call("initialize", **{key: value for key, value in GREETING.items() if key != missing})
+                await wire.call(
+                    "initialize", **{key: value for key, value in GREETING.items() if key != missing}
+                )
             assert no.value.rpc == -32602
     for wanted, agreed in (("2026-06-24", "2026-06-24"), (OLDER, OLDER), ("2027-01-01", "2026-06-24")):
         async with stage.wire("ann", greet=False) as wire:
@@ -55,7 +57,9 @@ async def test_initialize_agrees_on_a_version_and_on_what_both_can(stage):
         with pytest.raises(Failed) as old:
             await wire.call("initialize", **{**GREETING, "protocolVersion": "2020-01-01"})
         assert (old.value.rpc, old.value.body["details"]["supported"]) == (-32002, ["2026-06-24", OLDER])
-        answer = await wire.call("initialize", **{**GREETING, "capabilities": {"delivery": {"ack": True}, "x": 1}})
+        answer = await wire.call(
+            "initialize", **{**GREETING, "capabilities": {"delivery": {"ack": True}, "x": 1}}
+        )
         assert answer["capabilities"]["delivery"] == {"ack": True, "redelivery": False, "idempotency": False}
         assert not any(answer["capabilities"]["chatTools"].values())
         assert (await wire.call("tools/list"))["tools"] == []
@@ -134,7 +138,10 @@ async def test_without_redelivery_nothing_is_tried_again_on_the_same_connection(
         await once.delivery()
         first = await more.delivery()
         second = await more.delivery()
-        assert (first["params"]["reliability"]["attempt"], second["params"]["reliability"]["attempt"]) == (1, 2)
+        assert (first["params"]["reliability"]["attempt"], second["params"]["reliability"]["attempt"]) == (
+            1,
+            2,
+        )
         await more.accept(second)
         # ben was asked twice by now; what ann hears next is something else.
         other = await stage.tell("@ann and now?")
@@ -150,10 +157,16 @@ async def test_only_a_yes_accepts_and_a_refusal_is_kept_and_not_repeated(stage):
         await wire.say(id=first["id"], result={"accepted": False})
         again = await wire.delivery()
         assert again["params"]["reliability"]["attempt"] == 2
-        await wire.say(id=again["id"], error={"code": -32602, "message": "no", "data": {"code": "invalid_request"}})
+        await wire.say(
+            id=again["id"], error={"code": -32602, "message": "no", "data": {"code": "invalid_request"}}
+        )
         async with stage.stream(stage.group_id, kinds="x.c2a.audit") as stream:
             audit = (await stream.event())["data"]
-        assert (audit["what"], audit["session"], audit["event_id"]) == ("delivery", "ann", first["params"]["eventId"])
+        assert (audit["what"], audit["session"], audit["event_id"]) == (
+            "delivery",
+            "ann",
+            first["params"]["eventId"],
+        )
         assert audit["details"] == {"number": -32602}
         other = await stage.tell("@ann and now?")
         assert (await wire.delivery())["params"]["eventId"] == other["id"]
@@ -169,7 +182,8 @@ async def test_notifications_of_a_utility_that_was_not_agreed_are_dropped(stage,
         event = await stage.tell("@ann build it")
         await wire.accept(await wire.delivery())
         await wire.say(
-            method="notifications/log", params={"level": "warning", "message": "disk is slow", "data": {"x": 1}}
+            method="notifications/log",
+            params={"level": "warning", "message": "disk is slow", "data": {"x": 1}},
         )
         await wire.say(
             method="notifications/progress",
@@ -177,7 +191,7 @@ async def test_notifications_of_a_utility_that_was_not_agreed_are_dropped(stage,
         )
         await stage.edit(event, "@ann build it twice")
         edited = await wire.note()
-        while edited["method"] not in {"chat/deliver"} or edited["params"]["eventId"] == event["id"]:
+        while edited["method"] != "chat/deliver" or edited["params"]["eventId"] == event["id"]:
             assert edited["method"] == "notifications/cancelled"
             assert agreed
             edited = await wire.note()
@@ -237,5 +251,7 @@ async def test_the_last_connection_of_a_session_wins_and_goes_on_where_the_first
 
 async def test_a_token_that_is_no_actors_opens_no_session(stage):
     for token, status in ((stage.owner, 403), ("nonsense", 401)):
-        answer = await stage.call("POST", "/c2a", token=token, json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        answer = await stage.call(
+            "POST", "/c2a", token=token, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        )
         assert answer.status == status

@@ -107,9 +107,9 @@ async def test_an_accepted_delivery_is_written_down_and_changes_no_disposition(s
     assert (first["ok"], first["status"], first["duplicate"]) == (True, "delivered", False)
     again = (await harness.tool("chat.send_message", **sent))["result"]
     assert (again["eventId"], again["duplicate"]) == (first["eventId"], True)
-    assert [one["data"]["disposition"] for one in await stage.events(stage.group_id, kinds="x.c2a.disposition")] == [
-        "responded"
-    ]
+    assert [
+        one["data"]["disposition"] for one in await stage.events(stage.group_id, kinds="x.c2a.disposition")
+    ] == ["responded"]
 
 
 @pytest.mark.spec("C2A-009", "C2A-011", "C2A-161")

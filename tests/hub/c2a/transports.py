@@ -198,7 +198,9 @@ class OverWebhook(Harness):
     async def _hooked(self, request: web.Request) -> web.Response:
         body = await request.read()
         parts = dict(part.split("=", 1) for part in request.headers["Tacit-Signature"].split(","))
-        expected = hmac.new(self.secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
+        expected = hmac.new(
+            self.secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256
+        ).hexdigest()
         assert hmac.compare_digest(parts["v1"], expected)
         self.checked += 1
         answer = await self.took(json.loads(body))
