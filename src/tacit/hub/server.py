@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.hub.config import HubConfig
+    from tacit.ledger.io.store import Options
 
 Handler = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
 
@@ -83,9 +84,9 @@ def _events(
 class Server:
     """A hub that listens."""
 
-    def __init__(self, config: HubConfig) -> None:
+    def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         self.config = config
-        self.hub = Hub(config)
+        self.hub = Hub(config, options)
         self._runner: web.AppRunner | None = None
         self._stopped = False
         self.port = config.port

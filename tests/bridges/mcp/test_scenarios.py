@@ -35,7 +35,9 @@ async def test_an_agent_pulls_claims_answers_once_and_is_refused_where_silence_i
         assert (again["eventId"], again["duplicate"]) == (first["eventId"], True)
         copy = await ada.refused("chat_send_message", content=ANSWER, inReplyTo=asked, idempotencyKey="other")
         assert copy["code"] == "already_responded"
-        forbidden = await ada.refused("chat_send_message", content="Wonderful, I was thirsty.", inReplyTo=idle)
+        forbidden = await ada.refused(
+            "chat_send_message", content="Wonderful, I was thirsty.", inReplyTo=idle
+        )
         assert (forbidden["code"], forbidden["details"]["remedy"]) == ("policy_forbids", "stay silent")
         assert (await ada.inbox())["waiting"] == 0
     said = await group.said_by("ada")
