@@ -137,6 +137,10 @@ class Live:
                 self.detach(follower)
                 follower.outlet.cut(follower.subscription, follower.seq, "stopping")
 
+    def present(self, group_id: str) -> list[str]:
+        """The principals that follow a group now."""
+        return sorted({follower.principal for follower in self._followers.get(group_id, {})})
+
     def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
         """Tell the other followers of a group that somebody is typing; a signal, not an event."""
         followers = self._followers.get(group_id, {})

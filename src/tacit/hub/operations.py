@@ -262,15 +262,6 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
     )
 
 
-async def search(hub: Hub, credential: Credential, request: requests.Search) -> object:
-    """Messages that contain every word, newest first."""
-    group = await group_of(hub, credential, request.group_id)
-    found = await hub.desk.read(
-        lambda reader: reader.search(group, credential.principal, request.q, request.limit)
-    )
-    return {"events": views.events(found)}
-
-
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
     """The shared context and the task store (CCCS-118)."""
     if "context" not in hub.config.settings.profiles:

@@ -173,3 +173,31 @@ class Typing(msgspec.Struct, frozen=True, kw_only=True):
 
     group_id: GroupId
     conversation_id: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages with all that hangs on them; at most one position, and one of parties and root."""
+
+    group_id: GroupId
+    before_seq: Position | None = None
+    after_seq: Position | None = None
+    around_seq: Position | None = None
+    parties: list[Name] | None = None
+    root: EventId | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True):
+    """A message's new text."""
+
+    group_id: GroupId
+    event_id: EventId
+    text: Annotated[str, Meta(min_length=1)]
+    client_id: ClientId | None = None
+
+
+class Traces(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest CLowl traces of a group."""
+
+    group_id: GroupId
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50

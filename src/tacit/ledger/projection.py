@@ -156,6 +156,31 @@ def _reaction(
     )
 
 
+def _edit(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    """An edit is as private as its message, can be searched for, and hangs on the message's first form."""
+    found = _first_form(str(data.get("supersedes")), lookup)
+    text = data.get("text")
+    return Facts(
+        audience=_among(found),
+        text=text if isinstance(text, str) else "",
+        mark=Mark("edit", found.seq, "") if found else None,
+    )
+
+
+def _delete(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    found = _first_form(str(data.get("event_id")), lookup)
+    return Facts(audience=_among(found), mark=Mark("delete", found.seq, "") if found else None)
+
+
+def _first_form(event_id: str, lookup: Lookup) -> Found | None:
+    """The message that an edit, or a chain of them, began with; an edit is later than what it changes."""
+    found = lookup.event(event_id)
+    while found is not None and found.kind == "x.c2a.edit":
+        earlier = lookup.event(str(found.data.get("supersedes")))
+        found = earlier if earlier is not None and earlier.seq < found.seq else None
+    return found
+
+
 def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
     return Facts(
         changes=tuple(
@@ -180,6 +205,8 @@ _MAKERS: Final = cast(
         "system.notify_ack": _notice_ack,
         "context.sync": _context,
         "actor.remove": _removal,
+        "x.c2a.edit": _edit,
+        "x.c2a.delete": _delete,
     },
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import operations, requests
+from tacit.hub import operations, requests, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -182,7 +182,57 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Unread, owed acknowledgements, read cursor",
     ),
     Operation(
-        "search", "GET", _G + "/search", requests.Search, operations.search, "Messages with these words"
+        "search", "GET", _G + "/search", requests.Search, timeline.find_rows, "Messages with these words"
+    ),
+    Operation(
+        "timeline",
+        "GET",
+        _G + "/timeline",
+        requests.Timeline,
+        timeline.show_timeline,
+        "Messages either way from a position, with all that hangs on them",
+    ),
+    Operation(
+        "edit",
+        "POST",
+        _G + "/events/{event_id}/edit",
+        requests.Edit,
+        timeline.edit_message,
+        "Give a message of one's own a new text",
+        201,
+        may_repeat=True,
+    ),
+    Operation(
+        "delete",
+        "POST",
+        _G + "/events/{event_id}/delete",
+        requests.OneEvent,
+        timeline.delete_message,
+        "Take a message back; every view hides its text",
+    ),
+    Operation(
+        "conversations",
+        "GET",
+        _G + "/conversations",
+        requests.OneGroup,
+        timeline.list_conversations,
+        "The private conversations that the caller may see",
+    ),
+    Operation(
+        "traces",
+        "GET",
+        _G + "/traces",
+        requests.Traces,
+        timeline.list_traces,
+        "The newest CLowl traces",
+    ),
+    Operation(
+        "presence",
+        "GET",
+        _G + "/presence",
+        requests.OneGroup,
+        timeline.show_presence,
+        "Who follows the group now",
     ),
     Operation(
         "context",

@@ -68,6 +68,11 @@ class Reader:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
+    @property
+    def connection(self) -> apsw.Connection:
+        """The read-only connection, for the queries that live beside this class."""
+        return self._connection
+
     @contextmanager
     def snapshot(self) -> Generator[None]:
         """All queries inside see the same moment: none of them can skip what another one already shows."""

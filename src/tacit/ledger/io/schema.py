@@ -107,4 +107,7 @@ CREATE TABLE services(name TEXT PRIMARY KEY, groups TEXT, created INTEGER NOT NU
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
-SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN,))
+# Private talk is rare among broadcasts: with an index of its own a screen finds it without reading the rest.
+PRIVATE_TALK: Final = "CREATE INDEX audiences_private ON audiences(pos) WHERE private"
+
+SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, PRIVATE_TALK))
