@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 from tacit.hub.doors import blobs, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer
 from tacit.hub.doors.openapi import describe
-from tacit.hub.doors.page import front_page
+from tacit.hub.doors.page import asset, front_page
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.hub import Hub
 
@@ -62,6 +62,7 @@ def application(hub: Hub) -> web.Application:
     app.router.add_get(base + "/{path:.+}", partial(blobs.fetch, hub))
     app.router.add_get("/v1/ws", partial(websocket.serve, hub))
     app.router.add_get("/", front_page)
+    app.router.add_get("/assets/{name}", asset)
     return app
 
 
