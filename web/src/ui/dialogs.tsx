@@ -285,7 +285,7 @@ function RelayDialog({ row }: { row: Row }): VNode {
           </blockquote>
           <label>
             To
-            <select name="to">
+            <select name="to" aria-label="To">
               {others.map((one) => (
                 <option value={one.id}>{one.group.value.title}</option>
               ))}

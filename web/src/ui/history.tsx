@@ -31,7 +31,7 @@ export function History(props: Props): VNode {
   const { timeline } = props;
   const box = useRef<HTMLDivElement>(null);
   const scroller = useRef(new Scroller()).current;
-  const view = useRef({ stick: true, anchor: null as { key: string; offset: number } | null, rows: null as Row[] | null, at: 0 });
+  const view = useRef({ stick: true, anchor: null as { key: string; offset: number } | null, rows: null as Row[] | null, tall: 0, passes: 0 });
   const pin = useRef<{ seq: number; y: number; exact: boolean } | null>(null);
   const drawn = useRef(new Map<string, { row: Row; previous: Row | undefined; node: VNode }>());
   const timer = useRef(0);
@@ -42,7 +42,7 @@ export function History(props: Props): VNode {
   const state = view.current;
 
   let scrollBy = 0;
-  if (state.rows !== rows) {
+  if (ready && state.rows !== rows) {
     const items: Item[] = rows.map((row) => ({ key: row.event.id, seq: row.event.seq }));
     const edges = { starts: timeline.starts, ends: timeline.ends, last: timeline.lastSeq };
     scrollBy = scroller.place(items, edges, state.anchor?.key ?? null, pin.current);
@@ -92,9 +92,11 @@ export function History(props: Props): VNode {
       element.scrollTop += shift;
     }
     pin.current = pin.current?.exact ? pin.current : null;
-    state.at = element.scrollTop;
+    state.tall = element.scrollHeight;
     const [from, to] = scroller.range(element.scrollTop, element.clientHeight, 0);
-    if (shown.length > 0 && (from < first || to > last)) again();
+    // Heights settle in a pass or two; the bound only keeps a fault from becoming a loop.
+    if (shown.length > 0 && (from < first || to > last) && state.passes++ < 12) again();
+    else state.passes = 0;
     props.onSeen?.(state.stick && timeline.ends);
   });
 
@@ -103,10 +105,11 @@ export function History(props: Props): VNode {
     const at = element.scrollTop;
     state.anchor = scroller.anchorAt(at);
     const stuck = state.stick;
-    // Rows that grow scroll the page too: only moving up lets go of the end.
+    // Rows that grow or shrink move the page too: only a page of the same height was scrolled by its reader.
+    const moved = element.scrollHeight === state.tall;
     if (timeline.ends && at + element.clientHeight >= element.scrollHeight - 32) state.stick = true;
-    else if (at < state.at - 1 || !timeline.ends) state.stick = false;
-    state.at = at;
+    else if (moved || !timeline.ends) state.stick = false;
+    if (!moved) again();
     if (stuck !== state.stick) again();
     const [from, to] = scroller.range(at, element.clientHeight, MARGIN / 2);
     if (from < first || to > last) again();

@@ -144,7 +144,7 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
       tabIndex={isSelected ? 0 : -1}
       aria-label={`${room.nameOf(event.by)}, ${clockOf(event.ts)}`}
       data-event={event.id}
-      onFocus={() => {
+      onFocusIn={() => {
         if (selected.peek() !== event.id) selected.value = event.id;
       }}
     >
@@ -386,7 +386,7 @@ function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: bo
       {button("more", "More", () => setMore(!more), more)}
       {isPicking && <Picker row={row} />}
       {more && (
-        <div class="menu" role="menu" onKeyDown={menuKeys} ref={focusFirst} onBlur={(event) => leaving(event, () => setMore(false))}>
+        <div class="menu" role="menu" onKeyDown={menuKeys} ref={focusFirst} onFocusOut={(event) => leaving(event, () => setMore(false))}>
           {mine && !row.event.data.clowl && (
             <MenuItem icon="edit" label="Edit" act={() => (editing.value = row.event.id)} />
           )}
@@ -441,7 +441,7 @@ function Picker({ row }: { row: Row }): VNode {
       aria-label="Signals"
       ref={focusFirst}
       onKeyDown={menuKeys}
-      onBlur={(event) => leaving(event, () => (picking.value = null))}
+      onFocusOut={(event) => leaving(event, () => (picking.value = null))}
     >
       {SIGNALS.map((one) => (
         <button
