@@ -1,7 +1,7 @@
-"""What the web room asks for beyond the ledger's own reads: rows for a screen, edits, deletions, who is here.
+"""What the web room asks for beyond the ledger's own reads: rows for a screen, private talk, who is here.
 
-An edit and a deletion are the author's; the owner may take back anything. They are records of the hub beside
-the message (C2A-189, C2A-214), which never changes. Every view made here hides the text of a deleted message.
+Edits and deletions are records of the hub beside the message (C2A-189, C2A-214), which never changes. Every
+view made here shows the newest text, and none of a deleted message.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.hub import requests, speech, views
+from tacit.hub import requests, views
 from tacit.hub.operations import group_of
-from tacit.ledger.admission import Submission
-from tacit.ledger.codes import denied, invalid
+from tacit.ledger.codes import invalid
 from tacit.ledger.io import timeline
 from tacit.ledger.io.timeline import Place, Row
-from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
@@ -141,49 +139,6 @@ async def show_presence(hub: Hub, credential: Credential, request: requests.OneG
     return {"online": hub.live.present(request.group_id)}
 
 
-async def _message(hub: Hub, credential: Credential, group_id: str, event_id: str) -> Found:
-    group = await group_of(hub, credential, group_id)
-
-    def query(reader: Reader) -> tuple[Found, bool]:
-        event = reader.event(group, event_id, credential.principal)
-        return event, timeline.is_deleted(reader, group, event.seq)
-
-    event, deleted = await hub.desk.read(query)
-    if event.kind != "chat.message":
-        raise invalid("only a message can be edited or deleted", "C2A-214", reason="not_a_message")
-    if deleted:
-        raise invalid("the message was deleted", "C2A-214", reason="deleted")
-    return event
-
-
-async def edit_message(hub: Hub, credential: Credential, request: requests.Edit) -> object:
-    """Give a message of one's own a new text; the ledger keeps both."""
-    event = await _message(hub, credential, request.group_id, request.event_id)
-    if event.by != credential.principal:
-        raise denied("only its author edits a message", "C2A-189")
-    if speech.MEMBER in event.data:
-        raise invalid("the text of a CLowl message is its English reading", "CLOWL-092", reason="clowl")
-    if not request.text.strip():
-        raise invalid("a message needs a text; delete it instead", "CCCS-047")
-    data: dict[str, Any] = {"supersedes": event.event_id, "text": request.text, "by": event.by}
-    if request.client_id is not None:
-        data["client_id"] = f"{credential.principal}:{request.client_id}"[:128]
-    return views.appended(await hub.desk.append(_record(request.group_id, "x.c2a.edit", data)))
-
-
-async def delete_message(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
-    """Take a message back: every view hides its text from now on."""
-    event = await _message(hub, credential, request.group_id, request.event_id)
-    if event.by != credential.principal and not credential.is_owner:
-        raise denied("only its author or the owner deletes a message", "C2A-187")
-    data = {"event_id": event.event_id, "by": credential.principal}
-    return views.appended(await hub.desk.append(_record(request.group_id, "x.c2a.delete", data)))
-
-
-def _record(group_id: str, kind: str, data: dict[str, Any]) -> Submission:
-    return Submission(group_id, SYSTEM, kind, data, msgspec.json.encode(data))
-
-
 async def find_rows(hub: Hub, credential: Credential, request: requests.Search) -> object:
     """Messages that contain every word as they stand now, newest first, as rows and as events."""
     group = await group_of(hub, credential, request.group_id)
@@ -198,7 +153,14 @@ async def find_rows(hub: Hub, credential: Credential, request: requests.Search) 
         return timeline.rows(reader, group, principal, sorted(first.values(), key=lambda one: -one.seq))
 
     rows = [row for row in await hub.desk.read(query) if not row.deleted and _still_says(row, words)]
-    return {"events": [views.raw(row.event) for row in rows], "rows": [shown_row(row) for row in rows]}
+    return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
+
+
+def _as_it_stands(row: Row) -> object:
+    if row.edit is None:
+        return views.raw(row.event)
+    whole: dict[str, Any] = msgspec.json.decode(row.event.raw)
+    return {**whole, "data": {**whole["data"], "text": row.edit.data.get("text", "")}}
 
 
 def _still_says(row: Row, words: list[str]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.ledger.kinds import EXTENSION, KINDS
+from tacit.ledger.kinds import EXTENSION, HOUSE, KINDS
 from tacit.ledger.references import blob_paths
 from tacit.ledger.routing import Audience, audience_of
 from tacit.ledger.rules import notice_audience
@@ -70,7 +70,10 @@ def project(
 ) -> Facts:
     """What an admitted event changes."""
     maker = _MAKERS.get(kind)
-    facts = maker(body, by, data, group, lookup) if maker else NOTHING
+    if maker is not None:
+        facts = maker(body, by, data, group, lookup)
+    else:
+        facts = _of_the_house(data, lookup) if kind.startswith(HOUSE) else NOTHING
     client_id = getattr(body, "client_id", None)
     if client_id is facts.client_id or not isinstance(client_id, str):
         return facts
@@ -188,6 +191,17 @@ def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: 
             for op in body.ops
         )
     )
+
+
+def _of_the_house(data: dict[str, Any], lookup: Lookup) -> Facts:
+    """A record about an event is as private as the event; one about nothing is for whom it concerns."""
+    named = data.get("event_id") or data.get("supersedes") or str(data.get("target", "")).partition(":")[2]
+    found = lookup.event(str(named)) if named else None
+    if found is not None:
+        return Facts(audience=_among(found))
+    if (for_whom := data.get("for")) is not None:
+        return Facts(audience=Audience(named=tuple(map(str, for_whom)), private=True))
+    return NOTHING
 
 
 def _removal(body: shapes.ActorRemove, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:

@@ -328,9 +328,9 @@ class Connection:
             self._hub.live.detach(follower)
         return {"subscription": number, "ended": True}
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Pass on that somebody is typing."""
-        self.notify("typing", {"group_id": group_id, "by": by, "conversation_id": conversation_id})
+    def signal(self, name: str, said: dict[str, Any]) -> None:
+        """Pass on what is no event."""
+        self.notify(name, said)
 
 
 def _call(text: str | bytes) -> dict[str, Any]:
