@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,17 @@ class HubProcess:
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read())
+
+    def call_status(self, method: str, path: str, token: str) -> int:
+        """The status alone, also of a refusal."""
+        request = urllib.request.Request(
+            self.url + path, method=method, headers={"Authorization": f"Bearer {token}"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
 
     def group(self, title: str) -> str:
         return self.call("POST", "/v1/groups", {"title": title})["group_id"]

@@ -98,9 +98,13 @@ export interface AgentDecision {
   deadline?: string | number | null;
   sentence?: string;
   state?: string;
-  owner?: string | null;
+  glyph?: string | null;
+  row?: string;
+  answers?: string[];
+  attended?: boolean;
+  claimed_until?: string;
+  progress?: { value: number; total: number | null; message: string | null };
   prompt_bytes?: number;
-  at?: string;
 }
 
 export interface Decisions {
@@ -126,8 +130,16 @@ export interface Preview {
 export interface AgentPresence {
   actor_id: string;
   online: boolean;
-  status?: string | null;
-  owes?: unknown[];
-  tokens?: number | null;
-  cost?: number | null;
+  status: string;
+  detail: string;
+  attended: boolean;
+  owes: { event_id: string; since: string; deadline?: string }[];
+  claims: string[];
+  turns: number;
+  tokens_in: number;
+  tokens_out: number;
+  prompt_bytes: number;
+  cost: number;
+  currency: string;
+  progress: { value: number; total: number | null; message: string | null } | null;
 }

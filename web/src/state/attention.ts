@@ -7,36 +7,24 @@ import { signal, type Signal } from "@preact/signals";
 import type { AgentPresence, Decisions, LedgerEvent, Preview } from "../types";
 import { RpcError, type Line } from "../net/socket";
 
-export interface Progress {
-  session: string;
-  token: string;
-  progress: number;
-  total: number | null;
-  message: string | null;
-  at: number;
-}
-
+/** What waits for a person's yes or no; `says` comes from the ledger's own record of the question. */
 export interface Approval {
   approval_id: string;
   session: string;
-  state: string;
-  what: string;
-  expires_at: number;
-  answered_by: string | null;
-  seq: number;
-  ts: string;
+  says: string;
+  expires_at: string;
 }
 
 const KEPT = 400;
 
 export class Attention {
   readonly agents = signal<AgentPresence[]>([]);
-  readonly progress = signal<ReadonlyMap<string, Progress>>(new Map());
-  readonly approvals = signal<ReadonlyMap<string, Approval>>(new Map());
+  readonly approvals = signal<Approval[]>([]);
   /** False when this hub does not decide about attention: then nothing is drawn for it. */
   readonly offered = signal(true);
   private readonly known = new Map<string, Signal<Decisions | null>>();
   private readonly asking = new Map<string, number>();
+  private readonly says = new Map<string, string>();
 
   constructor(
     private readonly groupId: string,
@@ -86,11 +74,18 @@ export class Attention {
 
   async refreshAgents(): Promise<void> {
     try {
-      const answer = await this.line.call<AgentPresence[] | { agents: AgentPresence[] }>("agents", { group_id: this.groupId });
-      this.agents.value = Array.isArray(answer) ? answer : answer.agents;
+      const answer = await this.line.call<{ agents: AgentPresence[]; approvals: Approval[] }>("agents", { group_id: this.groupId });
+      this.agents.value = answer.agents;
+      if (answer.approvals.some((one) => !this.says.has(one.approval_id))) await this.learnQuestions();
+      this.approvals.value = answer.approvals.map((one) => ({ ...one, says: this.says.get(one.approval_id) ?? "" }));
     } catch {
       // An older hub, or offline: the roster alone is shown.
     }
+  }
+
+  private async learnQuestions(): Promise<void> {
+    const page = await this.line.call<{ events: LedgerEvent[] }>("events", { group_id: this.groupId, kinds: ["x.c2a.approval"], limit: 1000 });
+    for (const { data } of page.events) if (data.says) this.says.set(data.approval_id, data.says);
   }
 
   preview(data: Record<string, unknown>): Promise<Preview> {
@@ -98,39 +93,27 @@ export class Attention {
   }
 
   act(params: Record<string, unknown>): Promise<unknown> {
-    return this.line.call("attention", { group_id: this.groupId, ...params });
+    return this.line.call("steer", { group_id: this.groupId, ...params });
   }
 
   take(event: LedgerEvent): void {
     if (!event.kind.startsWith("x.c2a.")) return;
     const data = event.data;
-    if (event.kind === "x.c2a.progress") this.moved(data as any, event);
-    if (event.kind === "x.c2a.approval") this.asked({ ...(data as any), seq: event.seq, ts: event.ts });
-    const about = data.event_id ?? data.target ?? data.token;
-    if (typeof about === "string" && this.known.has(about)) this.ask(about, 80);
+    if (event.kind === "x.c2a.approval" && data.says) this.says.set(data.approval_id, data.says);
+    const target = typeof data.target === "string" ? data.target.replace(/^event:/, "") : undefined;
+    for (const about of [data.event_id, data.supersedes, target, ...(data.event_ids ?? [])]) {
+      if (typeof about === "string" && this.known.has(about)) this.ask(about, 60);
+    }
     if (event.kind !== "x.c2a.audit") this.recountAgents();
   }
 
   private counting = 0;
 
-  private recountAgents(): void {
+  recountAgents(): void {
     if (this.counting !== 0) return;
     this.counting = window.setTimeout(() => {
       this.counting = 0;
       void this.refreshAgents();
-    }, 400);
-  }
-
-  private moved(data: Omit<Progress, "at">, event: LedgerEvent): void {
-    const next = new Map(this.progress.peek());
-    next.set(data.token, { ...data, total: data.total ?? null, message: data.message ?? null, at: Date.parse(event.ts) });
-    this.progress.value = next;
-  }
-
-  asked(approval: Approval): void {
-    const next = new Map(this.approvals.peek());
-    const known = next.get(approval.approval_id);
-    next.set(approval.approval_id, { ...known, ...approval });
-    this.approvals.value = next;
+    }, 250);
   }
 }

@@ -143,6 +143,8 @@ async function opened(who: Who): Promise<void> {
   void flush(post);
 }
 
+const roomOf = (groupId: string): Room | undefined => rooms.peek().find((known) => known.id === groupId);
+
 function noticed(method: string, params: any): void {
   if (method === "event") {
     const one = rooms.peek().find((known) => known.subscription === params.subscription);
@@ -153,7 +155,12 @@ function noticed(method: string, params: any): void {
       announcement.value = `${target!.nameOf(params.event.by)}: ${String(params.event.data.text ?? "").slice(0, 200)}`;
     }
   } else if (method === "typing") {
-    rooms.peek().find((known) => known.id === params.group_id)?.signalled(params.by, params.conversation_id);
+    const where = params.conversation_id === "main" ? null : params.conversation_id;
+    roomOf(params.group_id)?.signalled(params.by, where);
+  } else if (method === "presence") {
+    roomOf(params.group_id)?.stirred();
+  } else if (method === "ephemeral") {
+    roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
   }
 }
 

@@ -22,6 +22,12 @@ export interface Typist {
   until: number;
 }
 
+export interface Whisper {
+  by: string;
+  where: string;
+  text: string;
+}
+
 export class Room {
   readonly group;
   readonly unread = signal(0);
@@ -30,6 +36,7 @@ export class Room {
   readonly cursor = signal(0);
   readonly conversations = signal<Conversation[]>([]);
   readonly typing = signal<Typist[]>([]);
+  readonly whispers = signal<Whisper[]>([]);
   readonly online = signal<ReadonlySet<string>>(new Set());
   readonly attention: Attention;
   /** The last position that the stream has shown. */
@@ -207,6 +214,17 @@ export class Room {
   async refreshPresence(): Promise<void> {
     const found = await this.line.call<{ online: string[] }>("presence", { group_id: this.id }).catch(() => null);
     if (found !== null) this.online.value = new Set(found.online);
+  }
+
+  /** Somebody came, went, or became busy. */
+  stirred(): void {
+    this.attention.recountAgents();
+    void this.refreshPresence();
+  }
+
+  /** A message that the ledger does not keep: it is shown until the room is left (C2A-217). */
+  whispered(one: Whisper): void {
+    this.whispers.value = [...this.whispers.peek().slice(-9), one];
   }
 
   signalled(by: string, conversation: string | null): void {

@@ -3,15 +3,12 @@
 import type { VNode } from "preact";
 import { complain, me } from "../state/hub";
 import type { Room } from "../state/room";
-import { kindOf } from "./avatar";
-import { Avatar } from "./avatar";
+import { Avatar, kindOf } from "./avatar";
 
 export function Approvals({ room }: { room: Room }): VNode | null {
-  const now = Date.now() * 1000;
-  const open = [...room.attention.approvals.value.values()].filter((one) => one.state === "asked" && (!one.expires_at || one.expires_at > now));
+  const open = room.attention.approvals.value;
   if (open.length === 0 || kindOf(me.value) !== "person") return null;
-  const answer = (approvalId: string, session: string, op: "approve" | "refuse") =>
-    room.attention.act({ op, event_id: approvalId, approval_id: approvalId, agent: session }).catch(complain);
+  const answer = (approval_id: string, op: "approve" | "refuse") => room.attention.act({ op, approval_id }).catch(complain);
   return (
     <section class="approvals" aria-label="Waiting for your decision">
       {open.map((one) => (
@@ -19,12 +16,12 @@ export function Approvals({ room }: { room: Room }): VNode | null {
           <Avatar room={room} principal={one.session} />
           <div>
             <b>{room.nameOf(one.session)}</b> asks for your leave
-            <p>{one.what}</p>
+            <p>{one.says || "Open its last message to see what it is about."}</p>
           </div>
-          <button type="button" class="primary" onClick={() => void answer(one.approval_id, one.session, "approve")}>
+          <button type="button" class="primary" onClick={() => void answer(one.approval_id, "approve")}>
             Approve
           </button>
-          <button type="button" class="quiet" onClick={() => void answer(one.approval_id, one.session, "refuse")}>
+          <button type="button" class="quiet" onClick={() => void answer(one.approval_id, "refuse")}>
             Refuse
           </button>
         </article>

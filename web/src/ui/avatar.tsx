@@ -40,9 +40,8 @@ export function stateOf(room: Room, principal: string): "online" | "busy" | "awa
     const known = room.attention.agents.value.find((one) => one.actor_id === principal);
     if (known !== undefined) {
       if (!known.online) return "off";
-      const status = known.status ?? "online";
-      if (/busy|working|turn/.test(status)) return "busy";
-      return /away|idle_away|paused/.test(status) ? "away" : "online";
+      if (/busy|working/.test(known.status)) return "busy";
+      return /away|paused/.test(known.status) ? "away" : "online";
     }
   }
   return room.online.value.has(principal) ? "online" : "off";

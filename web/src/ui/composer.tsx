@@ -351,7 +351,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
 
 /** What the hub calls the conversation that one types in. */
 export function conversationOf(place: Place): string | null {
-  return place.root ?? null;
+  return place.parties ? `dm:${[...place.parties].sort().join("+")}` : null;
 }
 
 /** What sending will do, asked a little after the last key. */

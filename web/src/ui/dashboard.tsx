@@ -54,8 +54,8 @@ export function Dashboard({ room }: { room: Room }): VNode {
     };
   }, [range, room]);
   const known = room.attention.agents.value;
-  const cost = known.reduce((sum, one) => sum + (one.cost ?? 0), 0);
-  const tokens = known.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
+  const cost = known.reduce((sum, one) => sum + one.cost, 0);
+  const tokens = known.reduce((sum, one) => sum + one.tokens_in + one.tokens_out, 0);
   return (
     <div class="page dashboard">
       <header class="page-head">
@@ -77,14 +77,17 @@ export function Dashboard({ room }: { room: Room }): VNode {
             <Tile name="turns avoided" value={figures.avoided.toLocaleString()} good />
             <Tile name="median reply" value={figures.median === null ? "-" : lasting(figures.median)} />
             <Tile name="open obligations" value={String(figures.open)} />
-            <Tile name="cost" value={cost > 0 ? `$${cost.toFixed(2)}` : `${tokens.toLocaleString()} tokens`} />
+            <Tile name="cost" value={cost > 0 ? `${cost.toFixed(2)} ${known.find((one) => one.currency)?.currency ?? ""}` : `${tokens.toLocaleString()} tokens`} />
           </dl>
           <Plots figures={figures} width={width} />
           {known.length > 0 && (
             <Bars
               title="Tokens by agent"
               ticks={known.map((one) => room.nameOf(one.actor_id))}
-              series={[{ name: "tokens", tone: "t1", values: known.map((one) => one.tokens ?? 0) }]}
+              series={[
+                { name: "in", tone: "t1", values: known.map((one) => one.tokens_in) },
+                { name: "out", tone: "t2", values: known.map((one) => one.tokens_out) },
+              ]}
               say={(value) => (value >= 1000 ? `${Math.round(value / 1000)} k` : String(Math.round(value)))}
             />
           )}

@@ -73,7 +73,7 @@ export function Inspector({ row, room }: { row: Row; room: Room }): VNode {
   );
 }
 
-const OPEN = new Set(["pending", "queued", "open", "delivered", "accepted", "claimed", "working", "deferred", "blocked"]);
+const OPEN = new Set(["pending", "delivered", "knocked", "offered", "claimed", "working", "deferred", "expired"]);
 
 function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: string }): VNode {
   const [choosing, setChoosing] = useState(false);
@@ -105,7 +105,7 @@ function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: 
         <div>
           <dt>rule</dt>
           <dd>
-            <code>{one.rule ?? one.reason ?? "-"}</code>
+            <code title={one.row}>{one.rule ?? one.reason ?? "-"}</code>
           </dd>
         </div>
         {one.deadline != null && (
@@ -120,10 +120,10 @@ function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: 
             <dd>{sized(one.prompt_bytes)}</dd>
           </div>
         )}
-        {one.owner && (
+        {one.claimed_until && (
           <div>
-            <dt>owner</dt>
-            <dd>{room.nameOf(one.owner)}</dd>
+            <dt>claimed</dt>
+            <dd>until {clockOf(one.claimed_until)}</dd>
           </div>
         )}
       </dl>

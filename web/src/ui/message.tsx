@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { acknowledge, edit, openThread, react, remove, showRow } from "../state/actions";
-import { call, isOwner, me, rooms, say } from "../state/hub";
+import { call, complain, isOwner, me, rooms, say } from "../state/hub";
 import { textOf } from "../state/fold";
 import type { Room } from "../state/room";
 import { address } from "../state/router";
@@ -108,6 +108,7 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
       <div>
         <strong>{title ?? String(kind).replaceAll("_", " ")}</strong> {message}
         <time title={fullOf(event.ts)}>{clockOf(event.ts)}</time>
+        {event.data.related_event_id && <Related event={event} />}
         {(row.acknowledged?.length ?? 0) > 0 && (
           <span class="soft"> · acknowledged by {row.acknowledged!.map((one) => room.nameOf(one)).join(", ")}</span>
         )}
@@ -118,6 +119,23 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
         </button>
       )}
     </article>
+  );
+}
+
+/** The message that a notice is about, one click away. */
+function Related({ event }: { event: LedgerEvent }): VNode {
+  const open = async () => {
+    try {
+      const found = await call<{ event: LedgerEvent }>("event", { group_id: event.group_id, event_id: event.data.related_event_id });
+      showRow({ event: found.event });
+    } catch (error) {
+      complain(error);
+    }
+  };
+  return (
+    <button type="button" class="link" onClick={() => void open()}>
+      Show the message
+    </button>
   );
 }
 

@@ -75,7 +75,7 @@ function Card({ room, principal, roles }: { room: Room; principal: string; roles
           <Name room={room} principal={principal} />
           <p class="soft">
             @{principal.replace(/^usr:/, "")} · <span class={`word ${state}`}>{WORDS[state]}</span>
-            {known?.status && known.online && known.status !== "online" ? ` · ${known.status}` : ""}
+            {known?.detail ? ` · ${known.detail}` : ""}
           </p>
         </div>
       </header>
@@ -94,11 +94,11 @@ function Card({ room, principal, roles }: { room: Room; principal: string; roles
           </div>
           <div>
             <dt>tokens</dt>
-            <dd>{(known.tokens ?? 0).toLocaleString()}</dd>
+            <dd>{(known.tokens_in + known.tokens_out).toLocaleString()}</dd>
           </div>
           <div>
             <dt>cost</dt>
-            <dd>{known.cost != null ? `$${known.cost.toFixed(2)}` : "-"}</dd>
+            <dd>{known.cost > 0 ? `${known.cost.toFixed(2)} ${known.currency}` : "-"}</dd>
           </div>
         </dl>
       )}

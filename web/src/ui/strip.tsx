@@ -12,54 +12,52 @@ import { panel } from "../state/ui";
 import type { AgentDecision, Decisions, Row } from "../types";
 import { hue } from "./avatar";
 
-/** How each state is said on the strip; `tone` picks its colour. */
-const WORDS: Record<string, { word: string; tone: string }> = {
-  pending: { word: "owes a reply", tone: "owes" },
-  queued: { word: "owes a reply", tone: "owes" },
-  open: { word: "owes a reply", tone: "owes" },
-  delivered: { word: "owes a reply", tone: "owes" },
-  accepted: { word: "has it", tone: "works" },
-  seen: { word: "has seen it", tone: "quiet" },
-  claimed: { word: "claimed it", tone: "works" },
-  working: { word: "is working", tone: "works" },
-  deferred: { word: "will come back to it", tone: "waits" },
-  blocked: { word: "is blocked", tone: "bad" },
-  answered: { word: "answered", tone: "done" },
-  responded: { word: "answered", tone: "done" },
-  acknowledged: { word: "acknowledged", tone: "done" },
-  declined: { word: "declined", tone: "quiet" },
-  ignored: { word: "passed", tone: "quiet" },
-  cancelled: { word: "was called off", tone: "quiet" },
-  superseded: { word: "was called off", tone: "quiet" },
-  expired: { word: "did not answer in time", tone: "bad" },
-  failed: { word: "failed", tone: "bad" },
+/** How each state is said on the strip, to one and to several; `tone` picks its colour. */
+const WORDS: Record<string, { one: string; many: string; tone: string }> = {
+  pending: { one: "owes a reply", many: "owe a reply", tone: "owes" },
+  delivered: { one: "owes a reply", many: "owe a reply", tone: "owes" },
+  claimed: { one: "claimed it", many: "claimed it", tone: "works" },
+  working: { one: "is working", many: "are working", tone: "works" },
+  deferred: { one: "will come back to it", many: "will come back to it", tone: "owes" },
+  answered: { one: "answered", many: "answered", tone: "done" },
+  acknowledged: { one: "acknowledged", many: "acknowledged", tone: "done" },
+  declined: { one: "declined", many: "declined", tone: "quiet" },
+  cancelled: { one: "was called off", many: "were called off", tone: "quiet" },
+  expired: { one: "did not answer in time", many: "did not answer in time", tone: "bad" },
+  failed: { one: "failed", many: "failed", tone: "bad" },
+  not_connected: { one: "owes a reply, but is not connected", many: "owe a reply, but are not connected", tone: "owes" },
+  knocked: { one: "was knocked at", many: "were knocked at", tone: "quiet" },
+  offered: { one: "may take it", many: "may take it", tone: "quiet" },
+  receipt: { one: "receipt", many: "receipt", tone: "quiet" },
 };
+const SETTLED = new Set(["answered", "claimed", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled"]);
+/** What an agent that was merely allowed to answer does in silence is not worth a word. */
+const UNSAID = new Set(["declined", "expired", "cancelled", "silent"]);
 
 export interface Mark {
-  agent: string;
   word: string;
   tone: string;
+  glyph?: string;
 }
 
-const SETTLED = new Set(["answered", "responded", "claimed", "working", "accepted", "deferred", "blocked", "declined", "expired", "failed", "cancelled", "superseded", "acknowledged"]);
-
-/** What the strip says of one agent; null for those who stay quiet. */
+/** What the strip says of one agent, as a key of the words; null for those who stay quiet. */
 export function markOf(one: AgentDecision): Mark | null {
   const state = one.state ?? "pending";
-  const said = WORDS[state];
-  if (one.policy === "must_not_respond" && !["answered", "responded"].includes(state)) return null;
+  if (one.policy === "must_not_respond") return state === "answered" ? { word: "answered", tone: "done" } : null;
   if (one.policy === "ack_only") {
-    return state === "acknowledged" || state === "answered"
-      ? { agent: one.agent, word: "👍", tone: "done receipt" }
-      : { agent: one.agent, word: "receipt", tone: "quiet receipt" };
+    const given = state === "acknowledged" || state === "answered";
+    return given ? { word: one.glyph ?? "👍", tone: "done", glyph: one.glyph ?? "👍" } : { word: "receipt", tone: "quiet" };
   }
-  if (SETTLED.has(state) && said !== undefined) {
-    if (one.policy === "may_respond" && ["declined", "ignored", "expired", "superseded", "cancelled"].includes(state)) return null;
-    return { agent: one.agent, ...said };
+  if (SETTLED.has(state)) {
+    if (one.policy === "may_respond" && UNSAID.has(state)) return null;
+    return { word: state, tone: WORDS[state]!.tone };
   }
-  if (one.policy === "must_respond") return { agent: one.agent, ...(said ?? WORDS.pending!) };
-  if (one.mode === "notify") return { agent: one.agent, word: "was knocked", tone: "quiet" };
-  if (one.mode === "immediate" || one.mode === "buffered") return { agent: one.agent, word: "may reply", tone: "quiet" };
+  if (one.policy === "must_respond") {
+    const word = state === "not_connected" ? state : "pending";
+    return { word, tone: "owes" };
+  }
+  if (one.mode === "notify") return { word: state === "offered" ? "offered" : "knocked", tone: "quiet" };
+  if (one.mode === "immediate" || one.mode === "buffered") return { word: "offered", tone: "quiet" };
   return null;
 }
 
@@ -70,10 +68,13 @@ export function gathered(found: Decisions): { agents: string[]; word: string; to
     const mark = markOf(one);
     if (mark === null) continue;
     const known = out.get(mark.word);
-    if (known) known.agents.push(mark.agent);
-    else out.set(mark.word, { agents: [mark.agent], word: mark.word, tone: mark.tone });
+    if (known) known.agents.push(one.agent);
+    else out.set(mark.word, { agents: [one.agent], word: mark.word, tone: mark.tone });
   }
-  return [...out.values()];
+  return [...out.values()].map((mark) => {
+    const said = WORDS[mark.word];
+    return said === undefined ? mark : { ...mark, word: mark.agents.length > 1 ? said.many : said.one };
+  });
 }
 
 export function quietIn(found: Decisions): number {
@@ -93,7 +94,7 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
   if (!offered || found === null) return offered && row.event.by !== "system" ? <div class="strip empty" aria-hidden="true" /> : null;
   const marks = gathered(found);
   const quiet = quietIn(found);
-  const moving = [...attention.progress.value.values()].filter((one) => one.token === id || one.token === row.event.id);
+  const moving = found.decisions.filter((one) => one.progress !== undefined);
   const open = () => (panel.value = { kind: "inspector", row });
   return (
     <div class="strip">
@@ -111,12 +112,12 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
         {quiet > 0 && <span class="mark none">{marks.length === 0 ? (quiet === 1 ? "the agent stays quiet" : `all ${quiet} agents stay quiet`) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
       </button>
       {moving.map((one) => (
-        <div class="progress" key={one.session}>
-          <progress value={one.progress} max={one.total ?? 100} aria-label={`${room.nameOf(one.session)} is working`} />
+        <div class="progress" key={one.agent}>
+          <progress value={one.progress!.value} max={one.progress!.total ?? 100} aria-label={`${room.nameOf(one.agent)} is working`} />
           <span>
-            {room.nameOf(one.session)}
-            {one.total ? ` ${Math.round((100 * one.progress) / one.total)} %` : ""}
-            {one.message ? ` · ${one.message}` : ""}
+            {room.nameOf(one.agent)}
+            {one.progress!.total ? ` ${Math.round((100 * one.progress!.value) / one.progress!.total)} %` : ""}
+            {one.progress!.message ? ` · ${one.progress!.message}` : ""}
           </span>
         </div>
       ))}

@@ -11,7 +11,7 @@ import type { Timeline } from "../state/timeline";
 import { Prose } from "../text/markdown";
 import type { Row } from "../types";
 import { Avatar, Name } from "./avatar";
-import { Composer } from "./composer";
+import { Composer, conversationOf } from "./composer";
 import { History } from "./history";
 import { Icon } from "./icons";
 import { markOpened, namesOf, RowView } from "./message";
@@ -74,10 +74,25 @@ function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode
   );
 }
 
+/** Said to whoever is here, kept nowhere. */
+function Whispers({ room, place }: { room: Room; place: Place }): VNode | null {
+  const here = room.whispers.value.filter((one) => one.where === `conversation:${conversationOf(place) ?? "main"}` || one.where === (conversationOf(place) ?? "main"));
+  if (here.length === 0 || place.root !== undefined) return null;
+  return (
+    <div class="whispers">
+      {here.map((one) => (
+        <p class="line">
+          <b>{room.nameOf(one.by)}</b>, for those who are here: {one.text}
+        </p>
+      ))}
+    </div>
+  );
+}
+
 function Typing({ room, place }: { room: Room; place: Place }): VNode {
-  const here = room.typing.value.filter((one) => (one.conversation ?? null) === (place.root ?? null) && one.by !== me.value);
-  const relevant = place.parties ? here.filter((one) => place.parties!.includes(one.by)) : here;
-  const names = relevant.map((one) => room.nameOf(one.by));
+  const where = conversationOf(place);
+  const here = room.typing.value.filter((one) => one.conversation === where && one.by !== me.value);
+  const names = here.map((one) => room.nameOf(one.by));
   const text = names.length === 0 ? "" : names.length === 1 ? `${names[0]} is typing` : names.length === 2 ? `${names[0]} and ${names[1]} are typing` : `${names.length} are typing`;
   return (
     <p class="typing" aria-live="polite">
@@ -120,7 +135,13 @@ export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: 
   const empty = timeline.ready.value && timeline.starts && !timeline.rows.value.some((row) => row.event.kind === "chat.message");
   return (
     <div class="talk">
-      <History key={key} timeline={timeline} draw={draw} label="Messages" onSeen={seen} tail={<Outgoing room={room} timeline={timeline} />} />
+      <History key={key} timeline={timeline} draw={draw} label="Messages" onSeen={seen} tail={
+          <>
+            <Whispers room={room} place={place} />
+            <Outgoing room={room} timeline={timeline} />
+          </>
+        }
+      />
       {empty && !inThread && <Empty room={room} place={place} />}
       {failed && !timeline.ready.value && <p class="trouble">{failed}</p>}
       <Typing room={room} place={place} />
