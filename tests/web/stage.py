@@ -127,7 +127,7 @@ def fill(folder: Path, group_id: str, count: int) -> None:
     from tacit.ledger.io.store import Options, Store
 
     store = Store(folder / "data", Options())
-    store.open()
+    store.start()
     done: list[object] = []
     try:
         for number in range(count):

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.language import Author, to_value
+
 if TYPE_CHECKING:
     from tests.web.conftest import Visits
     from tests.web.stage import HubProcess
@@ -20,40 +23,21 @@ def scene(hub: HubProcess) -> dict[str, Any]:
     for number in range(30):
         hub.say(group, f"line {number}")
 
-    def speak(token: str, **message: Any) -> None:
-        hub.call("POST", f"/v1/groups/{group}/clowl", {"message": message}, token)
-
-    speak(
-        ada,
-        v="0.2",
-        mid="m1",
-        ts=1_790_000_000_000,
-        tid="t-1",
-        p="REQ",
-        **{"from": "ada", "to": "bob"},
-        body={"t": "count_words", "d": {"path": "report.txt"}},
-    )
-    speak(
-        bob,
-        v="0.2",
-        mid="m2",
-        ts=1_790_000_001_000,
-        tid="t-1",
-        pid="m1",
-        p="DONE",
-        **{"from": "bob", "to": "ada"},
-        body={"t": "count_words", "d": {"words": 812}},
-    )
-    return {"group": group}
+    asker, worker = (Author(name, SystemClock(), SystemEntropy()) for name in ("ada", "bob"))
+    request = asker.req("bob", "count:words", {"path": "report.txt"})
+    for token, spoken in ((ada, request), (bob, worker.done(request, {"words": 812}))):
+        hub.call("POST", f"/v1/groups/{group}/clowl", {"message": to_value(spoken)}, token)
+    return {"group": group, "mid": request.mid}
 
 
 def test_a_clowl_message_reads_as_english_with_its_object_one_click_away(visit: Visits, scene) -> None:
     page = visit(scene["group"])
+    page.get_by_role("link", name="ada · bob").click()
     said = page.locator("article.message", has_text="count").filter(has=page.locator(".tag.clowl")).first
     expect(said.locator(".tag.clowl")).to_have_text("REQ")
     expect(said.locator("pre")).to_have_count(0)
     said.get_by_role("button", name="CLowl object").click()
-    assert json.loads(said.locator("pre").inner_text())["mid"] == "m1"
+    assert json.loads(said.locator("pre").inner_text())["mid"] == scene["mid"]
     said.get_by_role("button", name="Trace").click()
     steps = page.locator(".panel .step")
     expect(steps).to_have_count(2)

@@ -67,6 +67,11 @@ export function showRow(row: { event: Row["event"]; parties?: string[] }): void 
   jumpTo(placeKey(place), row.event.seq);
 }
 
+/** Show a message of which only the id is known; the hub says whether it was private. Refuses what one may not see. */
+export async function showEvent(groupId: string, eventId: string): Promise<void> {
+  showRow(await call<{ event: Row["event"]; parties?: string[] }>("event", { group_id: groupId, event_id: eventId }));
+}
+
 export function openThread(row: Row): void {
   panel.value = { kind: "thread", root: row.root ?? row.event.id };
 }

@@ -167,7 +167,7 @@ export function History(props: Props): VNode {
   }, [timeline, ready]);
 
   useEffect(() => {
-    if (ready) reach(box.current!.scrollTop, box.current!.clientHeight);
+    if (ready && box.current !== null) reach(box.current.scrollTop, box.current.clientHeight);
   }, [rows, ready]);
 
   const key = selected.value;
@@ -219,7 +219,7 @@ export function History(props: Props): VNode {
 
   return (
     <div class="history-frame">
-      <div class="history" ref={box} onScroll={scrolled} role="feed" aria-label={props.label} aria-busy={!ready} tabIndex={-1}>
+      <div class="history" ref={box} onScroll={scrolled} role="log" aria-live="off" aria-label={props.label} aria-busy={!ready} tabIndex={-1}>
         <div class="space top" style={{ height: `${top}px` }} />
         <div class="rows">{nodes}</div>
         <div class="space bottom" style={{ height: `${bottom}px` }} />

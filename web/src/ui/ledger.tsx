@@ -54,7 +54,10 @@ export function Ledger({ room }: { room: Room }): VNode {
       <div class="ledger-tools">
         <label>
           Kinds
-          <select value={kinds} onChange={(event) => setKinds(event.currentTarget.value)}>
+          <select value={kinds} onChange={(event) => {
+              setKinds(event.currentTarget.value);
+              setCursor(null);
+            }}>
             {KINDS.map(([value, label]) => (
               <option value={value}>{label}</option>
             ))}

@@ -2,8 +2,8 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
-import { acknowledge, edit, openThread, react, remove, showRow } from "../state/actions";
-import { call, complain, isOwner, me, rooms, say } from "../state/hub";
+import { acknowledge, edit, openThread, react, remove, showEvent } from "../state/actions";
+import { complain, isOwner, me, rooms, say } from "../state/hub";
 import { textOf } from "../state/fold";
 import type { Room } from "../state/room";
 import { address } from "../state/router";
@@ -92,7 +92,7 @@ const LINES: Record<string, (event: LedgerEvent, room: Room) => string> = {
 function Line({ event, row, room }: { event: LedgerEvent; row: Row; room: Room }): VNode {
   if (event.kind === "system.notify") return <Notice event={event} row={row} room={room} />;
   return (
-    <p class="line" tabIndex={-1}>
+    <p class="line">
       {LINES[event.kind]?.(event, room) ?? event.kind}
       <time title={fullOf(event.ts)}>{clockOf(event.ts)}</time>
     </p>
@@ -124,14 +124,7 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
 
 /** The message that a notice is about, one click away. */
 function Related({ event }: { event: LedgerEvent }): VNode {
-  const open = async () => {
-    try {
-      const found = await call<{ event: LedgerEvent }>("event", { group_id: event.group_id, event_id: event.data.related_event_id });
-      showRow({ event: found.event });
-    } catch (error) {
-      complain(error);
-    }
-  };
+  const open = () => showEvent(event.group_id, event.data.related_event_id).catch(complain);
   return (
     <button type="button" class="link" onClick={() => void open()}>
       Show the message
@@ -148,12 +141,12 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
   const data = event.data;
   const kind = kindOf(event.by);
   useLayoutEffect(() => {
-    if (isSelected && document.activeElement !== here.current && !here.current?.contains(document.activeElement)) {
+    if (isSelected && !isEditing && document.activeElement !== here.current && !here.current?.contains(document.activeElement)) {
       const active = document.activeElement;
       const typing = active instanceof HTMLTextAreaElement || active instanceof HTMLInputElement;
       if (!typing) here.current?.focus({ preventScroll: true });
     }
-  }, [isSelected]);
+  }, [isSelected, isEditing]);
   const classes = ["message", kind, joined && "joined", isSelected && "selected", data.priority === "attention" && "asks", mine && "mine"];
   return (
     <article
@@ -234,8 +227,7 @@ function Source({ event }: { event: LedgerEvent }): VNode {
   const known = rooms.value.find((one) => one.id === from);
   const open = async () => {
     try {
-      const found = await call<{ event: LedgerEvent }>("event", { group_id: from, event_id: event.data.src_event_id });
-      showRow({ event: found.event });
+      await showEvent(from, event.data.src_event_id);
     } catch {
       setGone(true);
     }

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
-import { acknowledge, showRow } from "../state/actions";
+import { acknowledge, showEvent, showRow } from "../state/actions";
 import { textOf } from "../state/fold";
 import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
@@ -100,7 +100,7 @@ function Owed({ room }: { room: Room }): VNode {
     <ul class="results">
       {all.map((event) => (
         <li key={event.id}>
-          <button type="button" class="result" onClick={() => showRow({ event })}>
+          <button type="button" class="result" onClick={() => void showEvent(event.group_id, event.id).catch(complain)}>
             <Name room={room} principal={event.by} /> <time>{agoOf(event.ts)}</time>
             <p>{String(event.data.text ?? event.data.message ?? event.data.title ?? "")}</p>
           </button>

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
-import { showRow } from "../state/actions";
-import { call } from "../state/hub";
+import { showEvent } from "../state/actions";
+import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
 import { clockOf, lasting } from "../text/time";
 import type { LedgerEvent } from "../types";
@@ -72,7 +72,7 @@ function Branch(props: { nodes: Node[]; room: Room; first: number; span: number;
         const took = props.from === undefined ? null : at - props.from;
         return (
           <li key={event.id}>
-            <button type="button" class="step" onClick={() => showRow({ event })}>
+            <button type="button" class="step" onClick={() => void showEvent(event.group_id, event.id).catch(complain)}>
               <span class={`act ${TONES[p] ?? "quiet"}`}>{p}</span>
               <i class={`chip hue-${hue(event.by)}`} />
               <span class="who">{props.room.nameOf(event.by)}</span>
