@@ -84,7 +84,8 @@ export async function flush(post: Post, now: () => number = Date.now): Promise<v
 }
 
 async function exclusively(work: () => Promise<void>): Promise<void> {
-  if (!("locks" in navigator)) return work();
+  // Pages over plain HTTP have no locks: there two tabs may both send, and the key makes it one message.
+  if (!navigator.locks) return work();
   await navigator.locks.request("tacit.outbox", work);
 }
 

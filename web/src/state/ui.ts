@@ -21,6 +21,14 @@ export const relaying = signal<Row | null>(null);
 
 /** The message that the keyboard is on, by event id. */
 export const selected = signal<string | null>(null);
+
+/** Bring the selected message into view: asked for by keys and jumps, never by a pointer that is already there. */
+export const revealed = signal(0);
+export function selectAndReveal(id: string): void {
+  selected.value = id;
+  revealed.value++;
+}
+
 export const editing = signal<string | null>(null);
 export const picking = signal<string | null>(null);
 export const replying = signal<Row | null>(null);

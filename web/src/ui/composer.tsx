@@ -8,7 +8,7 @@ import { complain, me, notify, send } from "../state/hub";
 import type { Room } from "../state/room";
 import { token } from "../state/session";
 import { load, onSaved, save } from "../state/storage";
-import { editing, selected, wasSent } from "../state/ui";
+import { editing, selectAndReveal, wasSent } from "../state/ui";
 import { completed, completions, mentioned, typedAt, type Mentionable } from "../text/mentions";
 import { sized } from "../text/time";
 import type { Preview } from "../types";
@@ -178,12 +178,12 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
     const element = area.current!;
     const mention = typedAt(element.value, element.selectionStart)!;
     const next = completed(element.value, element.selectionStart, mention, one.name);
+    // At once, in the element itself: the next key may come before the next drawing.
+    element.value = next.text;
+    element.focus();
+    element.setSelectionRange(next.caret, next.caret);
     change({ ...draft, text: next.text });
     setFound([]);
-    requestAnimationFrame(() => {
-      element.focus();
-      element.setSelectionRange(next.caret, next.caret);
-    });
   };
 
   const submit = () => {
@@ -220,7 +220,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
       const own = room.timeline(place).rows.peek().findLast((row) => row.event.by === me.peek() && !row.deleted && row.event.kind === "chat.message");
       if (own !== undefined && textOf(own) !== "") {
         event.preventDefault();
-        selected.value = own.event.id;
+        selectAndReveal(own.event.id);
         editing.value = own.event.id;
       }
     } else if (event.key === "Escape") {

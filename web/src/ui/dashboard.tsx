@@ -1,7 +1,7 @@
 /** What a room did over time: messages, turns, turns avoided, reply times, open obligations, costs. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { figuresOf, type Figures } from "../state/figures";
 import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
@@ -79,8 +79,8 @@ export function Dashboard({ room }: { room: Room }): VNode {
             <Tile name="open obligations" value={String(figures.open)} />
             <Tile name="cost" value={cost > 0 ? `${cost.toFixed(2)} ${known.find((one) => one.currency)?.currency ?? ""}` : `${tokens.toLocaleString()} tokens`} />
           </dl>
-          <Plots figures={figures} width={width} />
-          {known.length > 0 && (
+          <Plots figures={figures} width={width}>
+            {known.length > 0 && (
             <Bars
               title="Tokens by agent"
               ticks={known.map((one) => room.nameOf(one.actor_id))}
@@ -91,6 +91,7 @@ export function Dashboard({ room }: { room: Room }): VNode {
               say={(value) => (value >= 1000 ? `${Math.round(value / 1000)} k` : String(Math.round(value)))}
             />
           )}
+          </Plots>
         </>
       )}
     </div>
@@ -106,7 +107,7 @@ function Tile({ name, value, good }: { name: string; value: string; good?: boole
   );
 }
 
-function Plots({ figures, width }: { figures: Figures; width: number }): VNode {
+function Plots({ figures, width, children }: { figures: Figures; width: number; children: ComponentChildren }): VNode {
   const { buckets } = figures;
   const format = new Intl.DateTimeFormat(undefined, width > 48 * HOUR ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" });
   const shown = 4;
@@ -132,6 +133,7 @@ function Plots({ figures, width }: { figures: Figures; width: number }): VNode {
       />
       <Lines title="Reply time, median" ticks={ticks} say={lasting} series={[{ name: "median", tone: "t1", values: buckets.map((one) => middle(one.replies)) }]} />
       <Lines title="Open obligations" ticks={ticks} series={[{ name: "open", tone: "t4", values: buckets.map((one) => one.open) }]} />
+      {children}
     </div>
   );
 }

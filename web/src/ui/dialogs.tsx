@@ -1,6 +1,6 @@
 /** Dialogs: open a room, add an agent, invite a person, relay a message, and the list of keys. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
 import { relay } from "../state/actions";
 import { call, complain, refreshGroups, room, rooms } from "../state/hub";
@@ -30,7 +30,7 @@ function shut(): void {
 
 export function Modal({ title, children }: { title: string; children: ComponentChildren }): VNode {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     const first = box.current!.querySelector<HTMLElement>("input, textarea, select") ?? box.current!.querySelector<HTMLElement>("button");
     first?.focus();

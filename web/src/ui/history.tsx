@@ -10,7 +10,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { placeKey } from "../state/fold";
 import { Scroller, type Item } from "../state/scroller";
 import type { Timeline } from "../state/timeline";
-import { jump, selected, sent } from "../state/ui";
+import { jump, revealed, selected, sent } from "../state/ui";
 import type { Row } from "../types";
 import { Icon } from "./icons";
 
@@ -170,16 +170,17 @@ export function History(props: Props): VNode {
     if (ready && box.current !== null) reach(box.current.scrollTop, box.current.clientHeight);
   }, [rows, ready]);
 
-  const key = selected.value;
+  const nonce = revealed.value;
   useEffect(() => {
     const element = box.current;
+    const key = selected.peek();
     if (key === null || element === null) return;
     const place = scroller.topOf(key);
     if (place === null) return;
     const tall = scroller.heightOf(key);
     if (place < element.scrollTop + 8) element.scrollTop = Math.max(0, place - 40);
     else if (place + tall > element.scrollTop + element.clientHeight) element.scrollTop = place + tall - element.clientHeight + 24;
-  }, [key]);
+  }, [nonce]);
 
   const toEnd = async () => {
     if (!timeline.ends) {

@@ -4,7 +4,7 @@ import { acknowledge, openThread } from "../state/actions";
 import { type Place } from "../state/fold";
 import { me, room, rooms } from "../state/hub";
 import { go, route } from "../state/router";
-import { closeTop, editing, help, palette, panel, picking, selected } from "../state/ui";
+import { closeTop, editing, help, palette, panel, picking, selectAndReveal, selected } from "../state/ui";
 import type { Row } from "../types";
 
 export const KEYS: [string, string][] = [
@@ -45,7 +45,7 @@ function move(step: number): void {
   if (found === null || found.rows.length === 0) return;
   const at = found.rows.findIndex((row) => row.event.id === selected.peek());
   const next = at < 0 ? found.rows.length - 1 : Math.min(found.rows.length - 1, Math.max(0, at + step));
-  selected.value = found.rows[next]!.event.id;
+  selectAndReveal(found.rows[next]!.event.id);
 }
 
 function stepRoom(step: number): void {

@@ -179,7 +179,7 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
           <Editor row={row} />
         ) : (
           <>
-            <Prose text={textOf(row)} format={data.format} names={namesOf(room)} me={me.value} />
+            <Prose text={textOf(row)} format={data.format ?? (kind === "agent" ? "markdown" : undefined)} names={namesOf(room)} me={me.value} />
             {row.edit && (
               <span class="edited" title={`Edited ${fullOf(row.edit.ts)}`}>
                 edited

@@ -1,6 +1,6 @@
 /** The right side: one panel at a time, beside the conversation or over it on a phone. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
 import { acknowledge, showEvent, showRow } from "../state/actions";
 import { textOf } from "../state/fold";
@@ -18,7 +18,8 @@ import { TraceTree } from "./trace";
 
 export function Frame({ title, children, note }: { title: string; children: ComponentChildren; note?: ComponentChildren }): VNode {
   const here = useRef<HTMLElement>(null);
-  useEffect(() => {
+  // Before anything is painted: the next key already belongs to the panel.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     if (!here.current?.contains(before)) here.current?.querySelector<HTMLElement>("textarea, input, .close")?.focus({ preventScroll: true });
     return () => {

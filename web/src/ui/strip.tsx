@@ -21,14 +21,14 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   deferred: { one: "will come back to it", many: "will come back to it", tone: "owes" },
   answered: { one: "answered", many: "answered", tone: "done" },
   acknowledged: { one: "acknowledged", many: "acknowledged", tone: "done" },
-  declined: { one: "declined", many: "declined", tone: "quiet" },
-  cancelled: { one: "was called off", many: "were called off", tone: "quiet" },
+  declined: { one: "declined", many: "declined", tone: "still" },
+  cancelled: { one: "was called off", many: "were called off", tone: "still" },
   expired: { one: "did not answer in time", many: "did not answer in time", tone: "bad" },
   failed: { one: "failed", many: "failed", tone: "bad" },
   not_connected: { one: "owes a reply, but is not connected", many: "owe a reply, but are not connected", tone: "owes" },
-  knocked: { one: "was knocked at", many: "were knocked at", tone: "quiet" },
-  offered: { one: "may take it", many: "may take it", tone: "quiet" },
-  receipt: { one: "receipt", many: "receipt", tone: "quiet" },
+  knocked: { one: "was knocked at", many: "were knocked at", tone: "still" },
+  offered: { one: "may take it", many: "may take it", tone: "still" },
+  receipt: { one: "receipt", many: "receipt", tone: "still" },
 };
 const SETTLED = new Set(["answered", "claimed", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled"]);
 /** What an agent that was merely allowed to answer does in silence is not worth a word. */
@@ -46,7 +46,7 @@ export function markOf(one: AgentDecision): Mark | null {
   if (one.policy === "must_not_respond") return state === "answered" ? { word: "answered", tone: "done" } : null;
   if (one.policy === "ack_only") {
     const given = state === "acknowledged" || state === "answered";
-    return given ? { word: one.glyph ?? "👍", tone: "done", glyph: one.glyph ?? "👍" } : { word: "receipt", tone: "quiet" };
+    return given ? { word: one.glyph ?? "👍", tone: "done", glyph: one.glyph ?? "👍" } : { word: "receipt", tone: "still" };
   }
   if (SETTLED.has(state)) {
     if (one.policy === "may_respond" && UNSAID.has(state)) return null;
@@ -56,8 +56,8 @@ export function markOf(one: AgentDecision): Mark | null {
     const word = state === "not_connected" ? state : "pending";
     return { word, tone: "owes" };
   }
-  if (one.mode === "notify") return { word: state === "offered" ? "offered" : "knocked", tone: "quiet" };
-  if (one.mode === "immediate" || one.mode === "buffered") return { word: "offered", tone: "quiet" };
+  if (one.mode === "notify") return { word: state === "offered" ? "offered" : "knocked", tone: "still" };
+  if (one.mode === "immediate" || one.mode === "buffered") return { word: "offered", tone: "still" };
   return null;
 }
 
@@ -91,13 +91,13 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
     return () => clearTimeout(wait);
   }, [id, offered]);
   const found = attention.of(id).value;
-  if (!offered || found === null) return offered && row.event.by !== "system" ? <div class="strip empty" aria-hidden="true" /> : null;
+  if (!offered || found === null) return null;
   const marks = gathered(found);
   const quiet = quietIn(found);
   const moving = found.decisions.filter((one) => one.progress !== undefined);
   const open = () => (panel.value = { kind: "inspector", row });
   return (
-    <div class="strip">
+    <div class={marks.length === 0 ? "strip still" : "strip"}>
       <button type="button" class="strip-line" onClick={open} title="Who saw it, and why" aria-label={`Attention: ${spoken(marks, quiet, room)}. Open the inspector.`}>
         {marks.map((mark) => (
           <span class={`mark ${mark.tone}`} key={mark.word}>
