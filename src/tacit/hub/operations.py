@@ -213,6 +213,7 @@ async def show_event(hub: Hub, credential: Credential, request: requests.OneEven
 
     event, acks, reactions, now = await hub.desk.read(query)
     shown: dict[str, Any] = {"event": now or views.raw(event), **acks, "reactions": reactions}
+    shown |= {"parties": sorted(event.parties())} if event.private else {}
     intent = speech.intent_of(event)
     return {**shown, "intent": intent} if intent is not None else shown
 
