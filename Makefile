@@ -73,10 +73,10 @@ docs: setup
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate pyproject.toml tools/build.in -o locks/run.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp pyproject.toml tools/build.in -o locks/run.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
 
 clean:
 	rm -rf $(VENV)
