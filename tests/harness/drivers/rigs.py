@@ -16,6 +16,8 @@ from tests.model_server import ModelServer
 AGENTS = Path(__file__).parent / "agents"
 RULES = "STANDING RULES: be kind."
 PATIENCE = 30.0
+PROMPT = 4.5
+"""Less than the grace after which an agent is ended by force: whoever is done by then obeyed."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tacit.harness.drivers.port import FailureKind, TextDelta, Usage
-from tests.harness.drivers.rigs import RULES, Eye, soon, turn
+from tests.harness.drivers.rigs import PROMPT, RULES, Eye, soon, turn
 from tests.model_server import Cut, Held, Rubbish, Say, Status
 from tests.model_server.replies import Tokens
 
@@ -51,7 +51,7 @@ async def test_cancel_while_the_model_thinks_ends_the_turn_and_the_next_one_work
     await soon(held.arrived.wait())
     await driver.cancel(asked.turn_id)
     heard = len(eye.events)
-    outcome = await soon(running, 3)
+    outcome = await soon(running, PROMPT)
     assert outcome.failure is not None
     assert outcome.failure.kind is FailureKind.CANCELLED
     assert outcome.text == ""
@@ -70,7 +70,7 @@ async def test_cancel_while_the_model_speaks_lets_nothing_more_out(driver, model
     await driver.cancel(asked.turn_id)
     heard = list(eye.events)
     held.release()
-    outcome = await soon(running, 3)
+    outcome = await soon(running, PROMPT)
     assert outcome.failure.kind is FailureKind.CANCELLED
     assert eye.events == heard
 
@@ -82,7 +82,7 @@ async def test_cancel_at_any_moment_is_quick_and_leaves_the_agent_well(driver, m
         running = asyncio.create_task(driver.run(asked, Eye()))
         await asyncio.sleep(moment)  # not to wait for anything: the moment is the input
         await driver.cancel(asked.turn_id)
-        outcome = await soon(running, 2)
+        outcome = await soon(running, PROMPT)
         assert outcome.failure is None or outcome.failure.kind is FailureKind.CANCELLED
         model.script(Say("well"))
         again = await soon(driver.run(turn(), Eye()))
@@ -96,7 +96,7 @@ async def test_a_cancelled_task_cancels_its_turn(driver, model):
     await soon(held.arrived.wait())
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await soon(running, 3)
+        await soon(running, PROMPT)
     assert (await soon(driver.run(turn(), Eye()))).text == "fresh"
 
 
