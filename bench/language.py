@@ -1,10 +1,11 @@
 """CLowl: how fast Tacit reads and writes messages, beside the reference package `clowl` 0.2.0.
 
-    python bench/language.py [--messages N] [--lines N] [--json FILE]
+    python bench/language.py [--messages N] [--turns N] [--lines N] [--json FILE]
 
 The reference is installed into `bench/.venv-clowl` (once) and runs in a process of its own on the same bytes, in
-the same interpreter version. Both sides take each message as the bytes that a socket or a log delivers. One run;
-read the ratios, not the microseconds.
+the same interpreter version. Both sides take each message as the bytes that a socket or a log delivers. They are
+measured in turn, several times; the table shows medians, the ratio being the median of the ratios of each turn.
+Read the ratios, not the microseconds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import pathlib
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -154,12 +156,20 @@ def invalid_texts():
     return found
 
 
-def measure(count):
+def rich(line):
+    """The same message with what real data has: an object within, a web address, spaces after the colons."""
+    value = json.loads(line)
+    value["body"]["d"]["source"] = {"url": "https://example.org/a2a", "pages": [3, 4], "language": "en"}
+    return json.dumps(value).encode()
+
+
+def measure(count, turns):
     from tacit.language import Invalid, encode, parse, parse_lines
 
     messages = corpus(count)
     lines = [encode(message) for message in messages]
     spaced = [json.dumps(json.loads(line)).encode() for line in lines]
+    nested = [rich(line) for line in lines]
     log, spaced_log = (b"\n".join(texts) + b"\n" for texts in (lines, spaced))
     invalid = invalid_texts()
 
@@ -170,21 +180,28 @@ def measure(count):
             return True
         return False
 
-    theirs = reference(lines, invalid)
-    theirs_spaced = reference(spaced, invalid)
     assert len(parse_lines(log)) == len(parse_lines(spaced_log)) == count
-    rows = [
-        ("parse and validate, one by one", best(parse, lines), theirs["parse"]),
-        ("parse and validate, spaced JSON", best(parse, spaced), theirs_spaced["parse"]),
-        ("parse and validate, a log", best_whole(lambda: parse_lines(log), count), theirs["parse"]),
-        (
-            "parse and validate, a spaced log",
-            best_whole(lambda: parse_lines(spaced_log), count),
-            theirs_spaced["parse"],
-        ),
-        ("encode", best(encode, messages), theirs["encode"]),
-        ("encode, reference without indent", best(encode, messages), theirs["encode_compact"]),
-    ]
+    table = {}
+    for _ in range(turns):
+        theirs, theirs_spaced, theirs_nested = (
+            reference(texts, invalid) for texts in (lines, spaced, nested)
+        )
+        mine = best(encode, messages)
+        for name, ours, other in [
+            ("parse and validate, one by one", best(parse, lines), theirs["parse"]),
+            ("the same, spaced JSON", best(parse, spaced), theirs_spaced["parse"]),
+            ("the same, spaced, nested, an address", best(parse, nested), theirs_nested["parse"]),
+            ("the same, a log", best_whole(lambda: parse_lines(log), count), theirs["parse"]),
+            (
+                "the same, a spaced log",
+                best_whole(lambda: parse_lines(spaced_log), count),
+                theirs_spaced["parse"],
+            ),
+            ("encode", mine, theirs["encode"]),
+            ("encode, reference without indent", mine, theirs["encode_compact"]),
+        ]:
+            table.setdefault(name, []).append((ours, other, other / ours))
+    rows = [(name, *map(statistics.median, zip(*found, strict=True))) for name, found in table.items()]
     return rows, (sum(map(caught, invalid)), theirs["caught"], len(invalid))
 
 
@@ -217,16 +234,26 @@ def validate_log(lines):
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--messages", type=int, default=1000)
+    options.add_argument("--turns", type=int, default=7, help="how often each side is measured")
     options.add_argument("--lines", type=int, default=1_000_000, help="lines of the log; 0 to leave it out")
     options.add_argument("--json", type=pathlib.Path, help="write the numbers to this file")
     chosen = options.parse_args()
-    rows, (ours, theirs, of) = measure(chosen.messages)
+    rows, (ours, theirs, of) = measure(chosen.messages, chosen.turns)
     print(f"{'':36}{'tacit':>10}{'clowl 0.2.0':>14}{'ratio':>8}")
-    for name, mine, reference_time in rows:
-        print(f"{name:36}{mine:8.2f} µs{reference_time:11.2f} µs{reference_time / mine:7.1f}x")
+    for name, mine, reference_time, ratio in rows:
+        print(f"{name:36}{mine:8.2f} µs{reference_time:11.2f} µs{ratio:7.2f}x")
     print(f"invalid vectors caught: tacit {ours} of {of}, clowl 0.2.0 {theirs} of {of}")
     result = {
-        "rows": [{"name": name, "tacit_us": mine, "reference_us": ref} for name, mine, ref in rows],
+        "rows": [
+            {
+                "name": name,
+                "tacit_us": round(mine, 3),
+                "reference_us": round(ref, 3),
+                "ratio": round(ratio, 2),
+            }
+            for name, mine, ref, ratio in rows
+        ],
+        "turns": chosen.turns,
         "caught": {"tacit": ours, "reference": theirs, "of": of},
     }
     if chosen.lines:

@@ -62,7 +62,7 @@ def _state(attention: Attention) -> object:
         sorted((one.target, one.session, one.expires_at) for one in attention.claims),
         [msgspec.to_builtins(one) for one in attention.duties],
         attention.threads, attention.thread_owner, attention.awaiting,
-        attention.exchanges._exchanges, attention.absences._left, attention.versions._deleted,
+        attention.exchanges._exchanges, attention.absences._absent, attention.versions._deleted,
         attention.ownership._tasks, attention.approvals._by_what,
     )  # fmt: skip
 
@@ -101,6 +101,9 @@ def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None
         records.Membership(session="s", conversation="c", action="leave"),
         records.Progress(session="s", token="t", progress=0.5), records.Digest(session="s", scope="c", policy="must_not_respond", text="t"),
         records.Approval(approval_id="a", session="s", state="asked", what="w"), records.Audit(what="w", details={"a": 1}),
+        records.Accepted(session="s", event_ids=["e"], for_=["s"]), records.Rules(values={"similarity": 0.8}),
+        records.Session(session="s", version="2026-06-24", modes=["notify"]), records.Usage(session="s", tokens_in=3),
+        records.Ephemeral(session="s", key="k", where="channel:main", sha256="0", length=3),
     ]  # fmt: skip
     assert {records.kind_of(one) for one in samples} == set(records.KINDS)
     for one in samples:

@@ -266,6 +266,42 @@ def test_no_input_raises_anything_but_the_documented_error(data):
         parse(data)
 
 
+@pytest.mark.parametrize("spaced", [False, True])
+@pytest.mark.parametrize(
+    ("data", "old", "new"),
+    [
+        ({"q": "x"}, b'"cid"', b'"mid":"m9","cid"'),
+        ({"q": "x"}, b'"search"', b'"a\\u003ab","t":"a\\u003ab"'),
+        ({"q": "x"}, b'"search"', b'"a:b","t":"search"'),
+        ({"q": "x"}, b'"search"', b'"search","t":"a:b"'),
+        ({"q": {"r": 1}}, b'"r"', b'"r":2,"r"'),
+        ({"q": {"r": "https://example.org"}}, b'"q"', b'"q":2,"q"'),
+        ({"q": "a:b"}, b'"a:b"', b'"a\\u003ab","q":"a\\u003ab"'),
+        ({"q": "a:b:c"}, b'"a:b:c"', b'"a:b","q":"a:c"'),
+    ],
+)
+@pytest.mark.spec("CLOWL-068")
+def test_no_colon_in_a_string_hides_a_member_that_was_lost(data, old, new, spaced):
+    body = {"t": "search", "d": data}
+    text = json.dumps(value() | {"body": body}, separators=(", ", ": ") if spaced else (",", ":")).encode()
+    parse(text)
+    assert old in text
+    with pytest.raises(Invalid):
+        parse(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"), [("cid", "c\x7f1"), ("mid", "m\x851"), ("from", "a\n"), ("to", ["a", "b\x9f"])]
+)
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.spec("CLOWL-013")
+def test_control_characters_in_names_are_found_however_they_are_written(name, odd, ascii_only):
+    text = json.dumps(value() | {name: odd}, ensure_ascii=ascii_only).encode()
+    with pytest.raises(Invalid):
+        parse(text)
+    assert parse_lines(text + b"\n") is None
+
+
 def test_a_log_is_read_in_one_go_when_every_line_is_valid():
     texts = [
         text_of(vector) for vector in VALID if "strict" in vector["modes"] and b"\n" not in text_of(vector)

@@ -10,11 +10,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.attention import records
 from tacit.attention.codes import Refusal, refusal
 from tacit.base.moment import Moment
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
 
 ANSWER_WITHIN_MS: Final = 3_600_000
 MS: Final = 1000
@@ -61,8 +64,8 @@ class Approvals:
 
     __slots__ = ("_by_what",)
 
-    def __init__(self) -> None:
-        self._by_what: dict[tuple[str, str], Asked] = {}
+    def __init__(self, by_what: MutableMapping[tuple[str, str], Asked] | None = None) -> None:
+        self._by_what: MutableMapping[tuple[str, str], Asked] = {} if by_what is None else by_what
 
     def apply(self, record: records.Approval) -> None:
         """Fold a record; one that does not follow from the state changes nothing."""
@@ -84,6 +87,11 @@ class Approvals:
         if found.state is State.ASKED and found.expires_at <= now:
             return State.LAPSED
         return found.state
+
+    def waiting(self, now: Moment) -> list[Asked]:
+        """The requests that nobody has answered and that have not lapsed."""
+        found = [one for one in self._by_what.values() if one.state is State.ASKED and one.expires_at > now]
+        return sorted(found, key=lambda one: one.expires_at)
 
     def find(self, approval_id: str) -> Asked | None:
         """The request with this id."""

@@ -16,7 +16,7 @@ from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import Moment, rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 
 MS: Final = 1000
 
@@ -63,8 +63,8 @@ class Claims:
 
     __slots__ = ("_held",)
 
-    def __init__(self) -> None:
-        self._held: dict[str, Held] = {}
+    def __init__(self, held: MutableMapping[str, Held] | None = None) -> None:
+        self._held: MutableMapping[str, Held] = {} if held is None else held
 
     def __iter__(self) -> Iterator[Held]:
         return iter(self._held.values())

@@ -87,7 +87,7 @@ def decide(
     heard = hear(event, roster, state, settings)
     if heard is None:
         return Decisions(
-            roster.agents, _entry(Situation.NOT_CHAT, Priority.NORMAL, settings.deadline_ms), {}, None
+            roster.agents, entry_of(Situation.NOT_CHAT, Priority.NORMAL, settings.deadline_ms), {}, None
         )
     common = _for(NOBODY, heard, state, roster, settings)
     exceptions: dict[str, Decision] = {}
@@ -122,7 +122,7 @@ def _for(agent: str, heard: Heard, state: ConversationState, roster: Roster, set
     situation = situation_of(agent, heard, state, roster)
     lowered = heard.declared is not None and _lowers(agent, heard)
     shown = situation is Situation.GRATITUDE and settings.show_gratitude
-    return _entry(situation, heard.priority, settings.deadline_ms, heard.attention, shown, lowered)
+    return entry_of(situation, heard.priority, settings.deadline_ms, heard.attention, shown, lowered)
 
 
 def _lowers(agent: str, heard: Heard) -> bool:
@@ -130,7 +130,7 @@ def _lowers(agent: str, heard: Heard) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _entry(
+def entry_of(
     situation: Situation,
     priority: Priority,
     deadline_ms: int,

@@ -7,7 +7,8 @@ argument.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping  # noqa: TC003 - the shelves read these types
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -15,11 +16,11 @@ from tacit.attention import records
 from tacit.attention.codes import Refusal, refusal
 from tacit.attention.eta import eta_of
 from tacit.attention.settings import DEFAULTS, Settings
-from tacit.attention.values import Intent, Mode, Policy
+from tacit.attention.values import Directedness, Intent, Mode, Policy, Priority, Reason
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, MutableMapping
 
 MS: Final = 1000
 
@@ -67,6 +68,18 @@ class Duty:
     resurfaces_at: Moment | None = None
     shift_us: int = 0
     request_id: str = ""
+    """The id of the record that first delivered it: the name of the delivery on every wire."""
+    accepted: bool = False
+    held: bool = False
+    """Was the session ever obliged?"""
+    directedness: Directedness = Directedness.TO_ME
+    reason: Reason = Reason.DIRECT_MESSAGE
+    priority: Priority = Priority.NORMAL
+    needs_claim: bool = False
+    thread_window: bool = False
+    because: Mapping[str, str] = field(default_factory=dict[str, str])
+    note: str = ""
+    """The reason that was given with the disposition."""
 
     @property
     def deadline_at(self) -> Moment | None:
@@ -79,6 +92,11 @@ class Duty:
     def owed(self) -> bool:
         """Is an answer still owed?"""
         return self.policy is Policy.MUST_RESPOND and not self.closed
+
+    @property
+    def live(self) -> bool:
+        """Can time or a connection still bring something?"""
+        return not self.closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +199,20 @@ def withdrawn(duty: Duty, signal: str) -> records.Disposition | None:
 
 
 class Duties:
-    """Every duty of a group, folded from deliveries and dispositions."""
+    """Every duty of a group, folded from deliveries and dispositions.
+
+    Where they are kept is the caller's choice; those that are live are always at hand.
+    """
 
     __slots__ = ("_by_event", "_duties")
 
-    def __init__(self) -> None:
-        self._duties: dict[tuple[str, str], Duty] = {}
-        self._by_event: dict[str, set[str]] = {}
+    def __init__(
+        self,
+        duties: MutableMapping[tuple[str, str], Duty] | None = None,
+        by_event: MutableMapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self._duties: MutableMapping[tuple[str, str], Duty] = {} if duties is None else duties
+        self._by_event: MutableMapping[str, tuple[str, ...]] = {} if by_event is None else by_event
 
     def get(self, event_id: str, session: str) -> Duty | None:
         """How a session stands to an event; None when it never got it."""
@@ -195,7 +220,7 @@ class Duties:
 
     def of_event(self, event_id: str) -> list[Duty]:
         """Every session's duty towards an event."""
-        return [self._duties[event_id, session] for session in sorted(self._by_event.get(event_id, ()))]
+        return [self._duties[event_id, session] for session in self._by_event.get(event_id, ())]
 
     def __iter__(self) -> Iterator[Duty]:
         return iter(self._duties.values())
@@ -204,12 +229,24 @@ class Duties:
         """How many answers a session owes."""
         return sum(1 for duty in self._duties.values() if duty.session == session and duty.owed)
 
-    def delivered(self, record: records.Delivery, created_at: Moment) -> None:
+    def waiting_of(self, session: str) -> list[Duty]:
+        """What was delivered to a session and not taken in by it, in the order of delivery."""
+        found = [duty for duty in self if duty.session == session and duty.live and not duty.accepted]
+        return sorted(found, key=lambda duty: duty.request_id)
+
+    def accepted(self, event_id: str, session: str) -> None:
+        """Fold an acceptance."""
+        known = self._duties.get((event_id, session))
+        if known is not None and not known.accepted:
+            self._duties[event_id, session] = replace(known, accepted=True)
+
+    def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> None:
         """Fold a delivery: the first opens the duty, later ones count or change its policy."""
         key = (record.event_id, record.session)
         known = self._duties.get(key)
         if known is None:
-            self._by_event.setdefault(record.event_id, set()).add(record.session)
+            sessions = {*self._by_event.get(record.event_id, ()), record.session}
+            self._by_event[record.event_id] = tuple(sorted(sessions))
             self._duties[key] = Duty(
                 record.event_id,
                 record.session,
@@ -219,16 +256,33 @@ class Duties:
                 Intent(record.intent),
                 record.deadline_ms,
                 record.attempt,
-                request_id=record.request_id,
+                request_id=record_id,
+                held=record.policy == Policy.MUST_RESPOND,
+                directedness=Directedness(record.directedness),
+                reason=Reason(record.reason),
+                priority=Priority(record.priority),
+                needs_claim=record.needs_claim,
+                thread_window=record.thread_window,
+                because=record.because,
             )
             return
-        # A deferred event that is delivered again is open again; its time starts anew.
-        back = known.disposition is Disposition.DEFERRED
+        # A deferred event that is delivered again is open again, and so is one that now obliges: its time
+        # starts anew.
+        raised = Policy(record.policy) is Policy.MUST_RESPOND and known.policy is not Policy.MUST_RESPOND
+        back = known.disposition is Disposition.DEFERRED or raised
         self._duties[key] = replace(
             known,
             policy=Policy(record.policy),
             mode=Mode(record.mode),
+            directedness=Directedness(record.directedness),
+            reason=Reason(record.reason),
+            priority=Priority(record.priority),
+            needs_claim=record.needs_claim,
+            because=record.because or known.because,
             attempt=max(known.attempt, record.attempt),
+            accepted=False,
+            held=known.held or record.policy == Policy.MUST_RESPOND,
+            closed=False if back else known.closed,
             redelivered=0 if back else known.redelivered + 1,
             deadline_ms=record.deadline_ms,
             disposition=None if back else known.disposition,
@@ -249,6 +303,7 @@ class Duties:
             closed=record.closes,
             declined=record.declined,
             signal=record.signal,
+            note=record.reason or "",
             resurfaces_at=Moment(record.resurfaces_at) if record.resurfaces_at is not None else None,
             shift_us=known.shift_us + record.shift_us,
         )

@@ -16,7 +16,7 @@ from tacit.attention import records
 from tacit.attention.dispositions import Disposition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, MutableMapping
 
     from tacit.attention.dispositions import Duty
     from tacit.ledger.envelope import Event
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _REASONS: Final = {
     "edit": "Message was edited before response",
     "delete": "Message was deleted before response",
+    "stop": "A person called it off",
+    "reassign": "A person gave it to another agent",
+    "cancel": "The request was withdrawn before response",
 }
 
 
@@ -45,7 +48,9 @@ def edited(original: Event, edit: Event) -> Event:
 
     The author remains the original's; what the edit says explicitly replaces what the original said.
     """
-    changed = {name: value for name, value in edit.data.items() if name != "supersedes"}
+    changed = {
+        name: value for name, value in edit.data.items() if name not in {"supersedes", "by", "client_id"}
+    }
     data: dict[str, Any] = {**original.data, **changed, "supersedes": original.id}
     return msgspec.structs.replace(
         edit, kind="x.c2a.edit", by=original.by, scope_key=original.scope_key, data=data
@@ -64,6 +69,7 @@ def cancellations(duties: Iterable[Duty], what: str) -> list[Cancellation]:
                 session=duty.session,
                 disposition=Disposition.SUPERSEDED.value,
                 closes=True,
+                reason=_REASONS[what],
             ),
         )
         for duty in duties
@@ -81,9 +87,13 @@ class Versions:
 
     __slots__ = ("_deleted", "_next")
 
-    def __init__(self) -> None:
-        self._next: dict[str, str] = {}
-        self._deleted: set[str] = set()
+    def __init__(
+        self,
+        following: MutableMapping[str, str] | None = None,
+        deleted: MutableMapping[str, bool] | None = None,
+    ) -> None:
+        self._next: MutableMapping[str, str] = {} if following is None else following
+        self._deleted: MutableMapping[str, bool] = {} if deleted is None else deleted
 
     def edited(self, event_id: str, by: str) -> None:
         """Fold an edit."""
@@ -93,13 +103,13 @@ class Versions:
 
     def deleted(self, event_id: str) -> None:
         """Fold a delete; it takes back the message in every form."""
-        self._deleted.add(self.latest(event_id))
-        self._deleted.add(event_id)
+        self._deleted[self.latest(event_id)] = True
+        self._deleted[event_id] = True
 
     def latest(self, event_id: str) -> str:
         """The id of the newest form."""
-        while event_id in self._next:
-            event_id = self._next[event_id]
+        while (following := self._next.get(event_id)) is not None:
+            event_id = following
         return event_id
 
     def replaced_by(self, event_id: str) -> str | None:
@@ -109,8 +119,8 @@ class Versions:
 
     def is_deleted(self, event_id: str) -> bool:
         """Was the message taken back? Its text is then shown nowhere."""
-        return event_id in self._deleted or self.latest(event_id) in self._deleted
+        return bool(self._deleted.get(event_id) or self._deleted.get(self.latest(event_id)))
 
     def is_superseded(self, event_id: str) -> bool:
         """Can it no longer be answered?"""
-        return event_id in self._next or self.is_deleted(event_id)
+        return self._next.get(event_id) is not None or self.is_deleted(event_id)

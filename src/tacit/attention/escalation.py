@@ -73,6 +73,14 @@ def escalated(original: Decision, *, declined: bool = False) -> Decision:
     )
 
 
+def softened(decision: Decision, modes: frozenset[Mode]) -> Decision:
+    """The decision in the fullest mode that the new holder's harness takes; a knock when it takes no more."""
+    for mode in (Mode.IMMEDIATE, Mode.BUFFERED):
+        if mode in modes:
+            return replace(decision, mode=mode)
+    return replace(decision, mode=Mode.NOTIFY)
+
+
 def human_notice(event_id: str, *, why: str) -> dict[str, object]:
     """The `system.notify` that tells the human; it refers to the event and quotes nothing.
 
@@ -91,5 +99,6 @@ _TITLES: Final = {
     "unanswered": "A message that needed an answer has had none.",
     "declined": "An agent declined a message that needs an answer.",
     "loop": "Two agents went in circles; their exchange was stopped and needs your decision.",
+    "failed": "An agent could not work on a message that needs an answer.",
     "approval": "An agent asks for your approval.",
 }

@@ -8,31 +8,77 @@ state; nothing that matters lives anywhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention import loops, records
 from tacit.attention.approvals import Approvals
 from tacit.attention.claims import Claims
 from tacit.attention.conversation import Conversation, conversation_of
+from tacit.attention.decide import Decisions, decide
 from tacit.attention.dispositions import Duties
 from tacit.attention.edits import Versions, answered_by
-from tacit.attention.leaving import Absences, place_of
+from tacit.attention.leaving import Absences, Place, place_of
 from tacit.attention.loops import Exchanges
+from tacit.attention.notes import (
+    KEPT_CONFIDENCES,
+    KEPT_SENDS,
+    Answer,
+    Aside,
+    Attended,
+    Decided,
+    Gathered,
+    Offer,
+    Sending,
+    Spent,
+    noted,
+)
 from tacit.attention.ownership import Ownership, task_ids
-from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.signals import signal_of
 from tacit.attention.state import ConversationState
-from tacit.attention.values import ConversationKind, Intent
+from tacit.attention.values import ConversationKind, Directedness, Intent, Mode
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from tacit.attention.heard import Heard
-    from tacit.attention.leaving import Place
+    from tacit.attention.roster import Roster
     from tacit.ledger.envelope import Event
 
 _EMPTY: Final[frozenset[str]] = frozenset()
 _ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
+
+
+KEPT_ITEMS: Final = 500
+
+
+def answered_in(event: Event) -> str | None:
+    """The event that a message answers: the one that its sender names, else the one that it replies to."""
+    given = event.data.get("c2a")
+    named = cast("dict[str, object]", given).get("in_reply_to") if isinstance(given, dict) else None
+    replied = event.data.get("reply_to")
+    found = named if isinstance(named, str) else replied
+    return found if isinstance(found, str) else None
+
+
+def spending(known: Spent, record: records.Usage, day: str) -> Spent:
+    """The sums with one more turn; a new day starts its own."""
+    same = known.day == day
+    tokens = record.tokens_in + record.tokens_out
+    return Spent(
+        known.turns + 1,
+        known.tokens_in + record.tokens_in,
+        known.tokens_out + record.tokens_out,
+        known.cost + record.cost,
+        known.prompt_bytes + record.prompt_bytes,
+        day,
+        (known.day_turns if same else 0) + 1,
+        (known.day_tokens if same else 0) + tokens,
+        (known.day_cost if same else 0.0) + record.cost,
+        record.currency or known.currency,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +118,31 @@ class Attention:
     versions: Versions = field(default_factory=Versions)
     ownership: Ownership = field(default_factory=Ownership)
     approvals: Approvals = field(default_factory=Approvals)
-    threads: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    thread_owner: dict[str, str] = field(default_factory=dict[str, str])
-    awaiting: dict[tuple[str, str | None], frozenset[str]] = field(
-        default_factory=dict[tuple[str, str | None], frozenset[str]]
+    threads: MutableMapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    thread_owner: MutableMapping[str, str] = field(default_factory=dict[str, str])
+    awaiting: MutableMapping[Place, frozenset[str]] = field(default_factory=dict[Place, frozenset[str]])
+    sessions: MutableMapping[str, Attended] = field(default_factory=dict[str, Attended])
+    rules: MutableMapping[str, Any] = field(default_factory=dict[str, Any])
+    decided: MutableMapping[str, Decided] = field(default_factory=dict[str, Decided])
+    offers: MutableMapping[str, Offer] = field(default_factory=dict[str, Offer])
+    sent: MutableMapping[str, tuple[Sending, ...]] = field(default_factory=dict[str, tuple[Sending, ...]])
+    answers: MutableMapping[tuple[str, str], tuple[Answer, ...]] = field(
+        default_factory=dict[tuple[str, str], tuple[Answer, ...]]
     )
+    looked: MutableMapping[tuple[str, str], Moment] = field(default_factory=dict[tuple[str, str], Moment])
+    gathered: MutableMapping[str, Gathered] = field(default_factory=dict[str, Gathered])
+    confided: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    spent: MutableMapping[str, Spent] = field(default_factory=dict[str, Spent])
+    asides: MutableMapping[tuple[str, str], Aside] = field(default_factory=dict[tuple[str, str], Aside])
+    progress: MutableMapping[str, records.Progress] = field(default_factory=dict[str, records.Progress])
+
+    def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
+        """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
+        decisions = decide(event, roster, self.state_for(event), self.settings)
+        stopped = self.apply(event, decisions.heard)
+        if decisions.heard is not None:
+            self._note(event, decisions)
+        return decisions, stopped
 
     def state_for(self, event: Event) -> ConversationState:
         """What is so in the event's conversation just before it."""
@@ -153,14 +219,37 @@ class Attention:
             self._reacted(event)
         elif event.kind == "context.sync":
             self.ownership.synced(event.data)
-        else:
+        elif event.kind.startswith("x.c2a."):
             self._recorded(event)
         return False
+
+    def _note(self, event: Event, decisions: Decisions) -> None:
+        """Write down what reading the event again would not tell."""
+        found = noted(decisions)
+        if found is not None:
+            self.decided[event.id] = found
+        at = records.moment_of(event)
+        called = [
+            agent
+            for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
+            if (one := decisions[agent]).needs_claim and one.directedness is Directedness.TO_MY_ROLE
+        ]
+        if called:
+            self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
+        for agent, one in decisions.exceptions.items():
+            if one.mode is Mode.DIGEST:
+                known = self.gathered.get(agent, Gathered(since=at))
+                self.gathered[agent] = replace(known, event_ids=(*known.event_ids, event.id)[-KEPT_ITEMS:])
 
     def _said(self, event: Event, heard: Heard) -> bool:
         conversation, agent = heard.conversation, heard.by_agent
         place, target = place_of(conversation), heard.target
         self.past[event.id] = Said(heard.by, agent, conversation, heard.intent, target.agents, heard.private)
+        if agent and event.kind == "chat.message":
+            self._sent(event, conversation)
+        for reader in heard.private or ():
+            if reader in self.sessions:
+                self.confided[reader] = (*self.confided.get(reader, ()), event.id)[-KEPT_CONFIDENCES:]
         if conversation.thread is not None:
             self._joined(conversation.thread, heard)
         if agent:
@@ -170,6 +259,22 @@ class Attention:
         else:
             self.awaiting.pop(place, None)
         return self._exchanged(event, heard, place)
+
+    def _sent(self, event: Event, conversation: Conversation) -> None:
+        """Remember a session's own words, and which event they answer."""
+        sending = Sending(records.moment_of(event), conversation.place, event.id)
+        self.sent[event.by] = (*self.sent.get(event.by, ()), sending)[-KEPT_SENDS:]
+        answered = answered_in(event)
+        if answered is not None:
+            given = event.data.get("c2a")
+            said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+            turn, attempt = said.get("turn"), said.get("attempt")
+            answer = Answer(
+                event.id, turn if isinstance(turn, str) else "", attempt if isinstance(attempt, int) else 1
+            )
+            key = (answered, event.by)
+            self.answers[key] = (*self.answers.get(key, ()), answer)
+            self.offers.pop(answered, None)
 
     def _joined(self, root: str, heard: Heard) -> None:
         """Who takes part in a thread now: its opener, whoever wrote, whoever was named."""
@@ -208,9 +313,13 @@ class Attention:
         match record:
             case records.Claim():
                 self.claims.apply(record, at)
-                self._claimed(record)
+                self._claimed(record, at)
             case records.Delivery():
-                self.duties.delivered(record, Moment(record.created_at) if record.created_at else at)
+                created_at = Moment(record.created_at) if record.created_at else at
+                self.duties.delivered(record, created_at, event.id)
+            case records.Accepted():
+                for event_id in record.event_ids:
+                    self.duties.accepted(event_id, record.session)
             case records.Disposition():
                 self.duties.disposed(record)
                 self._resolved(record)
@@ -222,12 +331,53 @@ class Attention:
                 self.versions.deleted(record.event_id)
             case records.Approval():
                 self.approvals.apply(record)
-            case records.Audit():
-                self._audited(record)
-            case _:
+            case None:
                 pass
+            case _:
+                self._reported(record, event.id, at, event.ts[:10])
 
-    def _claimed(self, record: records.Claim) -> None:
+    def _reported(
+        self,
+        record: records.Audit
+        | records.Session
+        | records.Rules
+        | records.Digest
+        | records.Usage
+        | records.Ephemeral
+        | records.Progress,
+        event_id: str,
+        at: Moment,
+        day: str,
+    ) -> None:
+        match record:
+            case records.Audit():
+                self._audited(record, at)
+            case records.Session():
+                modes = frozenset(Mode(mode) for mode in record.modes)
+                self.sessions[record.session] = Attended(
+                    record.session, record.version, modes, record.client, record.interrupt, record.transport
+                )
+            case records.Rules():
+                self.rules.update(record.values)
+                self.settings = with_values(self.settings, record.values)
+            case records.Ephemeral():
+                self.asides[record.session, record.key] = Aside(event_id, record.sha256, record.where)
+                sending = Sending(at, record.where, event_id)
+                self.sent[record.session] = (*self.sent.get(record.session, ()), sending)[-KEPT_SENDS:]
+            case records.Digest():
+                self.gathered[record.session] = Gathered(since=at)
+            case records.Usage():
+                self.spent[record.session] = spending(self.spent.get(record.session, Spent()), record, day)
+            case records.Progress():
+                known = self.progress.get(record.session)
+                if known is None or known.token != record.token or known.progress <= record.progress:
+                    self.progress[record.session] = record
+
+    def _claimed(self, record: records.Claim, at: Moment) -> None:
+        offer = self.offers.get(record.target.removeprefix("event:"))
+        if offer is not None and record.action in {"take", "assign", "release", "expire"}:
+            held = record.action in {"take", "assign"}
+            self.offers[offer.event_id] = replace(offer, held=held, at=offer.at if held else at)
         root = record.target.removeprefix("thread:") if record.target.startswith("thread:") else record.thread
         if root is None:
             return
@@ -239,6 +389,8 @@ class Attention:
             del self.thread_owner[root]
 
     def _resolved(self, record: records.Disposition) -> None:
+        if record.disposition in {"responded", "superseded"} and record.closes:
+            self.offers.pop(record.event_id, None)
         said = self.past.get(record.event_id)
         if (
             said is not None
@@ -249,8 +401,17 @@ class Attention:
             place = place_of(said.conversation)
             self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
 
-    def _audited(self, record: records.Audit) -> None:
-        """A refused near-duplicate counts towards the end of an exchange (C2A-200)."""
+    def _audited(self, record: records.Audit, at: Moment) -> None:
+        """A refused near-duplicate counts towards the end of an exchange (C2A-200).
+
+        A look at a thread is remembered, since a late answer needs one (C2A-174).
+        """
+        if record.what == "unassigned" and (offer := self.offers.get(record.event_id or "")) is not None:
+            self.offers[offer.event_id] = replace(offer, assigned=True)
+        if record.what == "chat.read_thread" and record.session is not None and record.code is None:
+            thread = record.details.get("thread")
+            if isinstance(thread, str):
+                self.looked[record.session, thread] = at
         if record.code == "no_new_information" and record.session is not None:
             thread = record.details.get("thread")
             place = (str(record.details.get("conversation", "")), thread if isinstance(thread, str) else None)

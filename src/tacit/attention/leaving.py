@@ -7,13 +7,16 @@ agent posts afterwards.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from tacit.attention import records
 from tacit.attention.codes import Refusal, refusal
 from tacit.attention.values import ConversationKind
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from tacit.attention.conversation import Conversation
     from tacit.attention.decide import Decisions
 
@@ -25,57 +28,71 @@ def place_of(conversation: Conversation) -> Place:
     return conversation.id, conversation.thread
 
 
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """What one session has left, where it came back inside, and the goodbyes that it may still say."""
+
+    left: frozenset[Place] = frozenset()
+    back: frozenset[Place] = frozenset()
+    goodbyes: tuple[tuple[Place, str], ...] = ()
+
+
+NOWHERE: Final = Absence()
+
+
 class Absences:
     """Who has left what."""
 
-    __slots__ = ("_back", "_goodbyes", "_left")
+    __slots__ = ("_absent",)
 
-    def __init__(self) -> None:
-        self._left: dict[str, set[Place]] = {}
-        self._back: dict[str, set[Place]] = {}
-        self._goodbyes: dict[tuple[str, Place], str | None] = {}
+    def __init__(self, absent: MutableMapping[str, Absence] | None = None) -> None:
+        self._absent: MutableMapping[str, Absence] = {} if absent is None else absent
 
     def apply(self, record: records.Membership) -> None:
         """Fold a record."""
         place = (record.conversation, record.thread)
-        left = self._left.setdefault(record.session, set())
-        back = self._back.setdefault(record.session, set())
+        known = self._absent.get(record.session, NOWHERE)
+        unsaid = tuple(one for one in known.goodbyes if one[0] != place)
         if record.action == "leave":
-            left.add(place)
-            back.discard(place)
-            if record.thread is None:
-                back.difference_update({one for one in back if one[0] == record.conversation})
-            self._goodbyes[record.session, place] = record.event_id
-        else:
-            left.discard(place)
-            if record.thread is not None and (record.conversation, None) in left:
-                back.add(place)
-            self._goodbyes.pop((record.session, place), None)
+            covered = {
+                one for one in known.back if one == place or (record.thread is None and one[0] == place[0])
+            }
+            if record.event_id is not None:
+                unsaid = (*unsaid, (place, record.event_id))
+            self._absent[record.session] = Absence(known.left | {place}, known.back - covered, unsaid)
+            return
+        left = known.left - {place}
+        inside = record.thread is not None and (record.conversation, None) in left
+        self._absent[record.session] = Absence(left, known.back | {place} if inside else known.back, unsaid)
 
     def posted(self, session: str, conversation: Conversation) -> None:
         """Fold a post of the session: its one goodbye is said."""
-        for place in (place_of(conversation), (conversation.id, None)):
-            self._goodbyes.pop((session, place), None)
+        known = self._absent.get(session)
+        if known is None or not known.goodbyes:
+            return
+        here = {place_of(conversation), (conversation.id, None)}
+        unsaid = tuple(one for one in known.goodbyes if one[0] not in here)
+        if unsaid != known.goodbyes:
+            self._absent[session] = replace(known, goodbyes=unsaid)
 
     def has_left(self, session: str, conversation: Conversation) -> bool:
         """Is the session gone from there?"""
-        if conversation.kind is ConversationKind.DM or session not in self._left:
+        known = self._absent.get(session)
+        if conversation.kind is ConversationKind.DM or known is None:
             return False
-        left, place = self._left[session], place_of(conversation)
-        return place in left or ((conversation.id, None) in left and place not in self._back[session])
+        place = place_of(conversation)
+        return place in known.left or ((conversation.id, None) in known.left and place not in known.back)
 
     def leavers(self, conversation: Conversation) -> frozenset[str]:
         """Everyone who is gone from there."""
-        if not self._left:
+        if not self._absent:
             return frozenset()
-        return frozenset(one for one in self._left if self.has_left(one, conversation))
+        return frozenset(one for one in self._absent if self.has_left(one, conversation))
 
     def goodbye_for(self, session: str, conversation: Conversation) -> str | None:
         """The event that asked the session to leave, while its goodbye is still unsaid."""
-        for place in (place_of(conversation), (conversation.id, None)):
-            if (found := self._goodbyes.get((session, place))) is not None:
-                return found
-        return None
+        unsaid = dict(self._absent.get(session, NOWHERE).goodbyes)
+        return unsaid.get(place_of(conversation)) or unsaid.get((conversation.id, None))
 
 
 def leave(

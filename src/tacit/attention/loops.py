@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from tacit.attention.settings import DEFAULTS, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from tacit.attention.leaving import Place
 
 
@@ -67,8 +69,8 @@ class Exchanges:
 
     __slots__ = ("_exchanges",)
 
-    def __init__(self) -> None:
-        self._exchanges: dict[Place, Exchange] = {}
+    def __init__(self, exchanges: MutableMapping[Place, Exchange] | None = None) -> None:
+        self._exchanges: MutableMapping[Place, Exchange] = {} if exchanges is None else exchanges
 
     def at(self, place: Place) -> Exchange:
         """The exchange in one place."""
@@ -77,6 +79,8 @@ class Exchanges:
     def put(self, place: Place, exchange: Exchange) -> bool:
         """Keep what became of it; True when this stopped it, so that a person is told once (C2A-199)."""
         before = self.at(place)
+        if exchange == before:
+            return False
         if exchange == _NONE:
             self._exchanges.pop(place, None)
         else:

@@ -58,6 +58,9 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool("chat.claim", "claim", False, True, "Take responsibility for an event or thread."),
     Tool("chat.defer", "defer", False, True, "Say that an obligation must wait, and why."),
     Tool("chat.resolve", "resolve", False, True, "Mark an event, thread or assignment resolved."),
+    Tool("chat.search", "readThread", True, True, "Find messages that contain these words."),
+    Tool("chat.leave", "sendMessage", False, True, "Leave a thread or channel until named again."),
+    Tool("chat.progress", "sendMessage", False, True, "Report how far something is, without a message."),
 )
 
 

@@ -81,6 +81,10 @@ class Ownership:
             return found
         return self._streams.get(f"channel:{conversation.id}", NO_STREAM)
 
+    def knows_channel(self, name: str) -> bool:
+        """Was a channel of this name described?"""
+        return f"channel:{name}" in self._streams
+
     def owners(self, conversation: Conversation, tasks: Iterable[str]) -> frozenset[str]:
         """Who owns the stream or the tasks that an event belongs to."""
         found = {self._tasks[task] for task in tasks if task in self._tasks}

@@ -29,10 +29,19 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     priority: str = "normal"
     deadline_ms: int | None = None
     attempt: int = 1
-    request_id: str = ""
+    needs_claim: bool = False
+    thread_window: bool = False
     created_at: int = 0
     """When the deadline starts to run, in microseconds; 0 means with this record."""
     because: dict[str, str] = {}
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session has taken deliveries in, for good (C2A-160): they are not sent again."""
+
+    session: str
+    event_ids: list[str]
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,16 +75,17 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     supersedes: str
     text: str
-    to: list[str] = []
-    reply_to: str | None = None
+    by: str = ""
+    client_id: str | None = None
+    format: str | None = None
     mentions: list[Any] = []
-    conversation: dict[str, Any] | None = None
 
 
 class Delete(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message was taken back."""
 
     event_id: str
+    by: str = ""
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -96,7 +106,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     progress: float
     total: float | None = None
     message: str | None = None
-    conversation: str | None = None
+    event_id: str | None = None
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -107,6 +118,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     policy: str
     text: str
     event_ids: list[str] = []
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -118,6 +130,9 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     what: str
     expires_at: int = 0
     answered_by: str | None = None
+    says: str = ""
+    """What the person is asked about, for the people's eyes."""
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -129,13 +144,77 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str | None = None
     row: str | None = None
     details: dict[str, Any] = {}
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
+
+
+class Ephemeral(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message that only those who were there got; its text is kept nowhere (C2A-217)."""
+
+    session: str
+    key: str
+    where: str
+    sha256: str
+    length: int
+    in_reply_to: str | None = None
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A harness speaks for a session from here on, and this was agreed with it."""
+
+    session: str
+    version: str
+    modes: list[str]
+    client: str = ""
+    interrupt: bool = False
+    transport: str = "websocket"
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An owner changed settings of the group's attention."""
+
+    values: dict[str, Any]
+    by: str = ""
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a turn of a session's model cost, as its harness counts it."""
+
+    session: str
+    turn: str = ""
+    event_ids: list[str] = []
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    cost: float = 0.0
+    currency: str = ""
+    model: str = ""
+    driver: str = ""
+    prompt_bytes: int = 0
+    duration_ms: int = 0
+    for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
 Record: TypeAlias = (
-    Delivery | Claim | Disposition | Edit | Delete | Membership | Progress | Digest | Approval | Audit
+    Delivery
+    | Accepted
+    | Claim
+    | Disposition
+    | Edit
+    | Delete
+    | Membership
+    | Progress
+    | Digest
+    | Approval
+    | Audit
+    | Ephemeral
+    | Session
+    | Rules
+    | Usage
 )
 KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.delivery": Delivery,
+    "x.c2a.accepted": Accepted,
     "x.c2a.claim": Claim,
     "x.c2a.disposition": Disposition,
     "x.c2a.edit": Edit,
@@ -145,6 +224,10 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.digest": Digest,
     "x.c2a.approval": Approval,
     "x.c2a.audit": Audit,
+    "x.c2a.ephemeral": Ephemeral,
+    "x.c2a.session": Session,
+    "x.c2a.rules": Rules,
+    "x.c2a.usage": Usage,
 }
 _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
 

@@ -6,10 +6,13 @@ says for each one how an owner changes it. Knows nothing of where settings are k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.codes import Refusal, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,9 @@ class Settings:
 
 
 DEFAULTS: Final = Settings()
+NAMES: Final = frozenset(one.name for one in fields(Settings))
+_KINDS: Final = {name: type(getattr(DEFAULTS, name)).__name__ for name in NAMES}
+_GIVEN: Final = {"int": {"int"}, "float": {"int", "float"}, "bool": {"bool"}, "tuple": {"list", "tuple"}}
 
 LIMITS: Final[dict[str, str]] = {
     "similarity": "how alike two messages may be, 0 to 1",
@@ -65,6 +71,28 @@ LIMITS: Final[dict[str, str]] = {
 def how_to_change(limit: str) -> str:
     """What an owner does to move a limit."""
     return f"an owner can change the group's attention setting `{limit}` ({LIMITS[limit]})"
+
+
+def with_values(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """The settings with an owner's values; names that are not settings are left out."""
+    known = {name: value for name, value in values.items() if name in NAMES}
+    if isinstance(shares := known.get("redeliver_at"), list):
+        known["redeliver_at"] = tuple(cast("list[float]", shares))
+    return replace(settings, **cast("dict[str, Any]", known))
+
+
+def accepted(settings: Settings, values: Mapping[str, object]) -> Settings | Refusal:
+    """The settings that an owner asks for, or why not: an unknown name, a value of another type or range."""
+    unknown = sorted(set(values) - NAMES)
+    if unknown:
+        return refusal(
+            "invalid_request", f"there is no setting {unknown[0]}", "C2A-085", remedy=", ".join(sorted(NAMES))
+        )
+    for name, value in values.items():
+        if type(value).__name__ not in _GIVEN[_KINDS[name]]:
+            return refusal("invalid_request", f"{name} is a {_KINDS[name]}", "C2A-085")
+    changed = with_values(settings, values)
+    return checked(changed) or changed
 
 
 def checked(settings: Settings) -> Refusal | None:

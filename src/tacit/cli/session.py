@@ -71,6 +71,10 @@ class Session:
 
         return SyncHub(self.url, self._owner_token(), retry_for=self.retry_for)
 
+    def credential(self, group_id: str | None) -> str | None:
+        """The token under which this run speaks."""
+        return self._credential(group_id)
+
     def _credential(self, group_id: str | None) -> str | None:
         if self.token:
             return self.token

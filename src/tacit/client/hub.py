@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import aiohttp
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.client.attention import Steering
 from tacit.client.errors import LineLost, OutcomeUnknown
 from tacit.client.files import Files
 from tacit.client.following import Following
@@ -341,6 +342,11 @@ class Hub:
     ) -> AsyncIterator[Event]:
         """Every event after a position, then live, for ever; survives restarts of the hub."""
         return Following(self, group_id, since_seq, tuple(kinds or ())).events()
+
+    @property
+    def attention(self) -> Steering:
+        """Who was asked, who stayed quiet, and why; edits, approvals and other steering."""
+        return Steering(self)
 
     @property
     def files(self) -> Files:

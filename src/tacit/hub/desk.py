@@ -12,16 +12,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
-from tacit.ledger.io.clerk import Again, Append, Job, Landed, Outcome, Together, Write
+from tacit.ledger.io.clerk import Act, Acted, Again, Append, Job, Landed, Outcome, Together, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import apsw
 
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
     from tacit.ledger.admission import Submission
+    from tacit.ledger.io.clerk import Ruling, Scene
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
     from tacit.ledger.ports import Found
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.hub")
 SETTLE_SECONDS: Final = 10.0
+
+
+def _parts(outcome: object) -> Iterable[object]:
+    if isinstance(outcome, Acted):
+        return outcome.landed
+    return cast("list[object]", outcome) if isinstance(outcome, list) else (outcome,)
 
 
 class Desk:
@@ -58,21 +65,28 @@ class Desk:
         self._metrics.batch.observe(len(jobs))
         fresh: defaultdict[str, list[Found]] = defaultdict(list)
         for outcome in outcomes:
-            for one in cast("list[object]", outcome) if isinstance(outcome, list) else (outcome,):
+            for one in _parts(outcome):
                 if isinstance(one, Landed):
-                    fresh[one.group_id].append(one.found)
-                    if not one.found.kind.startswith("chat."):
-                        self.on_landed(one)
+                    if not one.then:
+                        self._fresh(one, fresh)
+                        continue
+                    for event in one.everything():
+                        self._fresh(event, fresh)
                 elif isinstance(one, Again):
                     self._metrics.repeated.inc()
         for group_id, events in fresh.items():
             self._metrics.landed.inc(len(events))
             self._live.publish(group_id, events)
         for job, outcome in zip(jobs, outcomes, strict=True):
-            job.done(outcome)
+            job.done(outcome.answer if isinstance(outcome, Acted) else outcome)
         self._open -= len(jobs)
         if not self._open:
             self._settled.set()
+
+    def _fresh(self, landed: Landed, fresh: defaultdict[str, list[Found]]) -> None:
+        fresh[landed.group_id].append(landed.found)
+        if not landed.found.kind.startswith("chat."):
+            self.on_landed(landed)
 
     async def settled(self) -> None:
         """Return when everything that was taken has been answered, or when the writer seems to hang."""
@@ -109,6 +123,10 @@ class Desk:
         """Append several, all or none."""
         outcome = await self._wait(lambda done: Together(submissions, done, prepare))
         return cast("list[Landed | Again]", outcome)
+
+    async def act(self, group_id: str, rule: Callable[[Scene], Ruling]) -> Any:
+        """Decide something against the group as it stands, and append what follows, in one step."""
+        return await self._wait(lambda done: Act(group_id, rule, done))
 
     async def write(self, act: Callable[[apsw.Connection], T]) -> T:
         """Write what is no event."""

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.hub.credentials import Credential, Registry, digest, new_token
 from tacit.hub.desk import Desk
+from tacit.hub.host.hooks import Hooks
+from tacit.hub.host.host import Host
+from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.attention.calls import Spoken
     from tacit.hub.config import HubConfig
     from tacit.ledger.io.clerk import Landed
 
@@ -62,6 +66,11 @@ class Hub:
         self.live = Live(self.metrics, config.limits.follower_bytes)
         self.desk = Desk(self.store, self.live, self.metrics)
         self.desk.on_landed = self._landed
+        self.host = Host(self.store, self.desk)
+        self.host.presence = self.live.presence
+        self.tools = Tools(self.host, self.desk)
+        self.tools.whisper = self._whisper
+        self.hooks = Hooks(self)
         self.registry = Registry(self.store.options.clock, self.store.options.entropy)
         limits = config.limits
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
@@ -77,6 +86,8 @@ class Hub:
         self.desk.open()
         await self.desk.write(self.registry.load)
         await self.desk.write(self._owner)
+        await self.host.open()
+        await self.hooks.open()
 
     def _owner(self, connection: apsw.Connection) -> None:
         path = self.config.data / OWNER_FILE
@@ -121,7 +132,21 @@ class Hub:
             raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
         return credential
 
+    def type_in(self, group_id: str, by: str, conversation_id: str | None) -> None:
+        """Somebody is writing: people see it, and harnesses wait (C2A-084)."""
+        self.live.signal(group_id, by, conversation_id)
+        self.host.typing(group_id, by, conversation_id)
+
+    def _whisper(self, group_id: str, aside: Spoken) -> None:
+        """An ephemeral message goes to whoever is there, and is then gone (C2A-217)."""
+        record = aside.record
+        said = {"group_id": group_id, "by": record.session, "where": record.where, "text": aside.text}
+        parties = set(record.for_) or None
+        self.live.whisper(group_id, record.session, said, parties)
+        self.host.whisper(group_id, record.session, said, parties)
+
     def _landed(self, landed: Landed) -> None:
+        self.host.landed(landed)
         if landed.found.kind == "actor.remove":
             self.drop_tokens(actor=(landed.group_id, str(landed.found.data["actor_id"])))
 
@@ -135,5 +160,7 @@ class Hub:
         """Take nothing more, tell followers where to resume, finish every commit."""
         self.desk.close()
         self.live.close()
+        self.hooks.close()
+        await self.host.close()
         await asyncio.get_running_loop().run_in_executor(None, self.store.close)
         log.info("stopped")

@@ -8,9 +8,10 @@ never slows the writer.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tacit.base.errors import Unavailable
+from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,8 @@ class Outlet(Protocol):
         """Say where to resume, then end."""
         ...
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Pass on that somebody is typing."""
+    def signal(self, name: str, said: dict[str, Any]) -> None:
+        """Pass on what is no event: somebody types, somebody came or went."""
         ...
 
 
@@ -137,9 +138,33 @@ class Live:
                 self.detach(follower)
                 follower.outlet.cut(follower.subscription, follower.seq, "stopping")
 
+    def present(self, group_id: str) -> list[str]:
+        """The principals that follow a group now."""
+        return sorted({follower.principal for follower in self._followers.get(group_id, {})})
+
     def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Tell the other followers of a group that somebody is typing; a signal, not an event."""
+        """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
+        private = conversation_id is not None and conversation_id.startswith("dm:")
+        parties = {USER, *conversation_id[3:].split("+")} if conversation_id is not None and private else None
+        said = {"group_id": group_id, "by": by, "conversation_id": conversation_id}
+        self._tell(group_id, "typing", said, by, parties)
+
+    def presence(self, group_id: str, actor_id: str, status: str) -> None:
+        """Tell the followers of a group that an agent came, went, or has something to do."""
+        said = {"group_id": group_id, "actor_id": actor_id, "status": status}
+        self._tell(group_id, "presence", said, actor_id, None)
+
+    def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
+        """Pass on a message that is kept nowhere."""
+        self._tell(group_id, "ephemeral", said, by, parties | {USER} if parties is not None else None)
+
+    def _tell(
+        self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None
+    ) -> None:
         followers = self._followers.get(group_id, {})
-        for outlet in {follower.outlet: None for follower in followers if follower.principal != by}:
+        told = (
+            one for one in followers if one.principal != by and (parties is None or one.principal in parties)
+        )
+        for outlet in {follower.outlet: None for follower in told}:
             if outlet.pending <= self._max_pending:
-                outlet.signal(group_id, by, conversation_id)
+                outlet.signal(name, said)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit import __version__
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.views import current
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.hub import requests, speech, views
 from tacit.ledger.admission import Submission
@@ -202,12 +204,15 @@ async def show_event(hub: Hub, credential: Credential, request: requests.OneEven
     """One event with who acknowledged it, who still owes it, and its reactions."""
     group = await group_of(hub, credential, request.group_id)
 
-    def query(reader: Reader) -> tuple[Found, dict[str, list[str]], list[dict[str, str]]]:
+    def query(
+        reader: Reader,
+    ) -> tuple[Found, dict[str, list[str]], list[dict[str, str]], dict[str, Any] | None]:
         event = reader.event(group, request.event_id, credential.principal)
-        return event, reader.acks(group, event), reader.reactions(group, event)
+        now = current(Archive.on(reader, group), event)
+        return event, reader.acks(group, event), reader.reactions(group, event), now
 
-    event, acks, reactions = await hub.desk.read(query)
-    shown = {"event": views.raw(event), **acks, "reactions": reactions}
+    event, acks, reactions, now = await hub.desk.read(query)
+    shown: dict[str, Any] = {"event": now or views.raw(event), **acks, "reactions": reactions}
     intent = speech.intent_of(event)
     return {**shown, "intent": intent} if intent is not None else shown
 
@@ -235,10 +240,13 @@ async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) 
 async def show_thread(hub: Hub, credential: Credential, request: requests.Thread) -> object:
     """A message and its newest replies, oldest first."""
     group = await group_of(hub, credential, request.group_id)
-    found = await hub.desk.read(
-        lambda reader: reader.thread(group, credential.principal, request.event_id, request.limit)
-    )
-    return {"events": views.events(found)}
+    return {
+        "events": await hub.desk.read(
+            lambda reader: as_they_stand(
+                reader, group, reader.thread(group, credential.principal, request.event_id, request.limit)
+            )
+        )
+    }
 
 
 async def show_window(hub: Hub, credential: Credential, request: requests.Window) -> object:
@@ -246,9 +254,17 @@ async def show_window(hub: Hub, credential: Credential, request: requests.Window
     group = await group_of(hub, credential, request.group_id)
     before = request.before_seq if request.before_seq is not None else group.last_seq + 1
     found = await hub.desk.read(
-        lambda reader: reader.window(group, credential.principal, before, request.limit)
+        lambda reader: as_they_stand(
+            reader, group, reader.window(group, credential.principal, before, request.limit)
+        )
     )
-    return {"events": views.events(found), "last_seq": group.last_seq}
+    return {"events": found, "last_seq": group.last_seq}
+
+
+def as_they_stand(reader: Reader, group: Group, found: list[Found]) -> list[object]:
+    """Messages with their newest text, and without the text of those that were taken back (C2A-187)."""
+    archive = Archive.on(reader, group)
+    return [current(archive, event) or views.raw(event) for event in found]
 
 
 async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) -> object:
@@ -260,15 +276,6 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
     return views.inbox(
         await hub.desk.read(lambda reader: reader.inbox(group, principal, request.limit)), principal
     )
-
-
-async def search(hub: Hub, credential: Credential, request: requests.Search) -> object:
-    """Messages that contain every word, newest first."""
-    group = await group_of(hub, credential, request.group_id)
-    found = await hub.desk.read(
-        lambda reader: reader.search(group, credential.principal, request.q, request.limit)
-    )
-    return {"events": views.events(found)}
 
 
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
@@ -367,7 +374,7 @@ async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob)
 async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> object:
     """Tell followers that the caller is writing; a signal, not an event."""
     await group_of(hub, credential, request.group_id)
-    hub.live.signal(request.group_id, credential.principal, request.conversation_id)
+    hub.type_in(request.group_id, credential.principal, request.conversation_id)
     return {"ok": True}
 
 

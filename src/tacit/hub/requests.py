@@ -173,3 +173,68 @@ class Typing(msgspec.Struct, frozen=True, kw_only=True):
 
     group_id: GroupId
     conversation_id: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that is not sent yet."""
+
+    group_id: GroupId
+    data: dict[str, Any]
+    kind: Annotated[str, Meta(min_length=1, max_length=128)] = "chat.message"
+
+
+class Edit(msgspec.Struct, frozen=True, kw_only=True):
+    """A new text for one's own message."""
+
+    group_id: GroupId
+    event_id: EventId
+    text: Annotated[str, Meta(max_length=200_000)]
+    mentions: list[Annotated[str, Meta(max_length=130)]] | None = None
+    client_id: ClientId | None = None
+
+
+class Steer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person in charge wants: cancel or reassign an event, answer an approval, send an agent out."""
+
+    group_id: GroupId
+    op: Literal["cancel", "reassign", "approve", "refuse", "leave", "return"]
+    event_id: EventId | None = None
+    agent: Name | None = None
+    to: Name | None = None
+    approval_id: Annotated[str, Meta(max_length=200)] | None = None
+    conversation_id: Annotated[str, Meta(max_length=128)] | None = None
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of a group's attention, by name."""
+
+    group_id: GroupId
+    settings: dict[str, Any]
+
+
+class Webhook(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent's events are posted."""
+
+    group_id: GroupId
+    actor_id: Name
+    url: Annotated[str, Meta(min_length=1, max_length=2000)]
+    version: str | None = None
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages with all that hangs on them; at most one position, and one of parties and root."""
+
+    group_id: GroupId
+    before_seq: Position | None = None
+    after_seq: Position | None = None
+    around_seq: Position | None = None
+    parties: list[Name] | None = None
+    root: EventId | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class Traces(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest CLowl traces of a group."""
+
+    group_id: GroupId
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50

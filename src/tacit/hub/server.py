@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from aiohttp import hdrs, web
 
-from tacit.hub.doors import blobs, sse, websocket
+from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer
 from tacit.hub.doors.openapi import describe
 from tacit.hub.doors.page import front_page
@@ -61,6 +61,8 @@ def application(hub: Hub) -> web.Application:
     app.router.add_post(base, partial(blobs.upload, hub))
     app.router.add_get(base + "/{path:.+}", partial(blobs.fetch, hub))
     app.router.add_get("/v1/ws", partial(websocket.serve, hub))
+    app.router.add_get("/c2a", partial(c2a.serve, hub))
+    app.router.add_post("/c2a", partial(c2a.one_request, hub))
     app.router.add_get("/", front_page)
     return app
 

@@ -2,6 +2,9 @@
 
 One function a performative, looked up in a table; those without an entry carry data of any shape. Faults
 here are about a message whose own shape is right, so the answer is E008 unless a row says otherwise.
+
+`USUAL` holds the short way for data out of the decoder: true when the rule has nothing to say, false or an
+error when it has to be asked.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from tacit.language.tables import (
     ERROR_CODES,
     MAX_CHAIN,
     PARENTLESS_ERRORS,
+    PERFORMATIVES,
     REPLIES_THAT_NEED_A_PARENT,
     SYSTEM_CID,
     VERSION,
@@ -26,8 +30,9 @@ from tacit.language.version import is_version
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_ROWS: Final = dict(ERROR_CODES)
+_RETRYABLE: Final = {code: row.retryable for code, row in ERROR_CODES.items()}
 _NUMBERS: Final = frozenset({int, float})
+_TEXTS: Final = frozenset({str})
 _MODES: Final = frozenset(DELEGATION_MODES)
 _CODE: Final = re.compile(r"E[0-9]{3}", re.ASCII)
 
@@ -63,15 +68,8 @@ def _data_of(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _check_err(data: Mapping[str, Any], found: Findings) -> None:
-    code, text, retry = data.get("code"), data.get("msg"), data.get("retry")
-    row = _ROWS.get(code) if isinstance(code, str) else None
-    if (
-        row is not None
-        and isinstance(text, str)
-        and text
-        and (retry is False or (retry is True and row.retryable))
-    ):
-        return
+    code, text = data.get("code"), data.get("msg")
+    row = ERROR_CODES.get(code) if isinstance(code, str) else None
     if row is None:
         if isinstance(code, str) and _CODE.fullmatch(code):
             found.forgivable("$.body.d.code", "is not one of E001 to E016", "CLOWL-061", "E008")
@@ -148,3 +146,45 @@ def _check_announcement(value: Mapping[str, Any], found: Findings) -> None:
 DATA_RULES: Final[Mapping[str, Callable[[Mapping[str, Any], Findings], None]]] = MappingProxyType(
     {"ERR": _check_err, "DLGT": _check_dlgt, "PROG": _check_prog, "ACK": _check_ack, "CAPS": _check_caps}
 )
+
+
+def _usual_err(data: Mapping[str, Any]) -> bool:
+    text, retry = data["msg"], data["retry"]
+    return (retry is _RETRYABLE[data["code"]] or retry is False) and type(text) is str and text != ""
+
+
+def _usual_dlgt(data: Mapping[str, Any]) -> bool:
+    return data["delegation_mode"] in _MODES and "chain" not in data and "reply_to" not in data
+
+
+def _usual_prog(data: Mapping[str, Any]) -> bool:
+    if "pct" in data:
+        pct = data["pct"]
+        if type(pct) not in _NUMBERS or not 0 <= pct <= 100:
+            return False
+    return "note" not in data or type(data["note"]) is str
+
+
+def _usual_ack(data: Mapping[str, Any]) -> bool:
+    return "eta" not in data or type(data["eta"]) is str
+
+
+def _are_texts(entries: list[object]) -> bool:
+    return set(map(type, entries)) <= _TEXTS
+
+
+def _usual_caps(data: Mapping[str, Any]) -> bool:
+    supports = data["supports"]
+    return (
+        data["clowl"] == VERSION and isinstance(supports, list) and _are_texts(cast("list[object]", supports))
+    )
+
+
+_USUAL: Final = {
+    "ERR": _usual_err,
+    "DLGT": _usual_dlgt,
+    "PROG": _usual_prog,
+    "ACK": _usual_ack,
+    "CAPS": _usual_caps,
+}
+USUAL: Final = {performative: _USUAL.get(performative) for performative in PERFORMATIVES}

@@ -18,6 +18,7 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.ledger.admission import Submission
     from tacit.ledger.state import Group
 
 
@@ -116,6 +117,29 @@ class Entry(msgspec.Struct, frozen=True):
     event_id: bytes
     kind: str
     raw: bytes
+
+
+class Attendant(Protocol):
+    """A fold above the ledger that follows every event in the writer, and may answer with events of its own.
+
+    What it keeps lives in the `folds` table, in the same transaction as the events.
+    """
+
+    def landed(self, group: Group, found: Found, at: Moment, lookup: Lookup) -> Sequence[Submission]:
+        """Move past an event; what the house itself has to say because of it."""
+        ...
+
+    def folded(self, group: Group, found: Found, at: Moment, lookup: Lookup) -> None:
+        """Move past an event of the past, in a rebuild."""
+        ...
+
+    def flush(self) -> None:
+        """Write what changed into the open transaction."""
+        ...
+
+    def forget(self) -> None:
+        """Drop what belonged to a transaction that did not commit."""
+        ...
 
 
 class Journal(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.ledger.kinds import EXTENSION, KINDS
+from tacit.ledger.kinds import EXTENSION, HOUSE, KINDS
 from tacit.ledger.references import blob_paths
 from tacit.ledger.routing import Audience, audience_of
 from tacit.ledger.rules import notice_audience
@@ -70,7 +70,10 @@ def project(
 ) -> Facts:
     """What an admitted event changes."""
     maker = _MAKERS.get(kind)
-    facts = maker(body, by, data, group, lookup) if maker else NOTHING
+    if maker is not None:
+        facts = maker(body, by, data, group, lookup)
+    else:
+        facts = _of_the_house(data, lookup) if kind.startswith(HOUSE) else NOTHING
     client_id = getattr(body, "client_id", None)
     if client_id is facts.client_id or not isinstance(client_id, str):
         return facts
@@ -156,6 +159,31 @@ def _reaction(
     )
 
 
+def _edit(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    """An edit is as private as its message, can be searched for, and hangs on the message's first form."""
+    found = _first_form(str(data.get("supersedes")), lookup)
+    text = data.get("text")
+    return Facts(
+        audience=_among(found),
+        text=text if isinstance(text, str) else "",
+        mark=Mark("edit", found.seq, "") if found else None,
+    )
+
+
+def _delete(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    found = _first_form(str(data.get("event_id")), lookup)
+    return Facts(audience=_among(found), mark=Mark("delete", found.seq, "") if found else None)
+
+
+def _first_form(event_id: str, lookup: Lookup) -> Found | None:
+    """The message that an edit, or a chain of them, began with; an edit is later than what it changes."""
+    found = lookup.event(event_id)
+    while found is not None and found.kind == "x.c2a.edit":
+        earlier = lookup.event(str(found.data.get("supersedes")))
+        found = earlier if earlier is not None and earlier.seq < found.seq else None
+    return found
+
+
 def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
     return Facts(
         changes=tuple(
@@ -163,6 +191,17 @@ def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: 
             for op in body.ops
         )
     )
+
+
+def _of_the_house(data: dict[str, Any], lookup: Lookup) -> Facts:
+    """A record about an event is as private as the event; one about nothing is for whom it concerns."""
+    named = data.get("event_id") or data.get("supersedes") or str(data.get("target", "")).partition(":")[2]
+    found = lookup.event(str(named)) if named else None
+    if found is not None:
+        return Facts(audience=_among(found))
+    if (for_whom := data.get("for")) is not None:
+        return Facts(audience=Audience(named=tuple(map(str, for_whom)), private=True))
+    return NOTHING
 
 
 def _removal(body: shapes.ActorRemove, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:
@@ -180,6 +219,8 @@ _MAKERS: Final = cast(
         "system.notify_ack": _notice_ack,
         "context.sync": _context,
         "actor.remove": _removal,
+        "x.c2a.edit": _edit,
+        "x.c2a.delete": _delete,
     },
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import operations, requests
+from tacit.hub import attention, operations, requests, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -148,6 +148,88 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "A message and its newest replies",
     ),
     Operation(
+        "decisions",
+        "GET",
+        _G + "/events/{event_id}/decisions",
+        requests.OneEvent,
+        attention.show_decisions,
+        "Who saw an event, how, and why",
+    ),
+    Operation(
+        "edit",
+        "POST",
+        _G + "/events/{event_id}/edit",
+        requests.Edit,
+        attention.edit_message,
+        "Put a new text in the place of one's own message",
+        may_repeat=True,
+    ),
+    Operation(
+        "delete",
+        "POST",
+        _G + "/events/{event_id}/delete",
+        requests.OneEvent,
+        attention.delete_message,
+        "Take a message back",
+    ),
+    Operation(
+        "preview",
+        "POST",
+        _G + "/preview",
+        requests.Preview,
+        attention.show_preview,
+        "What a message would do if it were sent now",
+    ),
+    Operation(
+        "agents",
+        "GET",
+        _G + "/agents",
+        requests.OneGroup,
+        attention.list_agents,
+        "Who is online, busy, owing what, spending what",
+    ),
+    Operation(
+        "steer",
+        "POST",
+        _G + "/attention",
+        requests.Steer,
+        attention.steer,
+        "Cancel, reassign, approve, refuse, send an agent out or call it back",
+    ),
+    Operation(
+        "rules",
+        "GET",
+        _G + "/attention/settings",
+        requests.OneGroup,
+        attention.show_rules,
+        "The numbers that attention goes by",
+    ),
+    Operation(
+        "change_rules",
+        "POST",
+        _G + "/attention/settings",
+        requests.Rules,
+        attention.change_rules,
+        "Change the numbers that attention goes by",
+    ),
+    Operation(
+        "set_webhook",
+        "POST",
+        _G + "/actors/{actor_id}/webhook",
+        requests.Webhook,
+        attention.set_webhook,
+        "Post an agent's events to an address; the secret is shown once",
+        201,
+    ),
+    Operation(
+        "drop_webhook",
+        "DELETE",
+        _G + "/actors/{actor_id}/webhook",
+        requests.NewToken,
+        attention.drop_webhook,
+        "Post to that address no more",
+    ),
+    Operation(
         "speak",
         "POST",
         _G + "/clowl",
@@ -182,7 +264,39 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Unread, owed acknowledgements, read cursor",
     ),
     Operation(
-        "search", "GET", _G + "/search", requests.Search, operations.search, "Messages with these words"
+        "search", "GET", _G + "/search", requests.Search, timeline.find_rows, "Messages with these words"
+    ),
+    Operation(
+        "timeline",
+        "GET",
+        _G + "/timeline",
+        requests.Timeline,
+        timeline.show_timeline,
+        "Messages either way from a position, with all that hangs on them",
+    ),
+    Operation(
+        "conversations",
+        "GET",
+        _G + "/conversations",
+        requests.OneGroup,
+        timeline.list_conversations,
+        "The private conversations that the caller may see",
+    ),
+    Operation(
+        "traces",
+        "GET",
+        _G + "/traces",
+        requests.Traces,
+        timeline.list_traces,
+        "The newest CLowl traces",
+    ),
+    Operation(
+        "presence",
+        "GET",
+        _G + "/presence",
+        requests.OneGroup,
+        timeline.show_presence,
+        "Who follows the group now",
     ),
     Operation(
         "context",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from aiohttp import web
@@ -63,10 +63,9 @@ class SseOutlet:
         self._empty.clear()
         self._wake.set()
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """A typing signal; without an id, so that it never becomes a place to resume from."""
-        note = msgspec.json.encode({"group_id": group_id, "by": by, "conversation_id": conversation_id})
-        self.push(b"event: typing\ndata: %b\n\n" % note)
+    def signal(self, name: str, said: dict[str, Any]) -> None:
+        """A signal; without an id, so that it never becomes a place to resume from."""
+        self.push(b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(said)))
 
     def cut(self, subscription: int, resume: int, reason: str) -> None:  # noqa: ARG002 - one per response
         """Say where to resume, then end."""

@@ -51,6 +51,10 @@ class _Call(msgspec.Struct, frozen=True):
 _raw_data: Final = msgspec.json.Decoder(_Call)
 
 
+def _parties(event: Found) -> bytes:
+    return b',"parties":' + _encode(sorted(event.parties())) if event.private else b""
+
+
 def frame(payload: bytes) -> bytes:
     """One unfragmented text frame from a server (RFC 6455: not masked)."""
     size = len(payload)
@@ -94,9 +98,9 @@ class Connection:
         return self._transport.get_write_buffer_size()
 
     def encode(self, subscription: int, events: Sequence[Found]) -> bytes:
-        """One notification an event."""
+        """One notification an event; for a private one it says who the parties are."""
         head = b'{"jsonrpc":"2.0","method":"event","params":{"subscription":%d,"event":' % subscription
-        return b"".join(frame(head + event.raw + b"}}") for event in events)
+        return b"".join(frame(head + event.raw + _parties(event) + b"}}") for event in events)
 
     def push(self, data: bytes) -> None:
         """Send frames with everything else of this tick."""
@@ -324,9 +328,9 @@ class Connection:
             self._hub.live.detach(follower)
         return {"subscription": number, "ended": True}
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Pass on that somebody is typing."""
-        self.notify("typing", {"group_id": group_id, "by": by, "conversation_id": conversation_id})
+    def signal(self, name: str, said: dict[str, Any]) -> None:
+        """Pass on what is no event."""
+        self.notify(name, said)
 
 
 def _call(text: str | bytes) -> dict[str, Any]:

@@ -31,13 +31,13 @@ from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.ports import Blob, Earlier
+    from tacit.ledger.ports import Attendant, Blob, Earlier, Lookup
 
 log: Final = logging.getLogger("tacit.ledger")
 _written: Final = lru_cache(maxsize=16)(rfc3339)
@@ -69,14 +69,50 @@ class Write:
     done: Callable[[Any], None]
 
 
-Job = Append | Together | Write
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A group as it stands in the writer, for a rule that decides and writes in one step."""
+
+    group: Group
+    lookup: Lookup
+    now: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a rule wants appended, all or nothing, and the answer once it is."""
+
+    submissions: Sequence[Submission]
+    answer: Callable[[Sequence[Landed | Again]], Any]
+
+
+@dataclass(slots=True)
+class Act:
+    """Please decide this against the group as it stands, and append what follows."""
+
+    group_id: str
+    rule: Callable[[Scene], Ruling]
+    done: Callable[[Any], None]
+
+
+Job = Append | Together | Write | Act
 
 
 class Landed(msgspec.Struct, frozen=True):
-    """It is in the ledger, durable; `found` carries its bytes and its audience."""
+    """It is in the ledger, durable; `found` carries its bytes and its audience, `then` what followed from it.
+
+    Whoever passes events on takes `everything`.
+    """
 
     group_id: str
     found: Found
+    then: tuple[Landed, ...] = ()
+
+    def everything(self) -> Iterator[Landed]:
+        """This event and all that followed from it, in the order of the ledger."""
+        yield self
+        for one in self.then:
+            yield from one.everything()
 
 
 class Again(msgspec.Struct, frozen=True):
@@ -86,7 +122,15 @@ class Again(msgspec.Struct, frozen=True):
     mismatch: bool = False
 
 
-Outcome = Landed | Again | Refused | Unavailable | Bug | object
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """An act was decided: its answer, and the events that it appended."""
+
+    answer: Any
+    landed: tuple[Landed, ...]
+
+
+Outcome = Landed | Again | Acted | Refused | Unavailable | Bug | object
 
 
 class _HalfDone(Exception):
@@ -113,8 +157,13 @@ class Clerk:
         self._uuid = ids.Uuid7()
         self._groups: dict[str, Group] = {}
         self._entries: defaultdict[str, list[Entry]] = defaultdict(list)
+        self._attendant: Attendant | None = None
         self._wrote = False
         self.failures = 0
+
+    def attend(self, attendant: Attendant) -> None:
+        """Let a fold above the ledger follow every event from here on."""
+        self._attendant = attendant
 
     def commit(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
         """One transaction for all jobs; an outcome for each."""
@@ -164,6 +213,8 @@ class Clerk:
                     return self._together(submissions, prepare, now)
                 case Write(act=act):
                     return self._write(act)
+                case Act(group_id=group_id, rule=rule):
+                    return self._act(group_id, rule, now)
         except Refused as refused:
             return refused
 
@@ -189,19 +240,32 @@ class Clerk:
             if prepare is not None:
                 self._wrote = True
                 prepare(self._connection)
-            # Admission changes nothing, so that a refusal of the second leaves no trace of the first.
-            for submission in submissions:
-                group = self._group(submission.group_id)
-                admit(submission, group, View(self, group), now, self._settings)
+            self._admissible(submissions, now)
         except Refused:
             self._connection.execute("ROLLBACK TO together")
             raise
         finally:
             self._connection.execute("RELEASE together")
+        return self._all(submissions, now)
+
+    def _admissible(self, submissions: Sequence[Submission], now: Moment) -> None:
+        """Refuse all if one is refused; admission changes nothing, so that no trace of the first is left."""
+        for submission in submissions:
+            group = self._group(submission.group_id)
+            admit(submission, group, View(self, group), now, self._settings)
+
+    def _all(self, submissions: Sequence[Submission], now: Moment) -> list[Landed | Again]:
         try:
             return [self._append(submission, now, creates=False) for submission in submissions]
         except Refused as refused:
             raise _HalfDone(refused) from refused
+
+    def _act(self, group_id: str, rule: Callable[[Scene], Ruling], now: Moment) -> Acted:
+        group = self._group(group_id)
+        ruling = rule(Scene(group, View(self, group), Moment(max(now, group.last_ts))))
+        self._admissible(ruling.submissions, now)
+        outcomes = self._all(ruling.submissions, now)
+        return Acted(ruling.answer(outcomes), tuple(one for one in outcomes if isinstance(one, Landed)))
 
     def _append(self, submission: Submission, now: Moment, *, creates: bool) -> Landed | Again:
         group = Group(submission.group_id) if creates else self._group(submission.group_id)
@@ -249,7 +313,19 @@ class Clerk:
         entry = Entry(seq, event_id, submission.kind, raw)
         found = self.take(entry, event_id_text, submission.by, at, admitted.data, group, facts)
         self._entries[group.group_id].append(entry)
-        return Landed(group.group_id, found)
+        if self._attendant is None:
+            return Landed(group.group_id, found)
+        then = self._attendant.landed(group, found, at, view)
+        return Landed(group.group_id, found, tuple(self._of_our_own(then, now)))
+
+    def _of_our_own(self, submissions: Sequence[Submission], now: Moment) -> Iterator[Landed]:
+        for submission in submissions:
+            try:
+                outcome = self._append(submission, now, creates=False)
+            except Refused as refused:
+                raise Bug(f"the ledger refused the house's own event: {refused.code}") from refused
+            if isinstance(outcome, Landed):
+                yield outcome
 
     def take(
         self,
@@ -285,11 +361,18 @@ class Clerk:
         for group_id, entries in self._entries.items():
             self._journal.commit(self._groups[group_id], entries, entries[0].seq - 1)
         self._entries.clear()
-        self._model.flush()
+        self.flush_model()
 
     def flush_model(self) -> None:
-        """For the rebuild: write staged projections; the journal is not touched."""
+        """Write staged projections; the journal is not touched."""
         self._model.flush()
+        if self._attendant is not None:
+            self._attendant.flush()
+
+    def fold(self, group: Group, found: Found, at: Moment) -> None:
+        """For the rebuild: let the attendant move past an event."""
+        if self._attendant is not None:
+            self._attendant.folded(group, found, at, View(self, group))
 
     def _group(self, group_id: str) -> Group:
         group = self._groups.get(group_id) or load_group(self._connection, group_id)
@@ -306,6 +389,8 @@ class Clerk:
         self._groups.clear()
         self._model.forget()
         self._journal.forget()
+        if self._attendant is not None:
+            self._attendant.forget()
 
     def _give_up(self, error: BaseException) -> Unavailable | Corrupt:
         self.failures += 1

@@ -19,7 +19,7 @@ from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
 from tacit.ledger.io.groups import load_group
-from tacit.ledger.io.read_model import readable_blob
+from tacit.ledger.io.read_model import ReadModel, readable_blob
 from tacit.ledger.io.rows import SELECT, found, one
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.ledger.cursor import Selection
-    from tacit.ledger.ports import Blob, Found
+    from tacit.ledger.ports import Blob, Earlier, Found
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
@@ -62,11 +62,42 @@ def _step(limit: int | None) -> int:
     return CHUNK if limit is None else min(CHUNK, limit)
 
 
+class Glance:
+    """Look-ups of single events in one group, as the rules make them, on a reader's connection."""
+
+    __slots__ = ("_model", "_number")
+
+    def __init__(self, connection: apsw.Connection, number: int) -> None:
+        self._model = ReadModel(connection)
+        self._number = number
+
+    def event(self, event_id: str) -> Found | None:
+        """The event with this id, in this group."""
+        return self._model.event(self._number, event_id)
+
+    def at(self, seq: int) -> Found | None:
+        """The event at this position, in this group."""
+        return self._model.at(self._number, seq)
+
+    def submission(self, by: str, client_id: str) -> Earlier | None:
+        """The last submission under this idempotency key."""
+        return self._model.submission(self._number, by, client_id)
+
+
 class Reader:
     """Queries on one read-only connection; used by one thread at a time."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The read-only connection, for folds above the ledger that keep tables of their own."""
+        return self._connection
+
+    def glance(self, group: Group) -> Glance:
+        """Look-ups of single events."""
+        return Glance(self._connection, group.number)
 
     @contextmanager
     def snapshot(self) -> Generator[None]:

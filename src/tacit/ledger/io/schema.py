@@ -90,6 +90,7 @@ PROJECTIONS: Final = (
     "speech",
     "context",
     "blob_refs",
+    "folds",
 )
 
 # Not derived from events; a rebuild leaves these alone.
@@ -107,4 +108,19 @@ CREATE TABLE services(name TEXT PRIMARY KEY, groups TEXT, created INTEGER NOT NU
 CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
-SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN,))
+# What folds above the ledger keep between two events, by fold and key. `open` marks what a fold must find
+# without knowing its key: live claims, unmet duties.
+FOLDS: Final = """
+CREATE TABLE folds(
+  group_no INTEGER, fold TEXT, key TEXT, open INTEGER NOT NULL, value BLOB NOT NULL,
+  PRIMARY KEY(group_no, fold, key)) WITHOUT ROWID;
+CREATE INDEX folds_open ON folds(group_no, fold) WHERE open;
+CREATE TABLE webhooks(
+  group_id TEXT, session TEXT, url TEXT NOT NULL, secret TEXT NOT NULL, version TEXT NOT NULL,
+  PRIMARY KEY(group_id, session)) WITHOUT ROWID;
+"""
+
+# Private talk is rare among broadcasts: with an index of its own a screen finds it without reading the rest.
+PRIVATE_TALK: Final = "CREATE INDEX audiences_private ON audiences(pos) WHERE private"
+
+SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK))

@@ -28,13 +28,14 @@ from tacit.ledger.projection import body_of, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.admission import Settings
+    from tacit.ledger.ports import Attendant
 
 STEP: Final = 1000
 
@@ -158,7 +159,13 @@ def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts
     return ""
 
 
-def rebuild(folder: Path, clock: Clock, entropy: Entropy, settings: Settings) -> int:
+def rebuild(
+    folder: Path,
+    clock: Clock,
+    entropy: Entropy,
+    settings: Settings,
+    attending: Callable[[apsw.Connection], Attendant] | None = None,
+) -> int:
     """Fold every event again into empty projections, in one transaction; returns how many events."""
     path = folder / DATABASE
     # A hub that runs on this folder keeps counts in memory and must not be written past.
@@ -167,7 +174,10 @@ def rebuild(folder: Path, clock: Clock, entropy: Entropy, settings: Settings) ->
         connection = connect(path)
         try:
             connection.execute("BEGIN IMMEDIATE")
-            count = _fold_all(connection, Clerk(connection, path, clock, entropy, settings))
+            clerk = Clerk(connection, path, clock, entropy, settings)
+            if attending is not None:
+                clerk.attend(attending(connection))
+            count = _fold_all(connection, clerk)
             connection.execute("COMMIT")
         finally:
             connection.close()
@@ -207,7 +217,7 @@ def _again(clerk: Clerk, group: Group, entry: Entry) -> None:
             f"event {entry.seq} of group {group.group_id} cannot be folded",
             hint="run `tacit ledger verify`; nothing was changed",
         ) from error
-    clerk.take(entry, event.id, event.by, at, event.data, group, facts)
+    clerk.fold(group, clerk.take(entry, event.id, event.by, at, event.data, group, facts), at)
 
 
 def fingerprint(folder: Path) -> dict[str, str]:

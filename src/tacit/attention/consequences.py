@@ -1,0 +1,298 @@
+"""Consequences: what the house writes because an event landed (C2A-027, 056, 123, 185 to 199, 206, 222).
+
+A function from the event, its decisions and the state after it to records and notices; whoever holds the
+ledger appends them in the same transaction. Deliveries are written for sessions that a harness speaks for;
+everyone else's decision is derived when somebody asks. Nothing here sends anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.attention import escalation, leaving, records
+from tacit.attention.claims import event_target, release, renewals, thread_target
+from tacit.attention.dispositions import Disposition, Wish, change, withdrawn
+from tacit.attention.edits import cancellations
+from tacit.attention.fold import answered_in
+from tacit.attention.matrix import Situation
+from tacit.attention.modes import is_pushed
+from tacit.attention.notes import situation_in
+from tacit.attention.rates import Flow, inbound
+from tacit.attention.signals import SIGNALS, signal_of
+from tacit.attention.values import Decision, Mode, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tacit.attention.conversation import Conversation
+    from tacit.attention.decide import Decisions
+    from tacit.attention.dispositions import Duty
+    from tacit.attention.fold import Attention
+    from tacit.attention.heard import Heard
+    from tacit.attention.roster import Roster
+    from tacit.base.moment import Moment
+    from tacit.ledger.envelope import Event
+
+TRANSFERRED: Final = "transferred"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A `system.notify` for the person who is in charge."""
+
+    data: Mapping[str, object]
+
+
+Written = records.Record | Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is known beside the fold: who is online, and what reached each model lately."""
+
+    roster: Roster
+    now: Moment
+    pushed: Mapping[str, Sequence[Moment]]
+
+
+def consequences(
+    event: Event, decisions: Decisions, attention: Attention, around: Around, *, stopped: bool
+) -> list[Written]:
+    """Everything that follows from an event that was said, edited, reacted or noticed."""
+    heard = decisions.heard
+    if heard is None:
+        return []
+    found: list[Written] = [*leaving.returns(decisions, attention.absences)]
+    if event.kind == "x.c2a.edit":
+        found += [one.record for one in cancellations(_open_before(event, attention), "edit")]
+    if event.kind == "chat.message":
+        found += _answer(event, heard, attention, around.now)
+        found += _spoken(event, heard, attention)
+    if event.kind == "chat.reaction":
+        found += _reacted(event, attention, around.now)
+    found += _leaving(event, decisions, attention, around.now)
+    found += deliveries(event, decisions, attention, around)
+    found += [
+        records.Audit(what=what, session=agent, event_id=event.id, row="C2A-048")
+        for agent, what in decisions.audits()
+    ]
+    if stopped:
+        exchange = attention.exchanges.at(leaving.place_of(heard.conversation))
+        found.append(
+            records.Audit(
+                what="loop_stopped",
+                event_id=event.id,
+                code="loop_stopped",
+                row="C2A-198",
+                details={"agents": sorted(exchange.agents), "last": list(exchange.last)},
+            )
+        )
+        found.append(Notice(_with_last(escalation.human_notice(event.id, why="loop"), exchange.last)))
+    return found
+
+
+def _with_last(notice: Mapping[str, object], last: Sequence[str]) -> dict[str, object]:
+    """Both sides' last messages, referenced and not quoted (C2A-199)."""
+    return {**notice, "context": {"last_event_ids": list(last)}}
+
+
+def _open_before(event: Event, attention: Attention) -> list[Duty]:
+    return attention.duties.of_event(str(event.data.get("supersedes", "")))
+
+
+def deliveries(event: Event, decisions: Decisions, attention: Attention, around: Around) -> list[Written]:
+    """One record for each session that hears of the event now."""
+    agents: Iterable[str] = decisions.exceptions
+    if is_pushed(decisions.common.mode) or decisions.common.escalate:
+        agents = decisions
+    found: list[Written] = []
+    for agent in sorted(agents):
+        if agent not in attention.sessions or agent not in decisions:
+            continue
+        decision = decisions[agent]
+        if decision.escalate:
+            found += reroute(event.id, decision, attention, around, {agent}, declined=False)
+            continue
+        decision, flow = inbound(decision, around.pushed.get(agent, ()), around.now, attention.settings)
+        if is_pushed(decision.mode) and flow is not Flow.LOWERED:
+            found.append(delivery(event.id, agent, decision, decisions.heard))
+    return found
+
+
+def delivery(
+    event_id: str, agent: str, decision: Decision, heard: Heard | None, *, attempt: int = 1
+) -> records.Delivery:
+    """The record that puts an event before a session."""
+    return records.Delivery(
+        event_id=event_id,
+        session=agent,
+        policy=decision.policy.value,
+        mode=decision.mode.value,
+        directedness=decision.directedness.value,
+        reason=decision.reason.value,
+        intent=heard.intent.value if heard is not None else "plain",
+        priority=decision.priority.value,
+        deadline_ms=decision.deadline_ms,
+        attempt=attempt,
+        needs_claim=decision.needs_claim,
+        thread_window=decision.thread_window,
+        because={part: rule.name for part, rule in decision.because},
+    )
+
+
+def reroute(
+    event_id: str,
+    decision: Decision,
+    attention: Attention,
+    around: Around,
+    had: set[str],
+    *,
+    declined: bool,
+) -> list[Written]:
+    """The obligation goes to exactly one other, or to the person (C2A-123, C2A-176, C2A-177)."""
+    said = attention.past.get(event_id)
+    conversation = said.conversation if said is not None else None
+    held = frozenset(had | {duty.session for duty in attention.duties.of_event(event_id) if duty.held})
+    eligible = said.readers if said is not None else None
+    load = {agent: attention.duties.open_of(agent) for agent in attention.sessions}
+    to = escalation.route(
+        around.roster,
+        held | {said.author if said is not None else ""},
+        owners=_owners(attention, conversation),
+        eligible=eligible if eligible is not None else frozenset(attention.sessions),
+        load=load,
+    )
+    if to.human:
+        return [Notice(escalation.human_notice(event_id, why="declined" if declined else "unanswered"))]
+    raised = escalation.escalated(decision, declined=declined)
+    modes = attention.sessions[to.to].modes if to.to in attention.sessions else frozenset[Mode]()
+    if raised.mode not in modes:
+        raised = escalation.softened(raised, modes)
+    record = delivery(event_id, to.to, raised, None)
+    return [records_with(record, attention.settings.deadline_ms, around.now)]
+
+
+def records_with(record: records.Delivery, deadline_ms: int, now: Moment) -> records.Delivery:
+    """The delivery with a time of its own: whoever takes over gets the whole span."""
+    return msgspec.structs.replace(record, deadline_ms=deadline_ms, created_at=now)
+
+
+def _owners(attention: Attention, conversation: Conversation | None) -> frozenset[str]:
+    if conversation is None:
+        return frozenset()
+    owners = attention.ownership.owners(conversation, ())
+    owner = attention.thread_owner.get(conversation.thread) if conversation.thread else None
+    return owners | {owner} if owner else owners
+
+
+def _answer(event: Event, heard: Heard, attention: Attention, now: Moment) -> list[Written]:
+    """An agent's reply satisfies what it owed, and its claims there last longer (C2A-117, C2A-155)."""
+    answered = answered_in(event)
+    if not heard.by_agent or answered is None:
+        return []
+    answered = attention.versions.latest(answered)
+    duty = attention.duties.get(answered, heard.by)
+    found: list[Written] = []
+    if duty is not None and not duty.closed and duty.policy is not Policy.MUST_NOT_RESPOND:
+        receipt = duty.policy is Policy.ACK_ONLY
+        wish = Wish(Disposition.ACKNOWLEDGED if receipt else Disposition.RESPONDED)
+        changed = change(duty, wish, now, attention.settings)
+        if isinstance(changed, records.Disposition):
+            found.append(changed)
+    targets = [event_target(answered)]
+    if heard.conversation.thread:
+        targets.append(thread_target(heard.conversation.thread))
+    return [*found, *renewals(attention.claims, heard.by, targets, now, attention.settings)]
+
+
+def _spoken(event: Event, heard: Heard, attention: Attention) -> list[Written]:
+    """CLowl: a CNCL calls deliveries back, a DLGT that transfers moves the obligation (CLOWL-092)."""
+    given = event.data.get("clowl")
+    above = event.data.get("reply_to")
+    if not isinstance(given, dict) or not isinstance(above, str):
+        return []
+    message = cast("dict[str, Any]", given)
+    duties = attention.duties.of_event(above)
+    said = attention.past.get(above)
+    if message.get("p") == "CNCL" and said is not None and said.author == heard.by:
+        return [one.record for one in cancellations(duties, "cancel")]
+    body: object = message.get("body")
+    inner = cast("dict[str, Any]", body).get("d") if isinstance(body, dict) else None
+    mode = cast("dict[str, object]", inner).get("delegation_mode") if isinstance(inner, dict) else None
+    if message.get("p") == "DLGT" and mode == "transfer":
+        return [
+            records.Disposition(
+                event_id=duty.event_id,
+                session=duty.session,
+                disposition=Disposition.SUPERSEDED.value,
+                closes=True,
+                reason=TRANSFERRED,
+            )
+            for duty in duties
+            if duty.session == heard.by and not duty.closed
+        ]
+    return []
+
+
+def _reacted(event: Event, attention: Attention, now: Moment) -> list[Written]:
+    """A signal sets the disposition of an event that the session holds; taking it back reopens it."""
+    on, session = event.data.get("event_id"), event.by
+    duty = attention.duties.get(attention.versions.latest(on), session) if isinstance(on, str) else None
+    signal = signal_of(event.data)
+    if duty is None or signal is None or signal not in SIGNALS:
+        return []
+    if event.data.get("removed"):
+        back = withdrawn(duty, signal)
+        return [back] if back is not None else []
+    disposition = SIGNALS[signal].disposition
+    if duty.signal == signal or (disposition is None and signal != "unclear"):
+        return []
+    eta = event.data.get("eta")
+    changed = change(
+        duty,
+        Wish(disposition, signal=signal, eta=eta if isinstance(eta, str) else None),
+        now,
+        attention.settings,
+    )
+    return [changed] if isinstance(changed, records.Disposition) else []
+
+
+def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Moment) -> list[Written]:
+    """Who is asked to go is gone, has one goodbye, and gives back what it held there (C2A-190 to C2A-192)."""
+    heard = decisions.heard
+    found: list[Written] = []
+    if heard is None:
+        return found
+    for agent, decision in sorted(decisions.exceptions.items()):
+        if situation_in(decision) is not Situation.LEAVE:
+            continue
+        gone = leaving.leave(agent, heard.conversation, event.id)
+        if isinstance(gone, records.Membership):
+            found += [gone, *given_back(attention, agent, heard.conversation, now)]
+    return found
+
+
+def given_back(
+    attention: Attention, agent: str, conversation: Conversation, now: Moment
+) -> list[records.Claim]:
+    """The claims of a session in a conversation that it leaves, released."""
+    found: list[records.Claim] = []
+    for held in attention.claims.of_session(agent, now):
+        root = held.thread or held.target.removeprefix("thread:")
+        said = attention.past.get(held.target.partition(":")[2]) or attention.past.get(root)
+        if said is None or said.conversation.id != conversation.id:
+            continue
+        if conversation.thread is not None and said.conversation.thread != conversation.thread:
+            continue
+        released = release(attention.claims, held.target, agent, now)
+        if isinstance(released, records.Claim):
+            found.append(released)
+    return found
+
+
+def deleted(event_id: str, attention: Attention) -> list[records.Disposition]:
+    """What a delete calls back (C2A-187)."""
+    return [one.record for one in cancellations(attention.duties.of_event(event_id), "delete")]

@@ -1,0 +1,1 @@
+"""Attention in the writer: the fold over the ledger's file, and what it has to say."""

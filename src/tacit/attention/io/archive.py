@@ -1,0 +1,92 @@
+"""The archive: what a session may look up in the ledger (the gate's `Archive` port; C2A-203, C2A-213).
+
+Serves the writer and, on a read-only connection, every view. What a session may not read does not exist for
+it. A decision that left no note is decided again from the event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from tacit.attention.decide import decide
+from tacit.attention.io.keeping import Events, Remembered, attention_on, roster_for
+from tacit.attention.io.shelf import Books
+from tacit.attention.notes import Decided, derived
+from tacit.attention.state import ConversationState
+from tacit.ledger.envelope import Event, decode
+
+if TYPE_CHECKING:
+    from tacit.attention.fold import Attention
+    from tacit.attention.roster import Roster
+    from tacit.attention.values import Decision
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import Earlier, Found
+    from tacit.ledger.state import Group
+
+
+class Keyed(Events, Protocol):
+    """Events, also by idempotency key."""
+
+    def submission(self, by: str, client_id: str) -> Earlier | None:
+        """The last submission under this idempotency key."""
+        ...
+
+
+class Archive:
+    """One group's past, as one session may see it."""
+
+    def __init__(self, attention: Attention, past: Remembered, events: Keyed, roster: Roster) -> None:
+        self.attention = attention
+        self.past = past
+        self.roster = roster
+        self._events = events
+
+    @classmethod
+    def on(cls, reader: Reader, group: Group, online: frozenset[str] | None = None) -> Archive:
+        """The archive on a reader's connection."""
+        attention = attention_on(Books(reader.connection, group.number))
+        past = Remembered(attention)
+        attention.past = past
+        past.roster = roster_for(group, attention, online)
+        past.events = reader.glance(group)
+        return cls(attention, past, reader.glance(group), past.roster)
+
+    def found(self, event_id: str) -> Found | None:
+        """An event by its id, whoever asks."""
+        return self._events.event(event_id)
+
+    def readable(self, event_id: str, session: str) -> Event | None:
+        """A message in its form under this id, if the session may read it."""
+        found = self._events.event(event_id)
+        if found is None or not found.visible_to(session):
+            return None
+        event = self.past.form_of(found)
+        if event is not None and self.attention.versions.is_deleted(event_id):
+            event.data.pop("attachments", None)
+            event.data["text"] = ""
+        return event
+
+    def original(self, event_id: str) -> str:
+        """The id of a message's first form."""
+        return self.past.original(event_id)
+
+    def keyed(self, session: str, key: str) -> Event | None:
+        """The session's message under this idempotency key, however old."""
+        earlier = self._events.submission(session, key)
+        found = self._events.at(earlier.seq) if earlier is not None else None
+        return decode(found.raw) if found is not None and found.kind == "chat.message" else None
+
+    def decided(self, event: Event) -> Decided:
+        """How everyone stood to an event."""
+        note = self.attention.decided.get(event.id)
+        if note is not None:
+            return note
+        heard = self.past.heard(event)
+        state = ConversationState(heard.conversation if heard is not None else None)
+        if event.kind == "chat.reaction":
+            state = self.attention.state_for(event)
+        return derived(decide(event, self.roster, state, self.attention.settings))
+
+    def decision(self, event: Event, session: str) -> Decision:
+        """What the session got for this event, as it was decided then."""
+        return self.decided(event).decision(session, self.attention.settings)

@@ -1,0 +1,271 @@
+"""The reading tools: what a session pulls (C2A-036, 094, 095, 140, 141, 187, 201, 203, 204).
+
+Permission is checked at the moment of the pull; what the session may not read is left out of lists and
+refused on a direct look. Texts are redacted and marked as untrusted; deleted ones are gone. Reading changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention.codes import Refusal, refusal
+from tacit.attention.delivery import content
+from tacit.attention.modes import is_listed
+from tacit.attention.notes import as_delivered
+from tacit.attention.values import Policy
+from tacit.base.errors import Refused
+from tacit.base.moment import Moment, parse_rfc3339
+from tacit.ledger.cursor import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tacit.attention.io.archive import Archive
+    from tacit.ledger.envelope import Event
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import Found
+    from tacit.ledger.state import Group
+
+MOST: Final = 200
+USUAL: Final = 50
+SCANNED: Final = 2_000
+"""How many events one call looks at before it says where to go on."""
+_LISTED: Final = ("chat.message", "system.notify")
+
+
+class Pull:
+    """One session's reading call."""
+
+    def __init__(self, reader: Reader, group: Group, archive: Archive, session: str, version: str) -> None:
+        self._reader = reader
+        self._group = group
+        self._archive = archive
+        self._session = session
+        self._version = version
+
+    def shown(self, event: Event, *, policy: bool = True) -> dict[str, Any]:
+        """One message as a tool shows it, in its newest form."""
+        attention = self._archive.attention
+        latest = attention.versions.latest(event.id)
+        deleted = attention.versions.is_deleted(event.id)
+        form = self._archive.past.form(latest) if latest != event.id else event
+        form = form or event
+        heard = self._archive.past.heard(form)
+        found: dict[str, Any] = {
+            "eventId": latest,
+            "createdAt": form.ts,
+            "sequence": event.seq,
+            "content": "" if deleted else content(form.data, self._version),
+        }
+        if heard is not None:
+            place = heard.conversation
+            found["author"] = {
+                "id": heard.author.id,
+                "kind": heard.author.kind.value,
+                "displayName": heard.author.display_name,
+            }
+            found["conversation"] = {"id": place.id, "kind": place.kind.value}
+            if place.thread is not None:
+                found["conversation"]["threadId"] = place.thread
+        if latest != event.id:
+            found["supersedes"] = event.id
+        if deleted:
+            found["deleted"] = True
+        if policy:
+            duty = attention.duties.get(latest, self._session)
+            decision = as_delivered(self._archive.decision(form, self._session), duty)
+            found["policy"] = decision.policy.value
+            found["directedness"] = decision.directedness.value
+            found["disposition"] = duty.disposition.value if duty is not None and duty.disposition else None
+            found["open"] = duty is not None and not duty.closed
+        return found
+
+    def list_events(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """Events that this session may see, oldest first."""
+        wanted = _Filter.of(arguments)
+        if isinstance(wanted, Refusal):
+            return wanted
+        forward = wanted.cursor is not None or wanted.since is not None
+        walk = self._forward(wanted) if forward else self._backward()
+        events: list[dict[str, Any]] = []
+        last = self._group.last_seq
+        for looked, found in enumerate(walk, 1):
+            last = found.seq
+            shown = self._chosen(found, wanted)
+            if shown is not None:
+                events.append(shown)
+            if len(events) == wanted.limit or looked == SCANNED:
+                break
+        else:
+            last = self._group.last_seq
+        if not forward:
+            events.reverse()
+            last = self._group.last_seq
+        return {"events": events, "cursor": str(last)}
+
+    def _forward(self, wanted: _Filter) -> Iterator[Found]:
+        at: int | None = wanted.cursor
+        since = wanted.since if at is None else None
+        while True:
+            page = self._reader.page(
+                self._group,
+                self._session,
+                Selection(since_seq=at, since_ts=since, kinds=_LISTED, limit=MOST),
+            )
+            yield from page.events
+            if not page.events or page.next_seq >= page.last_seq:
+                return
+            at, since = page.next_seq, None
+
+    def _backward(self) -> Iterator[Found]:
+        before = self._group.last_seq + 1
+        while window := self._reader.window(self._group, self._session, before, MOST):
+            yield from reversed(window)
+            before = window[0].seq
+
+    def _chosen(self, found: Found, wanted: _Filter) -> dict[str, Any] | None:
+        event = self._archive.readable(found.event_id, self._session)
+        if (
+            event is None
+            or event.by == self._session
+            or self._archive.attention.versions.is_deleted(event.id)
+        ):
+            return None
+        if not is_listed(self._archive.decision(event, self._session).mode):
+            return None
+        shown = self.shown(event)
+        at = parse_rfc3339(shown["createdAt"])
+        place = shown.get("conversation", {})
+        heard = self._archive.past.heard(event)
+        if (
+            (wanted.policy is not None and shown["policy"] != wanted.policy)
+            or (wanted.conversation is not None and place.get("id") != wanted.conversation)
+            or (wanted.stream is not None and (heard is None or heard.conversation.stream != wanted.stream))
+            or (wanted.open_only and not shown["open"])
+            or (wanted.until is not None and at is not None and at > wanted.until)
+        ):
+            return None
+        return shown
+
+    def read_thread(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """A thread or conversation window; silent lines of it are shown too (C2A-095)."""
+        names = [
+            name for name in ("threadId", "eventId", "conversationId") if arguments.get(name) is not None
+        ]
+        limit = _limit(arguments)
+        if len(names) != 1 or limit is None or not isinstance(arguments[names[0]], str):
+            return refusal(
+                "invalid_request",
+                "name one of threadId, conversationId, eventId; limit is 1 to 200",
+                "C2A-141",
+            )
+        given: str = arguments[names[0]]
+        if names[0] == "conversationId":
+            return self._conversation(given, limit)
+        first = self._archive.original(given)
+        found = self._archive.found(first)
+        if found is None or found.kind not in _LISTED:
+            return refusal("event_not_found", "there is no such thread", "C2A-141")
+        if not found.visible_to(self._session):
+            return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
+        try:
+            thread = self._reader.thread(self._group, self._session, first, limit)
+        except Refused:
+            return refusal("event_not_found", "there is no such thread", "C2A-141")
+        root = thread[0].event_id if thread else first
+        return {"threadId": root, "events": self._window(thread, arguments, limit)}
+
+    def _conversation(self, name: str, limit: int) -> dict[str, Any] | Refusal:
+        if name.startswith("dm:") and self._session not in name[3:].split("+"):
+            return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
+        found: list[Found] = []
+        for looked, one in enumerate(self._backward()):
+            event = self._archive.readable(one.event_id, self._session)
+            heard = self._archive.past.heard(event) if event is not None else None
+            if heard is not None and heard.conversation.id == name:
+                found.append(one)
+            if len(found) == limit or looked == SCANNED:
+                break
+        if not found and not name.startswith("dm:") and name != "main":
+            return refusal("event_not_found", "there is no such conversation", "C2A-141")
+        return {"conversationId": name, "events": self._window(found[::-1], {}, limit)}
+
+    def _window(self, found: list[Found], arguments: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
+        before, after = arguments.get("before"), arguments.get("after")
+        low = self._position(after) if isinstance(after, str) else 0
+        high = self._position(before) if isinstance(before, str) else self._group.last_seq + 1
+        events = [
+            self._archive.readable(one.event_id, self._session) for one in found if low < one.seq < high
+        ]
+        return [self.shown(event, policy=False) for event in events if event is not None][-limit:]
+
+    def _position(self, event_id: str) -> int:
+        found = self._archive.found(event_id)
+        return found.seq if found is not None else 0
+
+    def search(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """Messages with these words, newest first, as far as the session may read them."""
+        query, limit = arguments.get("query"), _limit(arguments)
+        if not isinstance(query, str) or not query.strip() or limit is None:
+            return refusal("invalid_request", "query is a text; limit is 1 to 200", "C2A-140")
+        try:
+            found = self._reader.search(self._group, self._session, query, limit)
+        except Refused as refused:
+            return refusal("invalid_request", refused.message, "C2A-140")
+        shown: dict[str, dict[str, Any]] = {}
+        for one in found:
+            first = self._archive.original(one.event_id)
+            event = self._archive.readable(first, self._session)
+            versions = self._archive.attention.versions
+            if event is None or versions.is_deleted(first) or versions.latest(first) != one.event_id:
+                continue
+            shown[first] = self.shown(event)
+        return {"events": list(shown.values())}
+
+
+def _limit(arguments: Mapping[str, Any]) -> int | None:
+    limit = arguments.get("limit", USUAL)
+    fits = isinstance(limit, int) and not isinstance(limit, bool) and 1 <= limit <= MOST
+    return limit if fits else None
+
+
+class _Filter:
+    """What `chat.list_events` was asked for."""
+
+    __slots__ = ("conversation", "cursor", "limit", "open_only", "policy", "since", "stream", "until")
+
+    def __init__(self) -> None:
+        self.limit = USUAL
+        self.cursor: int | None = None
+        self.since: Moment | None = None
+        self.until: Moment | None = None
+        self.policy: str | None = None
+        self.stream: str | None = None
+        self.conversation: str | None = None
+        self.open_only = False
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> _Filter | Refusal:
+        """The filter behind a call's arguments; anything that is not understood is refused."""
+        made = cls()
+        limit, cursor = _limit(arguments), arguments.get("cursor")
+        times = {name: arguments.get(name) for name in ("since", "until")}
+        parsed = {name: parse_rfc3339(value) for name, value in times.items() if isinstance(value, str)}
+        wrong = [name for name, value in times.items() if value is not None and parsed.get(name) is None]
+        wrong += ["limit"] if limit is None else []
+        wrong += ["cursor"] if cursor is not None and not str(cursor).isdecimal() else []
+        wrong += ["policy"] if arguments.get("policy") not in {None, *Policy} else []
+        wrong += [name for name in arguments if name not in FILTERS]
+        if wrong or limit is None:
+            return refusal("invalid_request", "a filter is not understood", "C2A-140", wrong=wrong)
+        made.limit, made.cursor = limit, int(cursor) if cursor is not None else None
+        made.since, made.until = parsed.get("since"), parsed.get("until")
+        made.policy, made.stream = arguments.get("policy"), arguments.get("streamId")
+        made.conversation, made.open_only = arguments.get("conversationId"), arguments.get("openOnly") is True
+        return made
+
+
+FILTERS: Final = frozenset(
+    {"streamId", "conversationId", "policy", "since", "until", "openOnly", "limit", "cursor"}
+)

@@ -1,0 +1,322 @@
+"""What people see of attention: who saw an event and why, what a message would do, who is there.
+
+Rows: C2A-206, C2A-207, C2A-226. Read from the fold and the ledger, for whoever may read the event; a text is
+never quoted. Everything is a sentence first and data beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention.claims import event_target
+from tacit.attention.decide import decide
+from tacit.attention.delivery import content
+from tacit.attention.dispositions import Disposition, Duty
+from tacit.attention.explain import sentence
+from tacit.attention.io.keeping import SAID
+from tacit.attention.matrix import Situation
+from tacit.attention.modes import content_shown, is_pushed
+from tacit.attention.notes import as_delivered
+from tacit.attention.signals import SIGNALS
+from tacit.attention.values import Mode, Policy
+from tacit.base.moment import Moment, rfc3339
+from tacit.ledger.envelope import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.attention.io.archive import Archive
+    from tacit.attention.notes import Decided
+    from tacit.attention.values import Decision
+    from tacit.ledger.envelope import Event
+    from tacit.ledger.ports import Found
+
+KNOCK_BYTES: Final = 160
+"""About what a knock puts into a prompt."""
+_STATES: Final[dict[Disposition, str]] = {
+    Disposition.RESPONDED: "answered",
+    Disposition.ACKNOWLEDGED: "acknowledged",
+    Disposition.DEFERRED: "deferred",
+    Disposition.CLAIMED: "claimed",
+    Disposition.IGNORED: "silent",
+    Disposition.SUPERSEDED: "cancelled",
+    Disposition.FAILED: "failed",
+}
+
+
+def decisions_view(archive: Archive, event_id: str, now: Moment) -> dict[str, Any] | None:
+    """Who saw an event, how, and why; None for what is not said to anybody."""
+    attention = archive.attention
+    found = archive.found(event_id)
+    event = archive.past.form_of(found) if found is not None and found.kind in SAID else None
+    if found is None or event is None:
+        return None
+    decided = archive.decided(event)
+    heard = archive.past.heard(event)
+    duties = {duty.session: duty for duty in attention.duties.of_event(event_id)}
+    shown: list[dict[str, Any]] = []
+    quiet = 0
+    for agent in sorted({*archive.roster.agents, *duties}):
+        duty = duties.get(agent)
+        if duty is None and _is_quiet(decided, agent):
+            quiet += decided.situation(agent) is not Situation.OWN
+            continue
+        shown.append(_one(archive, event, agent, decided, duty, now))
+    whole = len(str(content(event.data, "2026-06-24")).encode())
+    spent = sum(one["prompt_bytes"] for one in shown)
+    everyone = quiet + len(shown)
+    common = decided.decision("", attention.settings)
+    latest = attention.versions.replaced_by(event_id)
+    return {
+        "event_id": event_id,
+        "seq": found.seq,
+        "intent": decided.intent.value,
+        "intent_from": heard.intent_from if heard is not None else "text",
+        "sentence": _whole_sentence(shown, quiet),
+        "decisions": shown,
+        "quiet": quiet,
+        "quiet_sentence": sentence("Every other agent" if shown else "Every agent", common) if quiet else "",
+        "quiet_rule": common.rule("policy").name if quiet else None,
+        "prompt_bytes": spent,
+        "saved_bytes": max(0, whole * everyone - spent),
+        "replaced_by": latest,
+        "deleted": attention.versions.is_deleted(event_id),
+    }
+
+
+def _is_quiet(decided: Decided, agent: str) -> bool:
+    situation = decided.situation(agent)
+    decision = decided.decision(agent)
+    return situation is Situation.OWN or (
+        decision.policy is Policy.MUST_NOT_RESPOND and not is_pushed(decision.mode)
+    )
+
+
+def _one(
+    archive: Archive, event: Event, agent: str, decided: Decided, duty: Duty | None, now: Moment
+) -> dict[str, Any]:
+    attention = archive.attention
+    decision = as_delivered(decided.decision(agent, attention.settings), duty)
+    said = attention.past.get(event.id)
+    thread = said.conversation.thread if said is not None else None
+    held = attention.claims.holder(event_target(event.id), thread, now)
+    progress = attention.progress.get(agent)
+    found: dict[str, Any] = {
+        "agent": agent,
+        "directedness": decision.directedness.value,
+        "policy": decision.policy.value,
+        "mode": decision.mode.value,
+        "reason": decision.reason.value,
+        "priority": decision.priority.value,
+        "needs_claim": decision.needs_claim,
+        "rule": decision.rule("policy").name,
+        "row": decision.rule("policy").row,
+        "sentence": sentence(agent, decision),
+        "state": state_of(decision, duty, agent in attention.sessions),
+        "disposition": duty.disposition.value if duty is not None and duty.disposition else None,
+        "signal": duty.signal if duty is not None else None,
+        "glyph": SIGNALS[duty.signal].glyph if duty is not None and duty.signal in SIGNALS else None,
+        "declined": duty.declined if duty is not None else False,
+        "attended": agent in attention.sessions,
+        "answers": [one.event_id for one in attention.answers.get((event.id, agent), ())],
+        "prompt_bytes": _prompt_bytes(event, decision, duty),
+    }
+    if held is not None and held.session == agent:
+        found["claimed_until"] = rfc3339(held.expires_at)
+        if found["state"] in {"pending", "delivered", "offered"}:
+            found["state"] = "claimed"
+    if duty is not None and duty.deadline_at is not None and not duty.closed:
+        found["deadline"] = rfc3339(duty.deadline_at)
+    if progress is not None and progress.event_id == event.id and duty is not None and not duty.closed:
+        found["progress"] = {"value": progress.progress, "total": progress.total, "message": progress.message}
+        found["state"] = "working"
+    return found
+
+
+def state_of(decision: Decision, duty: Duty | None, attended: bool) -> str:
+    """How far it is for one agent, in one word."""
+    if duty is None:
+        if not attended:
+            return "not_connected"
+        return "offered" if decision.needs_claim else "mailbox"
+    if duty.disposition is not None and (duty.closed or duty.disposition is not Disposition.ACKNOWLEDGED):
+        return "declined" if duty.declined else _STATES[duty.disposition]
+    if duty.held and duty.policy is not Policy.MUST_RESPOND:
+        return "expired"
+    if not duty.accepted:
+        return "pending"
+    if duty.mode is Mode.NOTIFY:
+        return "knocked"
+    return "delivered"
+
+
+def _prompt_bytes(event: Event, decision: Decision, duty: Duty | None) -> int:
+    if duty is None or not is_pushed(decision.mode):
+        return 0
+    return len(str(content(event.data, "2026-06-24")).encode()) if content_shown(duty.mode) else KNOCK_BYTES
+
+
+def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
+    parts: list[str] = []
+    for verb, chosen in (
+        ("owes a reply", [one for one in shown if one["policy"] == "must_respond" and not _over(one)]),
+        ("answered", [one for one in shown if one["state"] == "answered"]),
+        ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
+        ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
+    ):
+        names = _names([one["agent"] for one in chosen if _first(one, parts)])
+        if names:
+            parts.append(f"{names} {verb if len(chosen) == 1 else _PLURAL.get(verb, verb)}")
+    if quiet:
+        parts.append(_others(quiet))
+    return "; ".join(parts) or "nobody is asked for anything"
+
+
+def _over(one: dict[str, Any]) -> bool:
+    return one["state"] in {"answered", "cancelled", "silent", "declined", "failed", "claimed", "working"}
+
+
+def _first(one: dict[str, Any], parts: Sequence[str]) -> bool:
+    return all(one["agent"] not in part.split(" ")[0].split(",") for part in parts)
+
+
+def _others(quiet: int) -> str:
+    return "1 other stays quiet" if quiet == 1 else f"{quiet} others stay quiet"
+
+
+_PLURAL: Final = {"owes a reply": "owe a reply", "was knocked at": "were knocked at"}
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) > 3:
+        return f"{len(names)} agents"
+    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else ""
+
+
+def preview(archive: Archive, event: Event) -> dict[str, Any]:
+    """What a message would do if it were sent now; nothing is written."""
+    attention = archive.attention
+    decisions = decide(event, archive.roster, attention.state_for(event), attention.settings)
+    obliges: list[str] = []
+    may: list[str] = []
+    knocks: list[str] = []
+    receipts: list[str] = []
+    for agent in sorted(decisions):
+        decision = decisions[agent]
+        if agent == event.by:
+            continue
+        if decision.obliges:
+            obliges.append(agent)
+        elif decision.policy is Policy.ACK_ONLY:
+            receipts.append(agent)
+        elif decision.mode is Mode.NOTIFY:
+            knocks.append(agent)
+        elif decision.policy is Policy.MAY_RESPOND:
+            may.append(agent)
+    total = len([agent for agent in decisions if agent != event.by])
+    quiet = total - len(obliges) - len(knocks) - len(may) - len(receipts)
+    parts = [
+        f"{verb} {_names(names)}"
+        for verb, names in (
+            ("obliges", obliges),
+            ("asks for a receipt from", receipts),
+            ("knocks at", knocks),
+            ("lets whoever claims it answer:", may),
+        )
+        if names
+    ]
+    if quiet and total:
+        who = "everyone stays quiet" if quiet == total else _others(quiet)
+        parts.append(who)
+    return {
+        "obliges": obliges,
+        "knocks": knocks,
+        "may": may,
+        "receipts": receipts,
+        "quiet": quiet,
+        "intent": decisions.heard.intent.value if decisions.heard is not None else None,
+        "sentence": "; ".join(parts) or "nobody is here to hear it",
+    }
+
+
+def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]]) -> list[dict[str, Any]]:
+    """Who is there, busy, owing what, spending what."""
+    attention = archive.attention
+    owing: dict[str, list[dict[str, Any]]] = {}
+    for duty in attention.duties:
+        if duty.owed:
+            owed = {"event_id": duty.event_id, "since": rfc3339(duty.created_at)}
+            if duty.deadline_at is not None:
+                owed["deadline"] = rfc3339(duty.deadline_at)
+            owing.setdefault(duty.session, []).append(owed)
+    holds: dict[str, list[str]] = {}
+    for held in attention.claims:
+        holds.setdefault(held.session, []).append(held.target)
+    found: list[dict[str, Any]] = []
+    for agent in sorted(archive.roster.agents):
+        entry, known = archive.roster.agents[agent], attention.sessions.get(agent)
+        status, detail = statuses.get(agent, ("offline", ""))
+        spent = attention.spent.get(agent)
+        progress = attention.progress.get(agent)
+        found.append(
+            {
+                "actor_id": agent,
+                "role": entry.role,
+                "roles": sorted(entry.roles),
+                "online": agent in statuses,
+                "status": status,
+                "detail": detail,
+                "attended": known is not None,
+                "version": known.version if known is not None else None,
+                "owes": sorted(owing.get(agent, []), key=lambda one: one["since"]),
+                "claims": sorted(holds.get(agent, [])),
+                "turns": spent.turns if spent else 0,
+                "tokens_in": spent.tokens_in if spent else 0,
+                "tokens_out": spent.tokens_out if spent else 0,
+                "prompt_bytes": spent.prompt_bytes if spent else 0,
+                "cost": spent.cost if spent else 0.0,
+                "currency": spent.currency if spent else "",
+                "today": {
+                    "day": spent.day,
+                    "turns": spent.day_turns,
+                    "tokens": spent.day_tokens,
+                    "cost": spent.day_cost,
+                }
+                if spent
+                else None,
+                "progress": {"value": progress.progress, "total": progress.total, "message": progress.message}
+                if progress is not None
+                else None,
+            }
+        )
+    return found
+
+
+def approvals_view(archive: Archive, now: Moment) -> list[dict[str, Any]]:
+    """What waits for a person's yes or no."""
+    return [
+        {"approval_id": one.approval_id, "session": one.session, "expires_at": rfc3339(one.expires_at)}
+        for one in archive.attention.approvals.waiting(now)
+    ]
+
+
+def current(archive: Archive, found: Found) -> dict[str, Any] | None:
+    """A message as it stands now, when that is not what the ledger's event says: edited, or taken back.
+
+    None when the event says it all. The event keeps its id and position.
+    """
+    versions = archive.attention.versions
+    if found.kind != "chat.message" or not versions.is_superseded(found.event_id):
+        return None
+    event = decode(found.raw)
+    shown = {name: getattr(event, name) for name in event.__struct_fields__}
+    if versions.is_deleted(found.event_id):
+        kept = {
+            name: value for name, value in event.data.items() if name in {"to", "reply_to", "conversation"}
+        }
+        return {**shown, "data": {**kept, "text": "", "deleted": True}}
+    latest = archive.past.form(versions.latest(found.event_id))
+    if latest is None:
+        return None
+    data = {name: value for name, value in latest.data.items() if name != "supersedes"}
+    return {**shown, "data": {**data, "edited": {"event_id": latest.id, "ts": latest.ts}}}

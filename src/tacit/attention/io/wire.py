@@ -1,0 +1,112 @@
+"""Deliveries as they go out: the params of `chat/deliver`, made from the duty and the event as they stand.
+
+Rows: C2A-006, 009, 029, 034, 037, 041, 068, 093, 223. The same whether an event is sent for the first time,
+again after a silence, or after a restart: all of it comes from the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention.delivery import Receiver, content, idempotency_key, params, thread_window, wire_policy
+from tacit.attention.notes import decision_in
+from tacit.attention.values import ConversationKind, Mode
+from tacit.ledger.envelope import decode
+
+if TYPE_CHECKING:
+    from tacit.attention.conversation import Conversation
+    from tacit.attention.dispositions import Duty
+    from tacit.attention.io.archive import Archive
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.state import Group
+
+LOOKED_AT: Final = 50
+
+
+def reply_target(conversation: Conversation) -> str:
+    """Where an answer goes: the thread, else the conversation (C2A-096)."""
+    return f"thread:{conversation.thread}" if conversation.thread else f"conversation:{conversation.id}"
+
+
+def delivered(
+    reader: Reader, group: Group, archive: Archive, duty: Duty, version: str, attempt: int
+) -> dict[str, Any] | None:
+    """What `chat/deliver` carries for a duty; None when the event is gone."""
+    found = archive.found(duty.event_id)
+    if found is not None and found.kind == "x.c2a.digest":
+        return _digest(duty, version, attempt, decode(found.raw).data, found.seq)
+    event = archive.past.form_of(found) if found is not None else None
+    heard = archive.past.heard(event) if event is not None else None
+    if event is None or heard is None or archive.attention.versions.is_superseded(duty.event_id):
+        return None
+    receiver = Receiver(duty.session, version, duty.session)
+    decision = decision_in(duty)
+    made = params(event, heard, decision, receiver, attempt=attempt, settings=archive.attention.settings)
+    made["replyTarget"] = reply_target(heard.conversation)
+    if decision.thread_window and heard.conversation.thread is not None and "content" in made:
+        made["threadWindow"] = _window(reader, group, archive, duty, version)
+    return made
+
+
+def in_full(
+    reader_less: Archive, event_id: str, session: str, version: str, duty: Duty
+) -> dict[str, Any] | None:
+    """The whole event as a claimant gets it with the claim's result (C2A-158)."""
+    event = reader_less.readable(event_id, session)
+    heard = reader_less.past.heard(event) if event is not None else None
+    if event is None or heard is None:
+        return None
+    decision = replace(decision_in(duty), mode=Mode.BUFFERED, needs_claim=False)
+    made = params(
+        event, heard, decision, Receiver(session, version, session), settings=reader_less.attention.settings
+    )
+    made["replyTarget"] = reply_target(heard.conversation)
+    return made
+
+
+def _window(reader: Reader, group: Group, archive: Archive, duty: Duty, version: str) -> list[dict[str, Any]]:
+    first = archive.original(duty.event_id)
+    thread = [
+        one
+        for one in reader.thread(group, duty.session, first, LOOKED_AT)
+        if one.event_id != first and not archive.attention.versions.is_deleted(one.event_id)
+    ]
+    events = [archive.readable(one.event_id, duty.session) for one in thread]
+    texts = [str(event.data.get("text", "")) if event is not None else "" for event in events]
+    found: list[dict[str, Any]] = []
+    for place in thread_window(texts, archive.attention.settings):
+        event = events[place]
+        heard = archive.past.heard(event) if event is not None else None
+        if event is None or heard is None:
+            continue
+        author = heard.author
+        found.append(
+            {
+                "eventId": event.id,
+                "author": {"id": author.id, "kind": author.kind.value, "displayName": author.display_name},
+                "content": content(event.data, version),
+                "createdAt": event.ts,
+            }
+        )
+    return found
+
+
+def _digest(duty: Duty, version: str, attempt: int, data: dict[str, Any], seq: int) -> dict[str, Any]:
+    policy = wire_policy(duty.policy, version)
+    text = str(data.get("text", ""))
+    return {
+        "eventId": duty.event_id,
+        "source": {"platform": "cccs", "workspaceId": ""},
+        "conversation": {"id": str(data.get("scope", "")), "kind": ConversationKind.CHANNEL.value},
+        "author": {"id": "system", "kind": "system", "displayName": "digest"},
+        "target": {"mentions": [], "directedness": duty.directedness.value},
+        "addressedToMe": False,
+        "policy": policy,
+        "content": text if version != "2026-06-02" else [{"type": "text", "text": text}],
+        "timing": {"sequence": seq},
+        "attention": {"policy": policy, "reason": "digest", "priority": duty.priority.value},
+        "injection": {"mode": "digest", "context": "none", "role": "user"},
+        "reliability": {"attempt": attempt, "idempotencyKey": idempotency_key(duty.event_id, duty.session)},
+        "replyTarget": "conversation:main",
+    }

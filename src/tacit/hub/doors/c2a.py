@@ -1,0 +1,172 @@
+"""The C2A door: `/c2a` as a WebSocket, and as plain HTTP for one request at a time (C2A-007, 011, 012).
+
+The token names the session: an actor of one group. Messages of a connection are taken one after another, so
+that their order is the order of their effects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from aiohttp import WSMsgType, hdrs, web
+
+from tacit.base.errors import TacitError
+from tacit.hub.doors.http import (
+    Unauthenticated,
+    credential_of,
+    error_answer,
+    json_answer,
+    unauthenticated_answer,
+)
+from tacit.hub.doors.websocket import frame
+from tacit.hub.host.protocol import Conversation
+from tacit.ledger.codes import denied
+from tacit.ledger.principal import PrincipalKind, kind_of
+
+if TYPE_CHECKING:
+    from tacit.hub.credentials import Credential
+    from tacit.hub.hub import Hub
+
+_encode: Final = msgspec.json.Encoder().encode
+REVOKED_CODE: Final = 4001
+SLOW_CODE: Final = 4008
+GOING_AWAY: Final = 1001
+
+
+def _session_of(credential: Credential) -> tuple[str, str]:
+    if credential.group_id is None or kind_of(credential.principal) is not PrincipalKind.ACTOR:
+        raise denied("a session is an actor of one group: use an actor's token", "C2A-006")
+    return credential.group_id, credential.principal
+
+
+class SocketWire:
+    """One WebSocket as a wire; frames of one tick leave in one write."""
+
+    def __init__(self, hub: Hub, socket: web.WebSocketResponse, transport: asyncio.Transport) -> None:
+        self._hub = hub
+        self._socket = socket
+        self._transport = transport
+        self._out: list[bytes] = []
+        self._loop = asyncio.get_running_loop()
+        self._ended = False
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one message with everything else of this tick."""
+        if self._ended:
+            return
+        if not self._out:
+            self._loop.call_soon(self._flush)
+        self._out.append(frame(_encode(message)))
+        if self._transport.get_write_buffer_size() > self._hub.config.limits.follower_bytes:
+            self.end(SLOW_CODE, "too slow")
+
+    def _flush(self) -> None:
+        if self._out and not self._transport.is_closing():
+            self._transport.write(b"".join(self._out))
+        self._out.clear()
+
+    def end(self, code: int, reason: str) -> None:
+        """Close; what was not accepted stays pending."""
+        if self._ended:
+            return
+        self._flush()
+        self._ended = True
+        self._hub.host.spawn(self._close(code, reason))
+
+    async def _close(self, code: int, reason: str) -> None:
+        await self._socket.close(code=code, message=reason.encode())
+
+
+async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """Upgrade, then talk until the harness goes."""
+    try:
+        credential = credential_of(hub, request)
+        group_id, session = _session_of(credential)
+    except Unauthenticated:
+        return unauthenticated_answer()
+    except TacitError as error:
+        return error_answer(error)
+    socket = web.WebSocketResponse(
+        heartbeat=hub.config.limits.heartbeat_seconds,
+        compress=False,
+        max_msg_size=hub.config.limits.body_bytes,
+    )
+    await socket.prepare(request)
+    transport = request.transport
+    if transport is None:
+        return socket
+    wire = SocketWire(hub, socket, transport)
+
+    def revoked(token_id: str) -> None:
+        if token_id == credential.token_id:
+            wire.end(REVOKED_CODE, "the token was revoked")
+
+    def stopping() -> None:
+        wire.end(GOING_AWAY, "the hub is stopping")
+
+    hub.on_revoked[revoked] = None
+    hub.on_stop[stopping] = None
+    conversation = Conversation(hub, group_id, session, wire)
+    try:
+        await _listen(hub, socket, conversation, credential)
+    finally:
+        hub.on_revoked.pop(revoked, None)
+        hub.on_stop.pop(stopping, None)
+        if conversation.link is not None:
+            hub.host.detach(conversation.link)
+    return socket
+
+
+async def _listen(
+    hub: Hub, socket: web.WebSocketResponse, conversation: Conversation, credential: Credential
+) -> None:
+    loop = asyncio.get_running_loop()
+    async for message in socket:
+        if message.type not in {WSMsgType.TEXT, WSMsgType.BINARY}:
+            break
+        try:
+            hub.rate.take(credential.token_id, loop.time())
+        except TacitError:
+            # A flood is slowed down, not cut: what it says next is read a little later.
+            await asyncio.sleep(0.05)
+        await conversation.receive(message.data)
+
+
+class _Answer:
+    """A wire for one request: it keeps the answer."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Keep a message."""
+        self.messages.append(message)
+
+    def end(self, code: int, reason: str) -> None:
+        """Nothing to close."""
+
+
+async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """`POST /c2a`: one request, one answer; for sessions whose events arrive by webhook (C2A-011)."""
+    try:
+        credential = credential_of(hub, request)
+        group_id, session = _session_of(credential)
+        hub.rate.take(credential.token_id, asyncio.get_running_loop().time())
+    except Unauthenticated:
+        return unauthenticated_answer()
+    except TacitError as error:
+        return error_answer(error)
+    wire = _Answer()
+    conversation = Conversation(hub, group_id, session, wire, "http")
+    conversation.link = hub.hooks.link_for(group_id, session, wire)
+    await conversation.receive(await request.read())
+    if not wire.messages:
+        return web.Response(status=202)
+    return json_answer(wire.messages[-1])
+
+
+def wants_socket(request: web.Request) -> bool:
+    """Is this an upgrade?"""
+    return request.headers.get(hdrs.UPGRADE, "").lower() == "websocket"

@@ -1,0 +1,192 @@
+"""Webhooks: sessions that are called instead of calling (C2A-007, C2A-008, C2A-011).
+
+Each delivery is a signed POST; a 2xx answer whose body accepts the event is the acknowledgement. One at a
+time and in order: an event that is not accepted is tried again with growing pauses before the next goes out.
+The signature is an HMAC-SHA256 over the time and the body, so that a receiver can tell our calls from
+anybody's and refuse old ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+import msgspec
+from aiohttp import ClientError, ClientSession, ClientTimeout
+
+from tacit.attention.deadlines import retry_after_ms
+from tacit.attention.delivery import NEWER
+from tacit.attention.negotiation import CAPABILITIES, VERSIONS, Agreement
+from tacit.base.errors import TacitError
+from tacit.hub.host.links import Link
+from tacit.ledger.codes import invalid
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tacit.hub.hub import Hub
+
+log: Final = logging.getLogger("tacit.hub")
+SIGNATURE: Final = "Tacit-Signature"
+TIMEOUT_SECONDS: Final = 30.0
+ANSWER_BYTES: Final = 64 * 1024
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def signature(secret: str, at: int, body: bytes) -> str:
+    """What stands in the signature header: `t=<unix seconds>,v1=<hex>`."""
+    mac = hmac.new(secret.encode(), str(at).encode() + b"." + body, hashlib.sha256).hexdigest()
+    return f"t={at},v1={mac}"
+
+
+def full_agreement(version: str = NEWER) -> Agreement:
+    """Everything that the host can do, except to interrupt."""
+    sections = {section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()}
+    sections["injection"]["interrupt"] = False
+    return Agreement(version, sections)
+
+
+class HookWire:
+    """One webhook as a wire."""
+
+    def __init__(self, hub: Hub, url: str, secret: str) -> None:
+        self._hub = hub
+        self._url = url
+        self._secret = secret
+        self._queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self.link: Link | None = None
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue one message."""
+        self._queue.put_nowait(message)
+
+    def end(self, code: int, reason: str) -> None:
+        """Stop sending."""
+        del code, reason
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        timeout = ClientTimeout(total=TIMEOUT_SECONDS)
+        async with ClientSession(timeout=timeout) as client:
+            while True:
+                message = await self._queue.get()
+                tries = 1
+                while not await self._post(client, message) and "id" in message:
+                    await asyncio.sleep(retry_after_ms(tries) / 1000)
+                    tries += 1
+                    kept = message["params"]["reliability"]
+                    message["params"]["reliability"] = {**kept, "attempt": kept["attempt"] + 1}
+
+    async def _post(self, client: ClientSession, message: dict[str, Any]) -> bool:
+        body = _encode(message)
+        at = self._hub.store.options.clock.now() // 1_000_000
+        headers = {"Content-Type": "application/json", SIGNATURE: signature(self._secret, at, body)}
+        try:
+            async with client.post(self._url, data=body, headers=headers, allow_redirects=False) as response:
+                if not 200 <= response.status < 300:
+                    return False
+                answer = await response.content.read(ANSWER_BYTES)
+        except (ClientError, TimeoutError, OSError) as error:
+            log.info("a webhook did not answer", extra={"fault": type(error).__name__})
+            return False
+        return "id" not in message or self._take(str(message["id"]), answer)
+
+    def _take(self, request_id: str, answer: bytes) -> bool:
+        try:
+            value: object = msgspec.json.decode(answer)
+        except msgspec.DecodeError:
+            return False
+        said = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        result: object = said.get("result", said)
+        accepted = isinstance(result, dict) and cast("dict[str, Any]", result).get("accepted") is True
+        if accepted and self.link is not None:
+            self.link.answered(request_id, error=False)
+        return accepted
+
+
+class Hooks:
+    """All webhooks of one hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._wires: dict[tuple[str, str], HookWire] = {}
+
+    async def open(self) -> None:
+        """Start every webhook that is kept."""
+        rows = await self._hub.desk.write(
+            lambda connection: connection.execute(
+                "SELECT group_id, session, url, secret, version FROM webhooks"
+            ).fetchall()
+        )
+        for group_id, session, url, secret, version in rows:
+            try:
+                await self._start(group_id, session, HookWire(self._hub, url, secret), version)
+            except TacitError as error:
+                log.warning("a webhook was not started", extra={"fault": type(error).__name__})
+
+    async def _start(self, group_id: str, session: str, wire: HookWire, version: str) -> None:
+        agreement = full_agreement(version)
+        # The wire itself keeps order and tries again; the link must not send beside it.
+        agreement.capabilities["delivery"]["redelivery"] = False
+        link = Link(session, group_id, agreement, wire, per_minute=60, accepted=self._hub.host.accepted)
+        wire.link = link
+        self._wires[group_id, session] = wire
+        wire.start()
+        await self._hub.host.attach(link)
+
+    async def set(self, group_id: str, session: str, url: str, version: str | None) -> str:
+        """Call this address from now on; gives the secret, for the only time."""
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise invalid("a webhook is an http or https address", "C2A-011")
+        if version is not None and version not in VERSIONS:
+            raise invalid(f"version is one of {', '.join(VERSIONS)}", "C2A-025")
+        secret = self._hub.store.options.entropy.draw(32).hex()
+
+        def keep(connection: apsw.Connection) -> None:
+            connection.execute(
+                "INSERT OR REPLACE INTO webhooks VALUES(?,?,?,?,?)",
+                (group_id, session, url, secret, version or NEWER),
+            )
+
+        await self._hub.desk.write(keep)
+        await self._start(group_id, session, HookWire(self._hub, url, secret), version or NEWER)
+        return secret
+
+    async def remove(self, group_id: str, session: str) -> bool:
+        """Call this session no more."""
+
+        def drop(connection: apsw.Connection) -> None:
+            connection.execute("DELETE FROM webhooks WHERE group_id=? AND session=?", (group_id, session))
+
+        await self._hub.desk.write(drop)
+        wire = self._wires.pop((group_id, session), None)
+        if wire is None or wire.link is None:
+            return False
+        wire.end(1000, "removed")
+        self._hub.host.detach(wire.link)
+        return True
+
+    def link_for(self, group_id: str, session: str, wire: Any) -> Link:
+        """The link under which a plain request is answered: the session's own, or one with every right."""
+        known = self._hub.host.link(group_id, session)
+        if known is not None:
+            return known
+        return Link(
+            session, group_id, full_agreement(), wire, per_minute=60, accepted=self._hub.host.accepted
+        )
+
+    def close(self) -> None:
+        """Stop every sender."""
+        for wire in self._wires.values():
+            wire.end(1001, "stopping")

@@ -1,0 +1,301 @@
+"""The host: which sessions are there, what goes out to them when events land, and the passing of time.
+
+Rows: C2A-006, 027, 028, 161, 173 to 179. Composition only: decisions and records are made in the writer by
+the attendant; this side reads them back from the ledger and sends. Effects follow from events that are
+durable, and may be repeated safely.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention import records
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.attendant import Attendant, submitted
+from tacit.attention.io.wire import delivered
+from tacit.base.errors import TacitError
+from tacit.ledger.io.clerk import Ruling, Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tacit.attention.dispositions import Duty
+    from tacit.attention.fold import Attention
+    from tacit.hub.desk import Desk
+    from tacit.hub.host.links import Link
+    from tacit.ledger.io.clerk import Landed
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.io.store import Store
+    from tacit.ledger.state import Group
+
+log: Final = logging.getLogger("tacit.hub")
+SUPERSEDED_CODE: Final = 4009
+LONGEST_SLEEP: Final = 60.0
+
+
+class Host:
+    """All C2A sessions of one hub."""
+
+    def __init__(self, store: Store, desk: Desk) -> None:
+        self._store = store
+        self._desk = desk
+        self._links: dict[tuple[str, str], Link] = {}
+        self._present: dict[str, frozenset[str]] = {}
+        self._accepted: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._queues: dict[str, asyncio.Queue[list[tuple[str, str]]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
+        self.attendant = Attendant(store.clerk.model.connection, self.online)
+        store.clerk.attend(self.attendant)
+
+    # -- starting and stopping
+
+    async def open(self) -> None:
+        """Find out what time will bring, then let it."""
+        self._loop = asyncio.get_running_loop()
+        groups = await self._desk.read(lambda reader: reader.groups())
+        await self._desk.write(lambda _connection: self.attendant.wake(groups))
+        self.attendant.woken = self._woken
+        self.spawn(self._run())
+
+    def _woken(self) -> None:
+        """Called in the writer thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    def spawn(self, work: Any) -> None:
+        """Run something beside; its failure is logged."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("attention work failed", exc_info=error)
+
+    async def close(self) -> None:
+        """End every link and every task."""
+        for link in list(self._links.values()):
+            link.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- time
+
+    async def _run(self) -> None:
+        clock = self._store.options.clock
+        while True:
+            self._wake.clear()
+            due = self.attendant.next_due
+            now = clock.now()
+            if due is not None and due <= now:
+                try:
+                    await self.tick()
+                except TacitError as error:
+                    log.warning("time could not be kept", extra={"fault": type(error).__name__})
+                    await asyncio.sleep(1.0)
+                continue
+            wait = LONGEST_SLEEP if due is None else min((due - now) / 1_000_000, LONGEST_SLEEP)
+            try:
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    async def tick(self) -> int:
+        """Do everything that is due now; how many steps it took."""
+        steps = 0
+        now = self._store.options.clock.now()
+        groups = await self._desk.write(lambda _connection: self.attendant.due_groups(now))
+        for group_id in groups:
+            while await self._desk.act(group_id, self._step):
+                steps += 1
+        return steps
+
+    def _step(self, scene: Scene) -> Ruling:
+        submissions = self.attendant.tick(scene)
+        return Ruling(submissions, lambda _landed: bool(submissions))
+
+    # -- presence
+
+    def online(self, group_id: str) -> frozenset[str]:
+        """Who is connected; may be read from any thread."""
+        return self._present.get(group_id, frozenset())
+
+    def link(self, group_id: str, session: str) -> Link | None:
+        """The session's connection."""
+        return self._links.get((group_id, session))
+
+    def links(self, group_id: str) -> list[Link]:
+        """All connections of a group."""
+        return [link for (group, _session), link in self._links.items() if group == group_id]
+
+    async def attach(self, link: Link) -> None:
+        """A session is here; the last connection wins. Everything that it has not accepted goes out again."""
+        key = (link.group_id, link.session)
+        before = self._links.pop(key, None)
+        if before is not None:
+            before.close()
+            before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
+        self._links[key] = link
+        self._see(link.group_id)
+        self.presence(link.group_id, link.session, "online")
+        await self.record_session(link)
+        self._enqueue(link.group_id, [("*", link.session)])
+
+    def detach(self, link: Link) -> None:
+        """A connection ended; nothing else changes (C2A-028)."""
+        link.close()
+        if self._links.get((link.group_id, link.session)) is link:
+            del self._links[link.group_id, link.session]
+            self._see(link.group_id)
+            self.presence(link.group_id, link.session, "offline")
+
+    def _see(self, group_id: str) -> None:
+        self._present[group_id] = frozenset(session for group, session in self._links if group == group_id)
+
+    async def record_session(self, link: Link) -> None:
+        """Write down what was agreed, when it differs from what is known."""
+        agreement = link.agreement
+        record = records.Session(
+            session=link.session,
+            version=agreement.version,
+            modes=sorted(mode.value for mode in agreement.modes),
+            interrupt=agreement.has("injection", "interrupt"),
+        )
+
+        def rule(scene: Scene) -> Ruling:
+            room = self.attendant.room(scene.group, scene.lookup)
+            known = room.attention.sessions.get(link.session)
+            same = known is not None and (known.version, known.modes, known.interrupt) == (
+                record.version,
+                agreement.modes,
+                record.interrupt,
+            )
+            written = [] if same else submitted(scene.group.group_id, [record])
+            return Ruling(written, lambda _landed: None)
+
+        await self._desk.act(link.group_id, rule)
+
+    # -- effects
+
+    def landed(self, landed: Landed) -> None:
+        """An event of the house landed: whom must it reach?"""
+        kind = landed.found.kind
+        if kind == "x.c2a.delivery":
+            data = landed.found.data
+            self._enqueue(landed.group_id, [(str(data["event_id"]), str(data["session"]))])
+        elif kind == "x.c2a.disposition":
+            self._called_back(landed)
+
+    def _called_back(self, landed: Landed) -> None:
+        data = landed.found.data
+        link = self.link(landed.group_id, str(data["session"]))
+        if link is None or data.get("disposition") != "superseded":
+            return
+        self._enqueue(landed.group_id, [("-" + str(data["event_id"]), str(data["session"]))])
+
+    def _enqueue(self, group_id: str, wanted: list[tuple[str, str]]) -> None:
+        if not any((group_id, session) in self._links for _what, session in wanted):
+            return
+        queue = self._queues.get(group_id)
+        if queue is None:
+            queue = self._queues[group_id] = asyncio.Queue()
+            self.spawn(self._dispatch(group_id, queue))
+        queue.put_nowait(wanted)
+
+    async def _dispatch(self, group_id: str, queue: asyncio.Queue[list[tuple[str, str]]]) -> None:
+        """One group's deliveries, in the order in which they became durable."""
+        while True:
+            wanted = await queue.get()
+            while not queue.empty():
+                wanted += queue.get_nowait()
+            try:
+                await self._send(group_id, wanted)
+            except TacitError as error:
+                # The ledger has them all: they go out when the session connects again, or with the deadline.
+                log.warning("deliveries could not be read", extra={"fault": type(error).__name__})
+
+    async def _send(self, group_id: str, wanted: Sequence[tuple[str, str]]) -> None:
+        versions = {link.session: link.agreement.version for link in self.links(group_id)}
+
+        def query(reader: Reader) -> list[tuple[str, Duty, dict[str, Any] | None]]:
+            group = reader.group(group_id)
+            archive = Archive.on(reader, group)
+            return [
+                (session, duty, self._made(reader, group, archive, duty, versions.get(session), what))
+                for what, session in wanted
+                for duty in self._duties(archive.attention, what, session)
+            ]
+
+        for session, duty, made in await self._desk.read(query):
+            link = self.link(group_id, session)
+            if link is None:
+                continue
+            if made is not None:
+                link.deliver(duty.request_id, made)
+            elif duty.closed and duty.disposition == "superseded":
+                link.cancel(duty.request_id, duty.event_id, duty.note or "superseded")
+
+    def _duties(self, attention: Attention, what: str, session: str) -> list[Duty]:
+        if what == "*":
+            return attention.duties.waiting_of(session)
+        found = attention.duties.get(what.removeprefix("-"), session)
+        return [found] if found is not None else []
+
+    def _made(
+        self, reader: Reader, group: Group, archive: Archive, duty: Duty, version: str | None, what: str
+    ) -> dict[str, Any] | None:
+        if version is None or duty.closed or duty.accepted or what.startswith("-"):
+            return None
+        return delivered(reader, group, archive, duty, version, duty.attempt)
+
+    # -- acceptance
+
+    def accepted(self, link: Link, event_id: str) -> None:
+        """A harness has taken an event in; written down with everything else of this tick (C2A-160)."""
+        key = (link.group_id, link.session)
+        if not self._accepted[key]:
+            asyncio.get_running_loop().call_soon(self._write_accepted, key)
+        self._accepted[key].append(event_id)
+
+    def _write_accepted(self, key: tuple[str, str]) -> None:
+        event_ids = self._accepted.pop(key, [])
+        if event_ids:
+            self.spawn(self._append_accepted(key, event_ids))
+
+    async def _append_accepted(self, key: tuple[str, str], event_ids: list[str]) -> None:
+        group_id, session = key
+        record = records.Accepted(session=session, event_ids=event_ids, for_=[session])
+        try:
+            await self._desk.append(submitted(group_id, [record])[0])
+        except TacitError as error:
+            # Then the event is sent once more after a reconnect, and the harness drops the repeat.
+            log.warning("an acceptance was not written", extra={"fault": type(error).__name__})
+
+    def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
+        """A message that is kept nowhere, to the sessions that are there."""
+        params = {"conversationId": said["where"], "author": by, "content": said["text"], "untrusted": True}
+        for link in self.links(group_id):
+            if link.session != by and (parties is None or link.session in parties):
+                link.notify("notifications/ephemeral", params)
+
+    def typing(self, group_id: str, by: str, conversation_id: str | None) -> None:
+        """Somebody is writing: harnesses hold their windows open (C2A-084)."""
+        params = {"conversationId": conversation_id or "main", "author": by, "typing": True}
+        for link in self.links(group_id):
+            if link.session == by or (
+                conversation_id is not None
+                and conversation_id.startswith("dm:")
+                and link.session not in conversation_id[3:].split("+")
+            ):
+                continue
+            link.notify("notifications/typing", params)

@@ -1,0 +1,295 @@
+"""C2A as a conversation: JSON-RPC 2.0 between one harness and the host, whatever carries it.
+
+Rows: C2A-012 to C2A-025, 139, 179 to 184. A request before `initialize` is refused, a notification is never
+answered, what was not agreed is dropped or refused. Knows messages, not sockets.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit import __version__
+from tacit.attention import records
+from tacit.attention.codes import CODES, Refusal, refusal
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.attendant import submitted
+from tacit.attention.negotiation import Agreement, agree, tool_allowed
+from tacit.attention.schemas import listed
+from tacit.base.errors import Refused, TacitError
+from tacit.base.strict_json import Malformed, parse
+from tacit.hub.host.links import Link, Wire
+from tacit.hub.host.tools import from_ledger
+
+if TYPE_CHECKING:
+    from tacit.hub.hub import Hub
+    from tacit.ledger.io.reader import Reader
+
+log: Final = logging.getLogger("tacit.hub")
+LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error"})
+STATUSES: Final = frozenset({"idle", "busy", "away", "stopped"})
+
+
+def error_message(call_id: object, refused: Refusal, number: int | None = None) -> dict[str, Any]:
+    """A refusal as a JSON-RPC answer."""
+    body = refused.error()
+    if number is not None:
+        body["code"] = number
+    return {"jsonrpc": "2.0", "id": call_id, "error": body}
+
+
+def internal(call_id: object) -> dict[str, Any]:
+    """A fault of ours as a JSON-RPC answer."""
+    data = {"code": "internal_error", "message": "a fault of the hub's own"}
+    error = {"code": CODES["internal_error"], "message": data["message"], "data": data}
+    return {"jsonrpc": "2.0", "id": call_id, "error": error}
+
+
+class Conversation:
+    """One harness, from its first message to its last."""
+
+    def __init__(
+        self, hub: Hub, group_id: str, session: str, wire: Wire, transport: str = "websocket"
+    ) -> None:
+        self._hub = hub
+        self._group_id = group_id
+        self._session = session
+        self._wire = wire
+        self._transport = transport
+        self.link: Link | None = None
+
+    async def receive(self, text: str | bytes) -> None:
+        """Take one message in and answer it, if it wants an answer."""
+        try:
+            value = parse(text)
+        except Malformed as fault:
+            self._wire.send(error_message(None, _broken(str(fault)), -32700))
+            return
+        if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+            call_id = value.get("id") if isinstance(value, dict) else None
+            self._wire.send(error_message(call_id, _broken('a message says "jsonrpc": "2.0"'), -32600))
+            return
+        message = cast("dict[str, Any]", value)
+        if "method" not in message:
+            self._answered(message)
+        elif "id" not in message:
+            await self._notified(message)
+        else:
+            answer = await self.answer(message)
+            self._wire.send(answer)
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        link = self.link
+        if link is None or not link.answered(str(message.get("id")), error="error" in message):
+            log.debug("an answer to nothing was dropped")
+
+    async def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The one answer to a request."""
+        call_id, params = message.get("id"), message.get("params", {})
+        if not isinstance(message.get("method"), str) or not isinstance(call_id, (str, int, float)):
+            return error_message(None, _broken("a request has a method and an id"), -32600)
+        if not isinstance(params, dict):
+            return error_message(call_id, _broken("params is an object"))
+        try:
+            result = await self._result(message["method"], cast("dict[str, Any]", params))
+        except Refused as refused:
+            return error_message(call_id, from_ledger(refused))
+        except TacitError:
+            return error_message(
+                call_id, refusal("daemon_unavailable", "the hub cannot do this now; try again", "C2A-016")
+            )
+        except Exception:
+            # The last line of defence: answered as `internal_error` and logged, the link lives.
+            log.exception("a call failed unexpectedly")
+            return internal(call_id)
+        if isinstance(result, Refusal):
+            self._hub.metrics.refused.labels(result.code).inc()
+            return error_message(call_id, result)
+        return {"jsonrpc": "2.0", "id": call_id, "result": result}
+
+    async def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any] | Refusal:
+        if method == "initialize":
+            return await self._initialize(params)
+        link = self.link
+        if link is None:
+            return refusal("not_initialized", "say initialize first", "C2A-018", remedy="send initialize")
+        match method:
+            case "tools/list":
+                return {"tools": [listed(tool) for tool in link.agreement.tools()]}
+            case "tools/call":
+                return await self._call(link, params)
+            case "chat/disposition":
+                return await self._hub.tools.call(
+                    self._group_id, self._session, method, params, link.agreement.version
+                )
+            case "ping":
+                return {}
+            case _:
+                return refusal("unknown_op", "the host does not know this method", "C2A-017")
+
+    async def _call(self, link: Link, params: dict[str, Any]) -> dict[str, Any] | Refusal:
+        name, arguments = params.get("name"), params.get("arguments", {})
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            return refusal("invalid_request", "a call has a name and arguments", "C2A-017")
+        refused = tool_allowed(link.agreement, name)
+        if refused is not None:
+            return refused
+        return await self._hub.tools.call(
+            self._group_id, self._session, name, cast("dict[str, Any]", arguments), link.agreement.version
+        )
+
+    async def _initialize(self, params: dict[str, Any]) -> dict[str, Any] | Refusal:
+        if self.link is not None and self._transport == "websocket":
+            return refusal("invalid_request", "this connection is initialized already", "C2A-018")
+        agreement = agree(params)
+        if isinstance(agreement, Refusal):
+            return agreement
+        resumed = await self._resumed(params)
+        if resumed is not None:
+            return resumed
+        answer, per_minute = await self._hub.desk.read(lambda reader: self._welcome(reader, agreement))
+        self.link = Link(
+            self._session,
+            self._group_id,
+            agreement,
+            self._wire,
+            per_minute=per_minute,
+            accepted=self._hub.host.accepted,
+        )
+        if self._transport == "http":
+            await self._hub.host.record_session(self.link)
+        else:
+            await self._hub.host.attach(self.link)
+        return answer
+
+    async def _resumed(self, params: dict[str, Any]) -> Refusal | None:
+        """A peer may say what it has; the host's own record decides about everything else (C2A-027)."""
+        resume = params.get("resume")
+        last = cast("dict[str, Any]", resume).get("lastAckedEventId") if isinstance(resume, dict) else None
+        if last is None:
+            return None
+
+        def query(reader: Reader) -> list[str] | None:
+            archive = Archive.on(reader, reader.group(self._group_id))
+            if archive.readable(str(last), self._session) is None:
+                return None
+            named = archive.attention.duties.get(str(last), self._session)
+            waiting = archive.attention.duties.waiting_of(self._session)
+            return [
+                duty.event_id
+                for duty in waiting
+                if duty.event_id == last or (named is not None and duty.request_id <= named.request_id)
+            ]
+
+        known = await self._hub.desk.read(query)
+        if known is None:
+            return refusal("event_not_found", "resume names an event that is unknown here", "C2A-027")
+        if known:
+            record = records.Accepted(session=self._session, event_ids=known, for_=[self._session])
+            await self._hub.desk.append(submitted(self._group_id, [record])[0])
+        return None
+
+    def _welcome(self, reader: Reader, agreement: Agreement) -> tuple[dict[str, Any], int]:
+        group = reader.group(self._group_id)
+        settings = Archive.on(reader, group).attention.settings
+        actor = group.actor(self._session)
+        names = [actor.title] if actor is not None and actor.title else []
+        return {
+            "protocolVersion": agreement.version,
+            "capabilities": agreement.capabilities,
+            "serverInfo": {"name": "tacit", "version": __version__},
+            "session": {
+                "id": self._session,
+                "group_id": self._group_id,
+                "group": group.title,
+                "names": names,
+                "role": actor.role if actor is not None else None,
+                "roles": list(actor.roles) if actor is not None else [],
+                "settings": {
+                    "compose_quiet_ms": settings.compose_quiet_ms,
+                    "compose_cap_ms": settings.compose_cap_ms,
+                    "compose_restarts": settings.compose_restarts,
+                    "thread_window_messages": settings.thread_window_messages,
+                    "thread_window_chars": settings.thread_window_chars,
+                    "claim_ttl_ms": settings.claim_ttl_ms,
+                },
+            },
+        }, settings.injected_per_minute
+
+    # -- notifications: never answered, and dropped when they make no sense
+
+    async def _notified(self, message: dict[str, Any]) -> None:
+        link, params = self.link, message.get("params", {})
+        if link is None or not isinstance(params, dict):
+            return
+        given = cast("dict[str, Any]", params)
+        try:
+            await self._heed(link, str(message.get("method")), given)
+        except TacitError as error:
+            log.info("a notification was dropped", extra={"fault": type(error).__name__})
+
+    async def _heed(self, link: Link, method: str, params: dict[str, Any]) -> None:
+        match method:
+            case "notifications/progress" if link.agreement.has("utilities", "progress"):
+                await self._hub.tools.call(
+                    self._group_id, self._session, "chat.progress", params, link.agreement.version
+                )
+            case "notifications/log" if link.agreement.has("utilities", "logging"):
+                await self._log(params)
+            case "notifications/usage":
+                await self._usage(params)
+            case "notifications/status" if params.get("status") in STATUSES:
+                link.status = str(params["status"])
+                link.detail = str(params.get("detail") or "")[:200]
+                self._hub.live.presence(self._group_id, self._session, link.status)
+            case "notifications/typing":
+                self._hub.type_in(self._group_id, self._session, params.get("conversationId"))
+            case _:
+                log.debug("a notification was dropped")
+
+    async def _log(self, params: dict[str, Any]) -> None:
+        level = params.get("level")
+        audit = records.Audit(
+            what="log",
+            session=self._session,
+            details={
+                "level": level if level in LEVELS else "info",
+                "message": str(params.get("message", ""))[:2000],
+            },
+            for_=[self._session],
+        )
+        await self._hub.desk.append(submitted(self._group_id, [audit])[0])
+
+    async def _usage(self, params: dict[str, Any]) -> None:
+        ids = params.get("eventIds")
+        numbers = {name: _count(params.get(key)) for name, key in _COUNTS.items()}
+        cost = params.get("cost")
+        record = records.Usage(
+            session=self._session,
+            turn=str(params.get("turn") or "")[:200],
+            event_ids=[str(one) for one in cast("list[object]", ids)][:50] if isinstance(ids, list) else [],
+            cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else 0.0,
+            currency=str(params.get("currency") or "")[:8],
+            model=str(params.get("model") or "")[:100],
+            driver=str(params.get("driver") or "")[:40],
+            for_=[self._session],
+            **numbers,
+        )
+        await self._hub.desk.append(submitted(self._group_id, [record])[0])
+
+
+_COUNTS: Final = {
+    "tokens_in": "tokensIn",
+    "tokens_out": "tokensOut",
+    "tokens_cached": "tokensCached",
+    "prompt_bytes": "promptBytes",
+    "duration_ms": "durationMs",
+}
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
+
+
+def _broken(message: str) -> Refusal:
+    return refusal("invalid_request", message, "C2A-012")

@@ -1,0 +1,171 @@
+"""What the web room asks for beyond the ledger's own reads: rows for a screen, private talk, who is here.
+
+Edits and deletions are records of the hub beside the message (C2A-189, C2A-214), which never changes. Every
+view made here shows the newest text, and none of a deleted message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.hub import requests, views
+from tacit.hub.operations import group_of
+from tacit.ledger.codes import invalid
+from tacit.ledger.io import timeline
+from tacit.ledger.io.timeline import Place, Row
+
+if TYPE_CHECKING:
+    from tacit.hub.credentials import Credential
+    from tacit.hub.hub import Hub
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import Found
+    from tacit.ledger.state import Group
+
+KEPT: Final = ("to", "reply_to", "conversation", "priority")
+
+
+def shown_event(event: Found, *, deleted: bool) -> object:
+    """An event's bytes; of a deleted message only where it stood (the ledger itself keeps it)."""
+    if not deleted:
+        return views.raw(event)
+    whole: dict[str, Any] = msgspec.json.decode(event.raw)
+    kept = {name: value for name, value in whole["data"].items() if name in KEPT}
+    return {**whole, "data": {**kept, "text": ""}}
+
+
+def shown_row(row: Row) -> dict[str, Any]:
+    """A row as JSON; what is empty is left out."""
+    shown: dict[str, Any] = {"event": shown_event(row.event, deleted=row.deleted)}
+    if row.event.private:
+        shown["parties"] = sorted(row.event.parties())
+    for name in ("reactions", "acknowledged", "owing", "replies", "deleted"):
+        if value := getattr(row, name):
+            shown[name] = value
+    if row.root_id is not None:
+        shown["root"] = row.root_id
+    if row.quoted is not None:
+        text = "" if row.quoted_deleted else str(row.quoted.data.get("text", ""))
+        shown["quoted"] = {
+            "event_id": row.quoted.event_id,
+            "seq": row.quoted.seq,
+            "by": row.quoted.by,
+            "text": text[: timeline.QUOTE],
+        }
+    if row.edit is not None and not row.deleted:
+        whole: dict[str, Any] = msgspec.json.decode(row.edit.raw)
+        shown["edit"] = {"event_id": row.edit.event_id, "ts": whole["ts"], "text": whole["data"].get("text")}
+    return shown
+
+
+async def show_timeline(hub: Hub, credential: Credential, request: requests.Timeline) -> object:
+    """Rows of the room, of a private conversation, or of a thread."""
+    chosen = (request.before_seq, request.after_seq, request.around_seq)
+    if sum(one is not None for one in chosen) > 1 or (request.parties and request.root):
+        raise invalid("name one of before_seq, after_seq, around_seq, and one of parties, root", "CCCS-104")
+    group = await group_of(hub, credential, request.group_id)
+    principal = credential.principal
+
+    def query(reader: Reader) -> tuple[list[Row], bool, bool]:
+        place = _place(reader, group, principal, request)
+        events, starts, ends = _stretch(reader, group, principal, place, request)
+        return timeline.rows(reader, group, principal, events), starts, ends
+
+    rows, starts, ends = await hub.desk.read(query)
+    return {
+        "rows": [shown_row(row) for row in rows],
+        "starts": starts,
+        "ends": ends,
+        "last_seq": group.last_seq,
+    }
+
+
+def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> Place:
+    if request.root is not None:
+        event = reader.event(group, request.root, principal)
+        return Place(root=event.root or event.seq)
+    return Place(parties=frozenset(request.parties) if request.parties else None)
+
+
+def _stretch(
+    reader: Reader, group: Group, principal: str, place: Place, request: requests.Timeline
+) -> tuple[list[Found], bool, bool]:
+    """The events, and whether they reach the beginning and the end of the place."""
+    limit = request.limit
+
+    def go(start: int, count: int, *, back: bool) -> list[Found]:
+        return timeline.stretch(reader, group, principal, place, start=start, back=back, limit=count)
+
+    if request.after_seq is not None:
+        found = go(request.after_seq, limit, back=False)
+        return found, request.after_seq == 0, len(found) < limit
+    if request.around_seq is not None:
+        half = max(1, limit // 2)
+        earlier = go(request.around_seq, half, back=True)
+        later = go(max(0, request.around_seq - 1), limit - half, back=False)
+        return earlier + later, len(earlier) < half, len(later) < limit - half
+    before = request.before_seq if request.before_seq is not None else group.last_seq + 1
+    found = go(before, limit, back=True)
+    return found, len(found) < limit, before > group.last_seq
+
+
+async def list_conversations(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+    """The private conversations that the caller may see, the newest first."""
+    group = await group_of(hub, credential, request.group_id)
+    found = await hub.desk.read(lambda reader: timeline.privates(reader, group, credential.principal))
+    return {
+        "conversations": [
+            {"parties": list(one.parties), "last_seq": one.last_seq, "received": list(one.received)}
+            for one in found
+        ]
+    }
+
+
+async def list_traces(hub: Hub, credential: Credential, request: requests.Traces) -> object:
+    """The CLowl traces of a group, the newest first."""
+    group = await group_of(hub, credential, request.group_id)
+    found = await hub.desk.read(
+        lambda reader: timeline.traces(reader, group, credential.principal, request.limit)
+    )
+    return {
+        "traces": [{**one, "first": views.raw(one["first"]), "last": views.raw(one["last"])} for one in found]
+    }
+
+
+async def show_presence(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
+    """Who follows the group now."""
+    await group_of(hub, credential, request.group_id)
+    return {"online": hub.live.present(request.group_id)}
+
+
+async def find_rows(hub: Hub, credential: Credential, request: requests.Search) -> object:
+    """Messages that contain every word as they stand now, newest first, as rows and as events."""
+    group = await group_of(hub, credential, request.group_id)
+    principal = credential.principal
+    words = [word.casefold() for word in request.q.replace("\0", " ").split()]
+
+    def query(reader: Reader) -> list[Row]:
+        hits = reader.search(group, principal, request.q, request.limit)
+        first = {
+            event.seq: event for hit in hits if (event := timeline.original(reader, group, hit)) is not None
+        }
+        return timeline.rows(reader, group, principal, sorted(first.values(), key=lambda one: -one.seq))
+
+    rows = [row for row in await hub.desk.read(query) if not row.deleted and _still_says(row, words)]
+    return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
+
+
+def _as_it_stands(row: Row) -> object:
+    if row.edit is None:
+        return views.raw(row.event)
+    whole: dict[str, Any] = msgspec.json.decode(row.event.raw)
+    return {**whole, "data": {**whole["data"], "text": row.edit.data.get("text", "")}}
+
+
+def _still_says(row: Row, words: list[str]) -> bool:
+    """An edit may have taken the words away that the index remembers."""
+    if row.edit is None:
+        return True
+    text = str(row.edit.data.get("text", "")).casefold()
+    return all(word in text for word in words)

@@ -1,0 +1,267 @@
+"""What a screen shows of a ledger: messages either way from a position, each with all that hangs on it.
+
+A row is an event with its reactions, acknowledgements, replies, newest edit and deletion (C2A-214). Three
+places: the room, one private conversation, one thread. What a principal may not see is left out (CCCS-110).
+Knows nothing of attention.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base import ids
+from tacit.ledger.io.rows import SELECT, found
+from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import apsw
+
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import Found
+    from tacit.ledger.state import Group
+
+SHOWN: Final = (
+    "chat.message",
+    "system.notify",
+    "group.create",
+    "actor.add",
+    "actor.remove",
+    "x.tacit.person.add",
+)
+STEP: Final = 128
+PRIVATE_SCAN: Final = 4000
+QUOTE: Final = 160
+RECEIVED: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one looks: the whole room, the parties of a private conversation, or a thread's root."""
+
+    parties: frozenset[str] | None = None
+    root: int | None = None
+
+    def holds(self, event: Found) -> bool:
+        """Does this event stand here?"""
+        if self.root is not None:
+            return self.root in {event.seq, event.root}
+        if self.parties is not None:
+            return event.private and event.parties() == self.parties
+        return not event.private
+
+
+@dataclass(slots=True)
+class Row:
+    """One event as a screen shows it."""
+
+    event: Found
+    reactions: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    acknowledged: list[str] = field(default_factory=list[str])
+    owing: list[str] = field(default_factory=list[str])
+    replies: int = 0
+    root_id: str | None = None
+    quoted: Found | None = None
+    edit: Found | None = None
+    deleted: bool = False
+    quoted_deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """A private conversation: its parties, its end, and where its newest messages to one reader stand."""
+
+    parties: tuple[str, ...]
+    last_seq: int
+    received: tuple[int, ...]
+
+
+def stretch(
+    reader: Reader, group: Group, principal: str, place: Place, *, start: int, back: bool, limit: int
+) -> list[Found]:
+    """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first."""
+    seen: list[Found] = []
+    for event in _walk(reader.connection, group, place, start, back=back):
+        if place.holds(event) and event.visible_to(principal):
+            seen.append(event)
+            if len(seen) == limit:
+                break
+    return seen[::-1] if back else seen
+
+
+def _walk(
+    connection: apsw.Connection, group: Group, place: Place, start: int, *, back: bool
+) -> Iterator[Found]:
+    if place.root is not None:
+        sources = ["e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=?) AND "]
+        values: list[tuple[Any, ...]] = [(group.number, place.root)]
+        sources.append("e.pos=? AND ")
+        values.append((group.number << SHIFT | place.root,))
+    elif place.parties is not None:
+        sources, values = ["a.private AND "], [()]
+    else:
+        numbers = dict(connection.execute("SELECT name, number FROM kinds").fetchall())
+        values = [(numbers[kind],) for kind in SHOWN if kind in numbers]
+        sources = ["e.kind=? AND "] * len(values)
+    lanes = [
+        _lane(connection, group, source, bound, start, back=back)
+        for source, bound in zip(sources, values, strict=True)
+    ]
+    yield from heapq.merge(*lanes, key=lambda event: event.seq, reverse=back)
+
+
+def _lane(
+    connection: apsw.Connection,
+    group: Group,
+    source: str,
+    bound: tuple[Any, ...],
+    start: int,
+    *,
+    back: bool,
+) -> Iterator[Found]:
+    base = group.number << SHIFT
+    # A private walk is led by its own small index; every other one by the events themselves.
+    text = SELECT.replace("LEFT JOIN", "JOIN") if source.startswith("a.private") else SELECT
+    order = "e.pos>? AND e.pos<? ORDER BY e.pos DESC" if back else "e.pos>? AND e.pos<=? ORDER BY e.pos"
+    at = min(start, SEQ_MASK)
+    while True:
+        low, high = (0, at) if back else (at, group.last_seq)
+        rows = connection.execute(
+            f"{text} WHERE {source}{order} LIMIT ?",
+            (*bound, base | low, base | high, STEP),
+        ).fetchall()
+        for row in rows:
+            yield found(row)
+        if len(rows) < STEP:
+            return
+        at = int(rows[-1][0]) & SEQ_MASK
+
+
+def rows(reader: Reader, group: Group, principal: str, events: Sequence[Found]) -> list[Row]:
+    """The events with what hangs on them."""
+    if not events:
+        return []
+    made = {event.seq: Row(event) for event in events}
+    _hang_marks(reader, group, made)
+    _count_replies(reader, group, made)
+    for row in made.values():
+        event = row.event
+        data = event.data
+        if data.get("priority") == "attention" or data.get("requires_ack") is True:
+            signs = reader.acks(group, event)
+            row.acknowledged, row.owing = signs["acknowledged"], signs["owing"]
+        if event.root:
+            _link(reader, group, principal, row)
+    return list(made.values())
+
+
+def _hang_marks(reader: Reader, group: Group, made: dict[int, Row]) -> None:
+    marks = reader.connection.execute(
+        "SELECT target, mark, actor, detail, seq FROM marks WHERE group_no=? AND target BETWEEN ? AND ? "
+        "AND holds AND mark IN ('reaction','edit','delete') ORDER BY seq",
+        (group.number, min(made), max(made)),
+    )
+    for target, mark, actor, detail, seq in marks.fetchall():
+        row = made.get(target)
+        if row is None:
+            continue
+        if mark == "reaction":
+            row.reactions.append({"actor_id": actor, "emoji": detail})
+        elif mark == "edit":
+            row.edit = _at(reader, group, seq)
+        else:
+            row.deleted = True
+
+
+def _count_replies(reader: Reader, group: Group, made: dict[int, Row]) -> None:
+    counts: defaultdict[int, int] = defaultdict(int)
+    threads = reader.connection.execute(
+        "SELECT t.root, COALESCE(a.private, 0), COUNT(*) FROM threads t "
+        "LEFT JOIN audiences a ON a.pos=(t.group_no<<40)|t.seq "
+        "WHERE t.group_no=? AND t.root BETWEEN ? AND ? GROUP BY 1, 2",
+        (group.number, min(made), max(made)),
+    )
+    for root, private, count in threads:
+        # A private answer to an open message is nobody else's business, not even as a number.
+        if root in made and (made[root].event.private or not private):
+            counts[root] += count
+    for root, count in counts.items():
+        made[root].replies = count
+
+
+def _link(reader: Reader, group: Group, principal: str, row: Row) -> None:
+    root = _at(reader, group, row.event.root)
+    row.root_id = root.event_id if root is not None else None
+    replied = row.event.data.get("reply_to")
+    raw = ids.raw(replied) if isinstance(replied, str) else None
+    parent = reader.connection.execute(
+        SELECT + "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)
+    ).fetchone()
+    if parent is not None and (quoted := found(parent)).visible_to(principal):
+        row.quoted = quoted
+        row.quoted_deleted = is_deleted(reader, group, quoted.seq)
+
+
+def _at(reader: Reader, group: Group, seq: int) -> Found | None:
+    row = reader.connection.execute(SELECT + "WHERE e.pos=?", (group.number << SHIFT | seq,)).fetchone()
+    return found(row) if row else None
+
+
+def is_deleted(reader: Reader, group: Group, seq: int) -> bool:
+    """Was the message at this position taken back?"""
+    row = reader.connection.execute(
+        "SELECT 1 FROM marks WHERE group_no=? AND target=? AND mark='delete'", (group.number, seq)
+    ).fetchone()
+    return row is not None
+
+
+def original(reader: Reader, group: Group, event: Found) -> Found | None:
+    """The message behind an edit; the event itself when it is none."""
+    seen: set[str] = set()
+    at: Found | None = event
+    while at is not None and at.kind == "x.c2a.edit" and at.event_id not in seen:
+        seen.add(at.event_id)
+        raw = ids.raw(str(at.data.get("supersedes")))
+        row = reader.connection.execute(
+            SELECT + "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)
+        ).fetchone()
+        at = found(row) if row else None
+    return at
+
+
+def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
+    """The private conversations that a principal may see, the newest first."""
+    last: dict[tuple[str, ...], int] = {}
+    received: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    base = group.number << SHIFT
+    query = SELECT.replace("LEFT JOIN", "JOIN") + (
+        "WHERE a.private AND e.pos>? AND e.pos<=? ORDER BY e.pos DESC LIMIT ?"
+    )
+    for raw in reader.connection.execute(query, (base, base | group.last_seq, PRIVATE_SCAN)):
+        event = found(raw)
+        if event.kind != "chat.message" or not event.visible_to(principal):
+            continue
+        parties = tuple(sorted(event.parties()))
+        last.setdefault(parties, event.seq)
+        if principal in event.named and len(received[parties]) < RECEIVED:
+            received[parties].append(event.seq)
+    return [Private(parties, seq, tuple(received[parties])) for parties, seq in last.items()]
+
+
+def traces(reader: Reader, group: Group, principal: str, limit: int) -> list[dict[str, Any]]:
+    """The CLowl traces of a group, the newest first, each with its first message."""
+    found_rows = reader.connection.execute(
+        "SELECT tid, MIN(seq), MAX(seq), COUNT(*) FROM speech WHERE group_no=? AND tid<>'' "
+        "GROUP BY tid ORDER BY MAX(seq) DESC LIMIT ?",
+        (group.number, limit),
+    ).fetchall()
+    listed: list[dict[str, Any]] = []
+    for tid, first, last, count in found_rows:
+        opening, closing = _at(reader, group, first), _at(reader, group, last)
+        if opening is not None and closing is not None and opening.visible_to(principal):
+            listed.append({"tid": tid, "first": opening, "last": closing, "count": count})
+    return listed

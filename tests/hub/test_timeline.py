@@ -1,0 +1,175 @@
+"""What the web room asks of the hub: rows either way, edits, deletions, private talk, traces, who is here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.hub.room import running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.hub.room import Room
+
+
+async def rows(room: Room, group: str, token: str = "", **query: Any) -> dict[str, Any]:
+    return await room.ok("GET", f"/v1/groups/{group}/timeline", params=query, token=token)
+
+
+def texts(page: dict[str, Any]) -> list[str]:
+    return [row["event"]["data"]["text"] for row in page["rows"] if row["event"]["kind"] == "chat.message"]
+
+
+async def test_a_timeline_is_read_back_and_forth_and_says_where_it_starts_and_ends(room: Room) -> None:
+    group = await room.group()
+    for number in range(300):
+        await room.say(group, str(number))
+    page = await rows(room, group, limit=50)
+    assert texts(page) == [str(number) for number in range(250, 300)]
+    assert (page["starts"], page["ends"]) == (False, True)
+    before = await rows(room, group, limit=200, before_seq=page["rows"][0]["event"]["seq"])
+    assert texts(before) == [str(number) for number in range(50, 250)]
+    after = await rows(room, group, limit=20, after_seq=before["rows"][-1]["event"]["seq"])
+    assert texts(after)[0] == "250"
+    around = await rows(room, group, limit=10, around_seq=before["rows"][100]["event"]["seq"])
+    assert texts(around) == [str(number) for number in range(145, 155)]
+    first = await rows(room, group, limit=500)
+    assert first["starts"]
+    assert first["rows"][0]["event"]["kind"] == "group.create"
+
+
+async def test_a_row_carries_reactions_acknowledgements_replies_and_what_it_answers(room: Room) -> None:
+    group = await room.group()
+    ada = await room.actor(group, "ada")
+    asked = await room.say(group, "please acknowledge", priority="attention", to=["@all"])
+    answer = await room.say(group, "here", ada, reply_to=asked["id"])
+    await room.append(
+        group, "chat.reaction", {"event_id": asked["id"], "actor_id": "ada", "emoji": "\U0001f440"}, ada
+    )
+    await room.append(group, "chat.ack", {"event_id": asked["id"], "actor_id": "ada"}, ada)
+    found = {row["event"]["id"]: row for row in (await rows(room, group))["rows"]}
+    first = found[asked["id"]]
+    assert first["reactions"] == [{"actor_id": "ada", "emoji": "\U0001f440"}]
+    assert (first["acknowledged"], first.get("owing")) == (["ada"], None)
+    assert first["replies"] == 1
+    assert found[answer["id"]]["root"] == asked["id"]
+    assert found[answer["id"]]["quoted"]["text"] == "please acknowledge"
+    thread = await rows(room, group, root=answer["id"])
+    assert texts(thread) == ["please acknowledge", "here"]
+
+
+@pytest.mark.spec("C2A-214")
+async def test_an_edit_shows_the_new_text_and_the_ledger_keeps_both(room: Room) -> None:
+    group = await room.group()
+    said = await room.say(group, "we meet at nine")
+    path = f"/v1/groups/{group}/events/{said['id']}"
+    edit = await room.ok("POST", f"{path}/edit", json={"text": "we meet at ten", "client_id": "e1"})
+    assert edit["kind"] == "x.c2a.edit"
+    again = await room.post(f"{path}/edit", {"text": "we meet at ten", "client_id": "e1"})
+    assert again.status == 200
+    row = (await rows(room, group))["rows"][-1]
+    assert row["edit"]["text"] == "we meet at ten"
+    assert row["event"]["data"]["text"] == "we meet at nine"
+    second = await room.ok("POST", f"{path}/edit", json={"text": "we meet at noon"})
+    assert (await rows(room, group))["rows"][-1]["edit"]["event_id"] == second["id"]
+    found = await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "noon"})
+    assert [row["event"]["id"] for row in found["rows"]] == [said["id"]]
+    assert (await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "nine"}))["rows"] == []
+
+
+@pytest.mark.spec("C2A-187", "C2A-214")
+async def test_a_deleted_message_is_hidden_by_every_view_of_the_room(room: Room) -> None:
+    group = await room.group()
+    ada = await room.actor(group, "ada")
+    said = await room.say(group, "a secret slip", ada)
+    await room.say(group, "answering it", reply_to=said["id"])
+    path = f"/v1/groups/{group}/events/{said['id']}"
+    assert (await room.post(f"{path}/delete", token=ada)).status == 200
+    answer = await room.get(f"/v1/groups/{group}/timeline")
+    assert b"a secret slip" not in answer.raw
+    assert next(row for row in answer.body["rows"] if row["event"]["id"] == said["id"])["deleted"]
+    search = await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "secret"})
+    assert search == {"events": [], "rows": []}
+    refused = await room.post(f"{path}/edit", {"text": "again"}, token=ada)
+    assert refused.code == "invalid_request"
+
+
+async def test_only_the_author_edits_and_only_the_author_or_the_owner_deletes(room: Room) -> None:
+    group = await room.group()
+    ada, bob = await room.actor(group, "ada"), await room.actor(group, "bob")
+    said = await room.say(group, "mine", ada)
+    path = f"/v1/groups/{group}/events/{said['id']}"
+    assert (await room.post(f"{path}/edit", {"text": "yours"}, token=bob)).code == "permission_denied"
+    assert (await room.post(f"{path}/edit", {"text": "yours"})).code == "permission_denied"
+    assert (await room.post(f"{path}/delete", token=bob)).code == "permission_denied"
+    assert (await room.post(f"{path}/delete")).status == 200
+
+
+async def test_private_talk_has_a_place_of_its_own_and_its_edits_stay_there(room: Room) -> None:
+    group = await room.group()
+    ada, bob = await room.actor(group, "ada"), await room.actor(group, "bob")
+    await room.say(group, "for all")
+    whisper = await room.say(group, "only for ada", to=["ada"])
+    await room.say(group, "back to you", ada, to=["user"])
+    assert texts(await rows(room, group)) == ["for all"]
+    private = await rows(room, group, ada, parties="ada,user")
+    assert texts(private) == ["only for ada", "back to you"]
+    assert private["rows"][0]["parties"] == ["ada", "user"]
+    listed = await room.ok("GET", f"/v1/groups/{group}/conversations")
+    assert [one["parties"] for one in listed["conversations"]] == [["ada", "user"]]
+    assert len(listed["conversations"][0]["received"]) == 1
+    hidden = await room.ok("GET", f"/v1/groups/{group}/conversations", token=bob)
+    assert hidden == {"conversations": []}
+    await room.ok(
+        "POST", f"/v1/groups/{group}/events/{whisper['id']}/edit", json={"text": "still only for ada"}
+    )
+    for path in ("events", "timeline", "timeline?parties=ada,user", "search?q=only"):
+        answer = await room.get(f"/v1/groups/{group}/{path}", token=bob)
+        assert b"only for ada" not in answer.raw
+
+
+async def test_a_private_answer_to_an_open_message_is_not_even_counted(room: Room) -> None:
+    group = await room.group()
+    ada, bob = await room.actor(group, "ada"), await room.actor(group, "bob")
+    said = await room.say(group, "open")
+    await room.say(group, "aside", ada, to=["user"], reply_to=said["id"], conversation={"kind": "dm"})
+    await room.say(group, "aloud", ada, reply_to=said["id"])
+    shown = {row["event"]["id"]: row for row in (await rows(room, group, bob))["rows"]}
+    assert shown[said["id"]]["replies"] == 1
+
+
+async def test_a_follower_is_told_who_the_parties_of_a_private_message_are(room: Room) -> None:
+    group = await room.group()
+    await room.actor(group, "ada")
+    async with room.socket() as socket:
+        subscription = await socket.call("follow", group_id=group, since_seq=await room.last_seq(group))
+        await room.say(group, "aloud")
+        await room.say(group, "aside", to=["ada"])
+        first, second = [(await socket.note("event"))["params"] for _ in range(2)]
+    assert subscription
+    assert "parties" not in first
+    assert second["parties"] == ["ada", "user"]
+
+
+async def test_who_follows_a_group_is_present_and_who_left_is_not(tmp_path: Path) -> None:
+    async with running(tmp_path) as room:
+        group = await room.group()
+        ada = await room.actor(group, "ada")
+        async with room.socket(ada) as socket:
+            await socket.call("follow", group_id=group)
+            await socket.call("events", group_id=group)
+            assert (await room.ok("GET", f"/v1/groups/{group}/presence")) == {"online": ["ada"]}
+        async with room.socket() as other:
+            await other.call("whoami")
+            for _ in range(50):
+                if (await other.call("presence", group_id=group)) == {"online": []}:
+                    break
+            else:
+                pytest.fail("ada is still shown")
+
+
+async def test_positions_and_places_are_named_one_at_a_time(room: Room) -> None:
+    group = await room.group()
+    for query in ("before_seq=1&after_seq=1", "parties=a&root=b"):
+        assert (await room.get(f"/v1/groups/{group}/timeline?{query}")).code == "invalid_request"
