@@ -195,6 +195,19 @@ def test_a_streamed_answer_is_put_together():
     assert chat.wire_name("my room", "send.it") == "my_room__send_it"
 
 
+@pytest.mark.parametrize(
+    ("said", "aloud"),
+    [
+        ("plain", "plain"),
+        ("<think>\nhm </b>\n</think>\n\nblue", "blue"),
+        ("<think>never ends", ""),
+        ("the tag <think> is", "the tag <think> is"),
+    ],
+)
+def test_thinking_is_not_said_aloud(said, aloud):
+    assert chat.spoken(said) == aloud
+
+
 def test_a_turn_ended_early_leaves_only_what_it_did():
     asked = {"role": "user", "content": "q"}
     call = {"role": "assistant", "tool_calls": [{"id": "1"}]}

@@ -171,3 +171,20 @@ async def test_unknown_turns_are_neither_steered_nor_a_fault():
     await driver.cancel("nobody")
     await driver.close()
     await driver.close()
+
+
+async def test_a_watch_that_breaks_its_promise_does_not_leave_the_agent_in_the_turn():
+    class Broken(Eye):
+        async def saw(self, event):
+            raise LookupError("a bug in the harness")
+
+    async def act(live):
+        await live.saw(TextDelta("hello"))
+
+    backend = Backend(act)
+    driver = SessionDriver(backend)
+    with pytest.raises(LookupError):
+        await soon(driver.run(turn(), Broken()))
+    assert backend.diary[-1] == "kill"
+    backend.act = None
+    assert (await soon(driver.run(turn(), Eye()))).text == "done"

@@ -118,7 +118,11 @@ class Acp(NoSteering):
                 self._session = await _session(line, standing, directory, session_id)
         except TimeoutError as error:
             raise Unavailable("the agent was not ready in time") from error
-        except (RequestError, ConnectionError, ValueError) as error:
+        except RequestError as error:
+            if error.code == reading.SIGN_IN:
+                raise Refused("driver_unusable", reading.SIGN_IN_HINT) from error
+            raise Unavailable("the agent did not open a session") from error
+        except (ConnectionError, ValueError) as error:
             raise Unavailable("the agent did not open a session") from error
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:

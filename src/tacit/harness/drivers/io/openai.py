@@ -123,7 +123,7 @@ class OpenAi(NoSteering):
             turn.append(answer.message())
             if not answer.calls:
                 self._remember(turn)
-                return live.outcome(text=answer.said.strip(), session_id=self._session)
+                return live.outcome(text=chat.spoken(answer.said), session_id=self._session)
             await self._use_tools(live, answer.calls, turn)
             if live.shut:
                 self._remember(chat.done_so_far(turn))

@@ -192,6 +192,8 @@ class SessionDriver:
                 {work, ended}, timeout=live.request.time_limit, return_when=asyncio.FIRST_COMPLETED
             )
             if work.done() and not live.shut:
+                if work.exception() is not None:  # a watch that raised: the agent is still in the turn
+                    await self._backend.kill()
                 return work.result()
             failure = cancelled() if live.shut else retryable("time_limit")
             live.end()
