@@ -160,7 +160,8 @@ class Acp(NoSteering):
         if child is not None:
             await child.end()
         if line is not None:
-            await line.close()
+            with suppress(OSError):  # the package may still have had something to say
+                await line.close()
 
 
 async def _session(line: Line, standing: Standing, directory: str, session_id: str | None) -> str:
