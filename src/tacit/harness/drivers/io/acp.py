@@ -107,7 +107,7 @@ class Acp(NoSteering):
                 os.environ, home=str(state / "home"), use_my_config=options.use_my_config
             ),
             directory=directory,
-            stderr=state / "stderr.log",
+            state=state,
         )
         self._telling = Telling(options, {server.name for server in standing.tools})
         connection: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)

@@ -140,7 +140,7 @@ class Claude(NoSteering):
                 os.environ, home=str(home), use_my_config=options.use_my_config, settings=settings
             ),
             directory=standing.directory or options.directory or str(work),
-            stderr=state / "stderr.log",
+            state=state,
         )
 
     async def _tools_ready(self, client: ClaudeSDKClient, names: set[str]) -> None:

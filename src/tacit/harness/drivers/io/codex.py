@@ -68,7 +68,7 @@ class Codex:
             [*program, *self._arguments(program[0])],
             environment=self._environment(home),
             directory=directory,
-            stderr=state / "stderr.log",
+            state=state,
         )
         self._peer = RpcPeer(child, codex.refusal)
         try:

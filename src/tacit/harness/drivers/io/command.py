@@ -68,7 +68,7 @@ class Command(NoSteering):
                 os.environ, home="", use_my_config=True, settings={"TACIT_RULES": request.standing.rules}
             ),
             directory=request.standing.directory or options.directory or str(Path(options.state) / "work"),
-            stderr=Path(options.state) / "stderr.log",
+            state=Path(options.state),
         )
         try:
             await self._tell(
