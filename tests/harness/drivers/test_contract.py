@@ -139,6 +139,26 @@ async def test_steering_does_what_the_driver_declares(driver, model):
     assert await driver.steer(asked.turn_id, "after the end") is False
 
 
+async def test_text_that_was_taken_is_seen_however_late_it_came(driver, model):
+    for moment in (0.0, 0.002, 0.004, 0.006, 0.01, 0.015, 0.02, 0.03, 0.05):
+        held = Held(Say("answer"))
+        asked = turn()
+        model.follow(lambda seen, held=held: Say("answer to all") if model.calls else held)
+        running = asyncio.create_task(driver.run(asked, Eye()))
+        await soon(held.arrived.wait())
+        held.release()
+        await asyncio.sleep(moment)  # not to wait for anything: the moment is the input
+        taken = await soon(driver.steer(asked.turn_id, f"LATE {moment}"))
+        outcome = await soon(running)
+        assert outcome.failure is None
+        assert taken is any(f"LATE {moment}" in text for call in model.calls for text in call.texts("user"))
+        assert outcome.text == ("answer to all" if taken else "answer")
+        assert sum(text.count(f"LATE {moment}") for text in model.calls[-1].texts("user")) == taken
+        model.script(Say("next"))
+        await soon(driver.run(turn(), Eye()))
+        assert sum(text.count(f"LATE {moment}") for text in model.calls[-1].texts("user")) == taken
+
+
 FAULTS = {
     "500": (Status(500), FailureKind.RETRYABLE, "model_unavailable"),
     "429": (Status(429, retry_after=7), FailureKind.RETRYABLE, "rate_limited"),
