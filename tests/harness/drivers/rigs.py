@@ -17,7 +17,7 @@ AGENTS = Path(__file__).parent / "agents"
 RULES = "STANDING RULES: be kind."
 PATIENCE = 30.0
 PROMPT = 4.5
-"""Less than the grace after which an agent is ended by force: whoever is done by then obeyed."""
+"""Seconds in which a cancelled turn is over, also where the agent had to be ended by force."""
 
 
 @dataclass(frozen=True)

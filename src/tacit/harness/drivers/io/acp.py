@@ -153,12 +153,12 @@ class Acp(NoSteering):
             with suppress(ConnectionError):
                 await self._line.cancel(session_id=self._session)
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the agent and what it started."""
         child, line = self._child, self._line
         self._child = self._line = None
         if child is not None:
-            await child.end()
+            await child.end(politely=politely)
         if line is not None:
             with suppress(OSError):  # the package may still have had something to say
                 await line.close()

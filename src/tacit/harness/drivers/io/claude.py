@@ -245,12 +245,12 @@ class Claude(NoSteering):
             with _faults("Claude Code does not listen"):
                 await self._client.interrupt()
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the process and the tools it started."""
         client, child = self._client, self._child
         self._client = self._child = self._messages = None
         if child is not None:
-            await child.end()
+            await child.end(politely=politely)
             for secret in ("tools.json", "key"):
                 (Path(self._options.state) / secret).unlink(missing_ok=True)
         if client is not None:

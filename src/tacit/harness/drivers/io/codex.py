@@ -249,11 +249,11 @@ class Codex:
             except PeerFault:
                 return  # it ended by itself
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the process and the tools it started."""
         peer, self._peer = self._peer, None
         if peer is not None:
-            await peer.close()
+            await peer.close(politely=politely)
 
 
 def _ready_tool(params: Message, waiting: set[str]) -> None:

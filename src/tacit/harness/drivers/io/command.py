@@ -124,7 +124,8 @@ class Command(NoSteering):
         if child is not None:
             await child.end(politely=False)
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the program, if one runs."""
+        del politely
         self._open = False
         await self._end_child()

@@ -220,8 +220,9 @@ class OpenAi(NoSteering):
         if self._asking is not None:
             self._asking.cancel()
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """Let go of the tools and the line."""
+        del politely
         http, tools = self._http, self._tools
         self._http = self._tools = None
         if http is not None:
