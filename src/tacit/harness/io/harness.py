@@ -21,6 +21,7 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.client.delivered import Delivered, delivered
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing
+from tacit.client.repeating import passes
 from tacit.client.session import AgentSession, Habits
 from tacit.harness import chat_tools
 from tacit.harness.budget import Budget, day_of, next_day
@@ -46,7 +47,7 @@ from tacit.harness.effects import (
 from tacit.harness.gate import Memory, settings_of
 from tacit.harness.io.eye import Eye
 from tacit.harness.io.model_calls import ModelCalls
-from tacit.harness.io.posting import Posting, disposition
+from tacit.harness.io.posting import REST, Posting, disposition
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.seat import Seat, Teller, tell_nobody
 from tacit.harness.io.store import Row, Store, Writing
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock
     from tacit.harness.drivers.port import Driver
 
+TIDY_EVERY: Final = 1_000
+"""Deliveries after which old ones are forgotten."""
 STOP_WITHIN: Final = 3.0
 """Seconds in which what is in the outbox may still leave when the harness is asked to stop."""
 
@@ -97,6 +100,7 @@ class Harness:
         self._known: dict[str, tuple[str, str, str]] = {}
         self._prompt_bytes: dict[str, int] = {}
         self._paused_for = ""
+        self._taken = 0
 
     def stop(self) -> None:
         """Ask it to end; `run` returns when it has."""
@@ -212,6 +216,10 @@ class Harness:
         )
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
         await item.accept()
+        self._taken += 1
+        if self._taken % TIDY_EVERY == 0:
+            await self._seat.write(lambda writing: writing.forget(now))
+            self._known = self._seat.store.known()
         self._seat.memory.heard(event)
         self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
         runs = self._seat.store.runs(event.event_id)
@@ -338,6 +346,7 @@ class Harness:
     async def _turn(self, turn: Turn) -> None:
         self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
         await self._status()
+        outcome: TurnOutcome | None = None
         try:
             turn = await self._looked_at(turn)
             prompt = turn_prompt(
@@ -345,7 +354,11 @@ class Harness:
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(turn.id, self._standing, prompt.user, self.place.time_limit)
-            outcome = await self._driver.run(request, Eye(self._conduct, self._one_step))
+            running = self._conduct.running
+            if running is None or running.is_ending:
+                outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+            else:
+                outcome = await self._driver.run(request, Eye(self._conduct, self._one_step))
         except Bug:
             failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
             outcome = TurnOutcome(turn.id, failure=failure)
@@ -393,15 +406,19 @@ class Harness:
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
-        try:
-            result = await self._seat.session.call("chat.claim", eventId=event.event_id)
-        except Refused as refused:
-            self._tell("claim_lost", event_id=event.event_id, code=refused.code)
-            await self._step(lambda _now: [Settle(event.event_id, "ignored")])
-            return
-        except (Unavailable, OutcomeUnknown):
-            self._tell("claim_unknown", event_id=event.event_id)
-            return
+        while True:
+            try:
+                result = await self._seat.session.call("chat.claim", eventId=event.event_id)
+                break
+            except Refused as refused:
+                if passes(refused):
+                    await asyncio.sleep(REST)
+                    continue
+                self._tell("claim_lost", event_id=event.event_id, code=refused.code)
+                await self._step(lambda _now: [Settle(event.event_id, "ignored")])
+                return
+            except (Unavailable, OutcomeUnknown):
+                await asyncio.sleep(REST)
         self._tell("claimed", event_id=event.event_id)
         whole = whole_event(event, result.get("event"))
         self._seat.memory.heard(whole)
