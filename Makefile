@@ -26,8 +26,10 @@ $(VENV)/.ready-check: $(VENV)/.ready-test locks/check.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/check.txt
 	@touch $@
 
+# With a lobby of three scripted agents; `make run DEMO=` starts without them.
+DEMO ?= --demo
 run: setup
-	$(VENV)/bin/tacit up $(ARGS)
+	$(VENV)/bin/tacit up $(DEMO) $(ARGS)
 
 system-test:
 	@sh tools/system.sh
@@ -67,6 +69,7 @@ docs: setup
 	$(PY) tools/docs.py
 	$(PY) tools/clowl_reference.py
 	$(PY) tools/attention_docs.py
+	$(PY) tools/c2a_reference.py
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:

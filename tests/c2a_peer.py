@@ -77,6 +77,7 @@ class Peer:
         self.told: list[dict[str, Any]] = []
         self.answers: dict[str, dict[str, Any]] = {}
         self.script: list[Any] = []
+        self.added: list[dict[str, Any]] = []
         """What to do with the next tool calls: an error object, "break" (lose the line), "lose" the answer
         after the call happened, or a result."""
         self.settings: dict[str, Any] = {}
@@ -204,6 +205,9 @@ class Peer:
                     ]
                 }
             }
+        elif "after" in params.get("arguments", {}):
+            # The look for what an author added before a turn is nothing that a script is about.
+            body = {"result": {"ok": True, "events": self.added}}
         else:
             step = self.script.pop(0) if self.script and method == "tools/call" else None
             if step == "break":

@@ -7,9 +7,9 @@ import subprocess
 from typing import Any
 
 import pytest
-from tests.cli.conftest import TACIT, Shell
 
 from tacit.attention.negotiation import CAPABILITIES
+from tests.cli.conftest import TACIT, Shell
 
 EVERYTHING = {section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()}
 

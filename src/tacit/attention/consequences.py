@@ -74,13 +74,15 @@ def consequences(
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around.now)
     found += _leaving(event, decisions, attention, around.now)
-    found += deliveries(event, decisions, attention, around)
+    exchange = attention.exchanges.at(leaving.place_of(heard.conversation))
+    spared = exchange.agents if stopped else frozenset[str]()
+    found += deliveries(event, decisions, attention, around, spared)
     found += [
         records.Audit(what=what, session=agent, event_id=event.id, row="C2A-048")
         for agent, what in decisions.audits()
     ]
     if stopped:
-        exchange = attention.exchanges.at(leaving.place_of(heard.conversation))
+        found += _ended(exchange.agents, event, heard, attention)
         found.append(
             records.Audit(
                 what="loop_stopped",
@@ -103,14 +105,41 @@ def _open_before(event: Event, attention: Attention) -> list[Duty]:
     return attention.duties.of_event(str(event.data.get("supersedes", "")))
 
 
-def deliveries(event: Event, decisions: Decisions, attention: Attention, around: Around) -> list[Written]:
+def _ended(agents: frozenset[str], event: Event, heard: Heard, attention: Attention) -> list[Written]:
+    """What the agents of a stopped exchange still owed each other there, they owe no more (C2A-198)."""
+    found: list[Written] = []
+    place, just_answered = leaving.place_of(heard.conversation), (answered_in(event), heard.by)
+    for duty in attention.duties:
+        open_here = duty.session in agents and not duty.closed
+        open_here = open_here and (duty.event_id, duty.session) != just_answered
+        said = attention.past.get(duty.event_id) if open_here else None
+        if said is not None and said.by_agent and leaving.place_of(said.conversation) == place:
+            found.append(
+                records.Disposition(
+                    event_id=duty.event_id,
+                    session=duty.session,
+                    disposition=Disposition.SUPERSEDED.value,
+                    closes=True,
+                    reason="loop_stopped",
+                )
+            )
+    return found
+
+
+def deliveries(
+    event: Event,
+    decisions: Decisions,
+    attention: Attention,
+    around: Around,
+    spared: frozenset[str] = frozenset(),
+) -> list[Written]:
     """One record for each session that hears of the event now."""
     agents: Iterable[str] = decisions.exceptions
     if is_pushed(decisions.common.mode) or decisions.common.escalate:
         agents = decisions
     found: list[Written] = []
     for agent in sorted(agents):
-        if agent not in attention.sessions or agent not in decisions:
+        if agent not in attention.sessions or agent not in decisions or agent in spared:
             continue
         decision = decisions[agent]
         if decision.escalate:

@@ -130,15 +130,23 @@ class Server:
             await self._runner.cleanup()
         await self.hub.close()
 
-    async def run(self, ready: Callable[[Server], None]) -> None:
-        """Serve until SIGINT or SIGTERM."""
+    async def run(
+        self,
+        ready: Callable[[Server], None],
+        beside: Callable[[Server], Awaitable[Callable[[], Awaitable[None]]]] | None = None,
+    ) -> None:
+        """Serve until SIGINT or SIGTERM; `beside` starts guests and gives what ends them first."""
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, stop.set)
         await self.start()
+        end: Callable[[], Awaitable[None]] | None = None
         try:
+            end = await beside(self) if beside is not None else None
             ready(self)
             await stop.wait()
         finally:
+            if end is not None:
+                await end()
             await self.stop()

@@ -17,7 +17,8 @@ PARENT = os.getppid()
 
 
 def say(**message):
-    print(json.dumps(message), flush=True)
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
 
 
 def number_of(turn):
@@ -32,6 +33,7 @@ def number_of(turn):
             json.dump(turn, file)
         os.link(DESK / "turns" / f"{number}.part", DESK / "turns" / f"{number}.json")
         return number
+    raise AssertionError
 
 
 class Tools:

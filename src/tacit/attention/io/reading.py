@@ -162,7 +162,7 @@ class Pull:
             )
         given: str = arguments[names[0]]
         if names[0] == "conversationId":
-            return self._conversation(given, limit)
+            return self._conversation(given, arguments, limit)
         first = self._archive.original(given)
         found = self._archive.found(first)
         if found is None or found.kind not in _LISTED:
@@ -176,7 +176,7 @@ class Pull:
         root = thread[0].event_id if thread else first
         return {"threadId": root, "events": self._window(thread, arguments, limit)}
 
-    def _conversation(self, name: str, limit: int) -> dict[str, Any] | Refusal:
+    def _conversation(self, name: str, arguments: Mapping[str, Any], limit: int) -> dict[str, Any] | Refusal:
         if name.startswith("dm:") and self._session not in name[3:].split("+"):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
         found: list[Found] = []
@@ -189,7 +189,7 @@ class Pull:
                 break
         if not found and not name.startswith("dm:") and name != "main":
             return refusal("event_not_found", "there is no such conversation", "C2A-141")
-        return {"conversationId": name, "events": self._window(found[::-1], {}, limit)}
+        return {"conversationId": name, "events": self._window(found[::-1], arguments, limit)}
 
     def _window(self, found: list[Found], arguments: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
         before, after = arguments.get("before"), arguments.get("after")
@@ -198,7 +198,7 @@ class Pull:
         events = [
             self._archive.readable(one.event_id, self._session) for one in found if low < one.seq < high
         ]
-        return [self.shown(event, policy=False) for event in events if event is not None][-limit:]
+        return [self.shown(event) for event in events if event is not None][-limit:]
 
     def _position(self, event_id: str) -> int:
         found = self._archive.found(event_id)

@@ -17,7 +17,7 @@ from tacit.attention.values import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.base.errors import Bug, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
-from tacit.base.moment import Moment, rfc3339
+from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.client.delivered import Delivered, delivered
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing
@@ -26,6 +26,7 @@ from tacit.client.session import AgentSession, Habits
 from tacit.harness import chat_tools
 from tacit.harness.budget import Budget, day_of, next_day
 from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.continuing import may_go_on, went_on
 from tacit.harness.drivers.port import Failure, FailureKind, Standing, TurnOutcome, TurnRequest
 from tacit.harness.effects import (
     Abort,
@@ -348,7 +349,11 @@ class Harness:
         await self._status()
         outcome: TurnOutcome | None = None
         try:
-            turn = await self._looked_at(turn)
+            turn = await self._whole(await self._looked_at(turn))
+            if (running := self._conduct.running) is None or running.is_ending:
+                outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+                await self._step(lambda now: self._conduct.ended(outcome, now))
+                return
             prompt = turn_prompt(
                 self._standing.rules, turn.events, knocks=turn.knocks, digests=turn.digests, note=turn.note
             )
@@ -399,6 +404,30 @@ class Harness:
         ).window
         note = f"{turn.note} This has waited long; answer only what is still open.".strip()
         return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)), note=note)
+
+    async def _whole(self, turn: Turn) -> Turn:
+        """What the author added in the meantime without naming the agent again, waited for while it comes."""
+        carrier, settings = turn.carrier, self._seat.settings
+        if not may_go_on(carrier):
+            return turn
+        where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
+        more: list[tuple[Moment, str]] = []
+        while (running := self._conduct.running) is not None and not running.is_ending:
+            try:
+                result = await self._seat.session.call("chat.read_thread", after=carrier.event_id, **where)
+            except (Refused, Unavailable, OutcomeUnknown):
+                break
+            more = went_on(carrier, result.get("events") or (), settings.compose_cap_ms)
+            now = self._clock.now()
+            quiet_at = more[-1][0] + settings.compose_quiet_ms * 1000 if more else now
+            until = min(quiet_at, carrier.created_at + settings.compose_cap_ms * 1000)
+            if until <= now:
+                break
+            await asyncio.sleep((until - now) / SECOND)
+        if not more:
+            return turn
+        text = "\n".join([carrier.text, *(line for _at, line in more)])
+        return replace(turn, events=(*turn.events[:-1], replace(carrier, text=text)))
 
     async def _steer(self, effect: Steer) -> None:
         taken = await self._driver.steer(effect.turn_id, effect.text)
