@@ -7,7 +7,7 @@ everyone else's decision is derived when somebody asks. Nothing here sends anyth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
@@ -19,10 +19,10 @@ from tacit.attention.edits import cancellations
 from tacit.attention.fold import answered_in
 from tacit.attention.matrix import Situation
 from tacit.attention.modes import is_pushed
-from tacit.attention.notes import situation_in
+from tacit.attention.notes import decision_in, situation_in
 from tacit.attention.rates import Flow, inbound
 from tacit.attention.signals import SIGNALS, signal_of
-from tacit.attention.values import Decision, Mode, Policy
+from tacit.attention.values import Decision, Mode, Policy, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 TRANSFERRED: Final = "transferred"
+AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it gave it up or let its time run out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,8 @@ def reroute(
     load = {agent: attention.duties.open_of(agent) for agent in attention.sessions}
     to = escalation.route(
         around.roster,
-        held | {said.author if said is not None else ""},
+        held,
+        author=said.author if said is not None else "",
         owners=_owners(attention, conversation),
         eligible=eligible if eligible is not None else frozenset(attention.sessions),
         load=load,
@@ -259,6 +261,7 @@ def _spoken(event: Event, heard: Heard, attention: Attention) -> list[Written]:
                 disposition=Disposition.SUPERSEDED.value,
                 closes=True,
                 reason=TRANSFERRED,
+                reported=True,
             )
             for duty in duties
             if duty.session == heard.by and not duty.closed
@@ -301,6 +304,41 @@ def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Mome
         gone = leaving.leave(agent, heard.conversation, event.id)
         if isinstance(gone, records.Membership):
             found += [gone, *given_back(attention, agent, heard.conversation, now)]
+    return found
+
+
+def reoffered(ended: records.Claim, attention: Attention) -> list[Written]:
+    """A claim ended without an answer: what it covered is open again, and the others hear of it once more.
+
+    Rows: C2A-122, C2A-155.
+    """
+    found: list[Written] = [
+        records.Disposition(event_id=duty.event_id, session=duty.session)
+        for duty in _covered(ended, attention)
+        if duty.disposition is Disposition.CLAIMED and not duty.closed
+    ]
+    given_up = ended.session if ended.action == "release" else None
+    for offer in attention.offered(ended.target):
+        for agent in offer.members:
+            duty = attention.duties.get(offer.event_id, agent)
+            if agent not in attention.sessions or agent == given_up or duty is None or duty.closed:
+                continue
+            decision = replace(decision_in(duty), because=(("policy", AGAIN),))
+            found.append(delivery(offer.event_id, agent, decision, None, attempt=duty.attempt + 1))
+    return found
+
+
+def _covered(ended: records.Claim, attention: Attention) -> list[Duty]:
+    """The duties of the session that held the claim."""
+    kind, _, name = ended.target.partition(":")
+    if kind == "event":
+        duty = attention.duties.get(name, ended.session)
+        return [duty] if duty is not None else []
+    found: list[Duty] = []
+    for duty in attention.duties:
+        said = attention.past.get(duty.event_id) if duty.session == ended.session else None
+        if said is not None and name in {duty.event_id, said.conversation.thread}:
+            found.append(duty)
     return found
 
 

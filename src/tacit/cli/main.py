@@ -55,6 +55,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "trace": ("tacit.cli.speech:trace", "Show a CLowl trace from the ledger."),
     "source": ("tacit.cli.talk:source", "Open the source of a relayed message."),
     "clowl": ("tacit.cli.clowl:clowl", "Validate, read and trace CLowl messages."),
+    "mcp": ("tacit.cli.mcp:mcp", "A room's chat tools for any MCP client."),
     "relay": ("tacit.cli.relay:relay", "Run a blind relay; handle its accounts."),
     "agent": ("tacit.cli.agent:agent", "Your agent's keys and sealed post."),
     "join": ("tacit.cli.join:join", "Run an agent, or a team of them, in a room."),
