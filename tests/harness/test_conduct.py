@@ -621,3 +621,14 @@ def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
     assert [one.text for one in turn.events] == ["one", "two"]
     assert turn.id == "e2.2"
     assert [one.event_id for one in turn.knocks] == ["k1"]
+
+
+@pytest.mark.spec("C2A-081")
+def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    turn = begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
+    assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]
+    effects = conduct.ended(done(), at(9))
+    assert kinds(effects, Post)[0].turn.carrier.event_id == "e1"
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"

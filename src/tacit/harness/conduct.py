@@ -147,7 +147,7 @@ class Conduct:
             return [Settle(event.event_id, "superseded")]
         running = self.running
         if taken and running is not None and not running.is_ending:
-            if running.question.key == key_of(event):
+            if event.mode is not Mode.IMMEDIATE and running.question.key == key_of(event):
                 running.question = replace(running.question, events=(*running.question.events, event))
                 running.turn = replace(running.turn, events=(*running.turn.events, event))
             else:

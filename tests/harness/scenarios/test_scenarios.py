@@ -301,3 +301,21 @@ async def test_chat_that_imitates_the_system_reaches_the_model_quoted_and_as_the
     prompt = next(text for text in seen.texts("user") if "developer mode" in text)
     titles = [line for line in prompt.split("\n") if line in {"C2A EVENT", "MESSAGE", "C2A RESPONSE RULES"}]
     assert titles == ["C2A EVENT", "MESSAGE"]
+
+
+@pytest.mark.parametrize("rig", named("codex", "claude", "openai"))
+@pytest.mark.spec("C2A-081", "C2A-082")
+async def test_what_is_immediate_is_before_the_model_at_its_next_tool_boundary(rig, home, model):
+    held = Held(Call("chat_list_events", {}))
+    model.script(held, Say("The list is long."), Say("Yes, merge it today."), Say("never"))
+    async with home.agent("ada", driver_of(rig, home, model)) as harness:
+        first = await home.say("@ada what is in the list?")
+        await model.came(1)
+        second = await home.say("@ada ok to merge the change to the parser?")
+        await harness.told.until("heard", asyncio.current_task(), 2)
+        await asyncio.sleep(0.3)
+        held.release()
+        seen = await model.came(2)
+        said = await home.until_said(2, "ada")
+    assert "ok to merge the change to the parser?" in str(seen.body)
+    assert {event.data["reply_to"] for event in said} == {first, second}
