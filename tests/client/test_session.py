@@ -260,3 +260,40 @@ async def test_a_hub_that_starts_late_is_found(peer):
         calling = asyncio.create_task(session.call("chat.list_events"))
         await peer.start()
         assert (await calling)["ok"]
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"injection__mode": "telepathy"},
+        {"target__directedness": "to_nobody"},
+        {"reliability": {"attempt": "x", "idempotencyKey": "k"}},
+        {"timing": {"sequence": [1]}},
+        {"target": {"directedness": "to_me", "mentions": 7}},
+        {"attention": {"policy": "must_respond", "priority": {}, "reason": 1}, "conversation__kind": 3},
+    ],
+)
+async def test_a_strange_delivery_is_refused_and_the_line_lives(peer, session, strange):
+    request = await peer.deliver(delivery("odd", **strange))
+    assert (await peer.answer_to(request))["error"]["code"] == -32602
+    await peer.deliver(delivery("good"))
+    assert (await Hearing(session).next(Delivery)).event_id == "good"
+    assert len(peer.greetings) == 1
+
+
+async def test_params_that_are_no_object_do_not_break_the_line(peer, session):
+    await Hearing(session).next(Connected)
+    await peer._say({"method": "notifications/typing", "params": [1]})
+    await peer._say({"id": "q", "method": "chat/deliver", "params": "x"})
+    assert (await peer.answer_to("q"))["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize(("code", "word"), [(4001, "permission_denied"), (4009, "session_taken")])
+async def test_a_line_that_the_hub_ended_for_good_is_not_opened_again(peer, session, code, word):
+    hearing = Hearing(session)
+    await hearing.next(Connected)
+    await peer.socket.close(code=code)
+    with pytest.raises(Refused) as refused:
+        await hearing.next(Connected)
+    assert refused.value.code == word
+    assert len(peer.greetings) == 1

@@ -309,12 +309,21 @@ def test_knocks_of_a_run_that_failed_are_shown_again():
 
 @pytest.mark.spec("C2A-059")
 def test_silence_posts_nothing_and_is_told_as_the_policy_allows():
-    for policy, ends in (("may_respond", "ignored"), ("must_respond", "acknowledged")):
-        conduct = Conduct(PLAIN)
-        begin(conduct, event("e1", attention__policy=policy))
-        effects = conduct.ended(done("NO_REPLY"), at(9))
-        assert kinds(effects, Post) == []
-        assert settled(effects) == {"e1": ends}
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", attention__policy="may_respond"))
+    effects = conduct.ended(done("NO_REPLY"), at(9))
+    assert kinds(effects, Post, React) == []
+    assert settled(effects) == {"e1": "ignored"}
+
+
+@pytest.mark.spec("C2A-059", "C2A-121", "C2A-133")
+@pytest.mark.parametrize(("author", "sign"), [("human", "seen"), ("agent", "done")])
+def test_silence_where_an_answer_is_owed_shows_as_a_sign(author, sign):
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", author={"id": "x", "kind": author}))
+    effects = conduct.ended(done("NO_REPLY"), at(9))
+    assert kinds(effects, Post, React) == [React("e1", sign)]
+    assert settled(effects) == {"e1": None}
 
 
 @pytest.mark.spec("C2A-002", "C2A-118")
@@ -464,6 +473,18 @@ def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
 
 
 @pytest.mark.spec("C2A-180")
+def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    assert conduct.cancelled("e2", at(8)) == []
+    assert conduct.steered(steer.event, at(8), taken=False) == [Settle("e2", "superseded")]
+    conduct.heard(knock("k1", reason="role_mention"), at(9))
+    conduct.cancelled("k1", at(9))
+    assert conduct.heard(event("k1"), at(9), claimed=True) == [Settle("k1", "superseded")]
+
+
+@pytest.mark.spec("C2A-180")
 def test_messages_already_sent_stay():
     conduct = Conduct(PLAIN)
     begin(conduct, event("e1"))
@@ -600,3 +621,14 @@ def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
     assert [one.text for one in turn.events] == ["one", "two"]
     assert turn.id == "e2.2"
     assert [one.event_id for one in turn.knocks] == ["k1"]
+
+
+@pytest.mark.spec("C2A-081")
+def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    turn = begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
+    assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]
+    effects = conduct.ended(done(), at(9))
+    assert kinds(effects, Post)[0].turn.carrier.event_id == "e1"
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"

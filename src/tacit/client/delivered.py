@@ -130,7 +130,8 @@ def _content(value: object) -> str:
     """One text out of either form; a part that is no text is shown by its type and title (C2A-035)."""
     if isinstance(value, str):
         return value
-    parts = cast("list[dict[str, Any]]", value) if isinstance(value, list) else []
+    rows = cast("list[object]", value) if isinstance(value, list) else []
+    parts = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
     return "\n".join(
         _text(part, "text") if part.get("type") == "text" else f"[{part.get('type')}: {_text(part, 'title')}]"
         for part in parts
@@ -138,7 +139,8 @@ def _content(value: object) -> str:
 
 
 def _window(value: object) -> tuple[Earlier, ...]:
-    rows = cast("list[dict[str, Any]]", value) if isinstance(value, list) else []
+    rows = cast("list[object]", value) if isinstance(value, list) else []
+    found = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
     return tuple(
         Earlier(
             _text(row, "eventId"),
@@ -146,5 +148,5 @@ def _window(value: object) -> tuple[Earlier, ...]:
             _content(row.get("content")),
             _text(row, "createdAt"),
         )
-        for row in rows
+        for row in found
     )

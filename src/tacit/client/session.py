@@ -24,7 +24,7 @@ import aiohttp
 import msgspec
 
 from tacit.attention.delivery import NEWER, faults
-from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
+from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.client.c2a_line import C2aLine
 from tacit.client.errors import LineLost, OutcomeUnknown
 from tacit.client.incoming import (
@@ -125,7 +125,14 @@ class AgentSession:
 
     async def __aenter__(self) -> Self:
         self._keeping = asyncio.create_task(self._keep_connected(), name="c2a-session")
+        self._keeping.add_done_callback(self._fell)
         return self
+
+    def _fell(self, keeping: asyncio.Task[None]) -> None:
+        """A fault of our own must not leave anybody waiting."""
+        if not keeping.cancelled() and (error := keeping.exception()) is not None:
+            log.error("the session failed", exc_info=error)
+            self._end(Bug("the session failed"))
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
@@ -144,7 +151,7 @@ class AgentSession:
         """Everything in order. Ends when the session is closed; raises when the hub does not want it."""
         while (item := await self._heard.get()) is not None:
             yield item
-        if isinstance(self._ended, Refused):
+        if isinstance(self._ended, Refused | Bug):
             raise self._ended
 
     async def deliveries(self) -> AsyncIterator[Delivery]:
@@ -291,8 +298,6 @@ class AgentSession:
                 try:
                     await self._connection(http)
                     failed, reason = 0, "the line ended"
-                    if self._was_ended_for_good():
-                        return
                 except Refused as refused:
                     if not passes(refused):
                         self._end(refused)
@@ -300,6 +305,8 @@ class AgentSession:
                     failed, reason = failed + 1, refused.code
                 except (Unavailable, LineLost, PeerFault) as problem:
                     failed, reason = failed + 1, type(problem).__name__
+                if self._was_ended_for_good():
+                    return
                 if self._line is not None:
                     self._line = None
                     self._heard.put_nowait(Disconnected(reason))
@@ -374,7 +381,8 @@ class AgentSession:
     # -- what the hub says
 
     def _take(self, line: C2aLine, message: dict[str, Any]) -> None:
-        method, params = message["method"], cast("dict[str, Any]", message.get("params") or {})
+        method, given = message["method"], message.get("params")
+        params = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         if method == "chat/deliver":
             self._delivered(line, {**message, "params": params})
         elif method == "notifications/cancelled":
@@ -396,7 +404,12 @@ class AgentSession:
         if wrong:
             self._answer(line, message.get("id"), error=refusal_of(wrong))
             return
-        event_id = str(message["params"]["eventId"])
+        try:
+            delivery = delivery_of(message)
+        except (ValueError, KeyError, TypeError):
+            self._answer(line, message.get("id"), error=refusal_of(["conversation.kind"]))
+            return
+        event_id = delivery.event_id
         pending = self._open.get(event_id)
         if pending is not None and not pending.is_accepted:
             pending.came_by(line, message.get("id"))
@@ -404,11 +417,6 @@ class AgentSession:
         if self._is_repeat(event_id, message["params"]):
             taken = {"accepted": True, "eventId": event_id, "duplicate": True}
             self._answer(line, message.get("id"), result=taken)
-            return
-        try:
-            delivery = delivery_of(message)
-        except (ValueError, KeyError):
-            self._answer(line, message.get("id"), error=refusal_of(["conversation.kind"]))
             return
         if "id" in message:
             delivery.came_by(line, message["id"])

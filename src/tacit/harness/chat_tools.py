@@ -137,7 +137,8 @@ def reply(turn: Turn, body: str, key: str) -> dict[str, Any]:
 
 def send_of(session: str, arguments: Mapping[str, Any], started_by: str | None = None) -> Send:
     """The same arguments as the gate sees them."""
-    mentions = tuple(str(one) for one in cast("list[object]", arguments.get("mentions") or []))
+    given: object = arguments.get("mentions")
+    mentions = tuple(str(one) for one in cast("list[object]", given)) if isinstance(given, list) else ()
     return Send(
         session,
         str(arguments.get("target", "")),
@@ -159,7 +160,8 @@ def text_of(content: object) -> str:
     """A body as text."""
     if isinstance(content, str):
         return content
-    parts = cast("list[dict[str, Any]]", content) if isinstance(content, list) else []
+    rows = cast("list[object]", content) if isinstance(content, list) else []
+    parts = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 INTERRUPT_AFTER: Final = 10 * SECOND
 """How long an urgent event waits for a tool boundary (C2A-219)."""
+GONE: Final = 1_000
+"""How many cancelled events are remembered that were nowhere to be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Conduct:
         self._digests: list[Delivered] = []
         self._runs: dict[str, int] = {}
         self._since: dict[str, int] = {}
+        self._gone: dict[str, None] = {}
 
     # -- what is heard
 
@@ -82,6 +85,8 @@ class Conduct:
         """A delivery, accepted and stored; `runs` it has behind it when it was deferred and comes again."""
         if runs:
             self._runs[event.event_id] = self._since[event.event_id] = runs
+        if event.event_id in self._gone:
+            return [Settle(event.event_id, "superseded")]
         if not claimed and not self._is_for_the_model(event):
             return [Settle(event.event_id)]
         if event.reason == Reason.CANCELLATION and event.directedness is Directedness.TO_ME:
@@ -119,7 +124,10 @@ class Conduct:
                 self._questions.append(left)
             return [Settle(event_id, "superseded"), *self.due(now)]
         running = self.running
-        if running is None or running.is_ending or not running.holds(event_id) or running.has_spoken:
+        if running is None or running.is_ending or not running.holds(event_id):
+            self._forget(event_id)
+            return []
+        if running.has_spoken:
             return []
         if any(one.event_id == event_id for one in running.inserted):
             running.inserted = [one for one in running.inserted if one.event_id != event_id]
@@ -135,9 +143,11 @@ class Conduct:
 
     def steered(self, event: Delivered, now: Moment, *, taken: bool) -> list[Effect]:
         """Whether the driver could give an event to the running turn."""
+        if event.event_id in self._gone:
+            return [Settle(event.event_id, "superseded")]
         running = self.running
         if taken and running is not None and not running.is_ending:
-            if running.question.key == key_of(event):
+            if event.mode is not Mode.IMMEDIATE and running.question.key == key_of(event):
                 running.question = replace(running.question, events=(*running.question.events, event))
                 running.turn = replace(running.turn, events=(*running.turn.events, event))
             else:
@@ -195,6 +205,9 @@ class Conduct:
             self._ask(questions.asked(event, now))
         for event in running.inserted:
             effects += self._after_insert(running, event, now)
+        for effect in effects:
+            if isinstance(effect, Settle):
+                self._runs.pop(effect.event_id, None)
         return [*effects, *self.due(now)]
 
     # -- time
@@ -376,6 +389,12 @@ class Conduct:
             return effects
         running.told_driver = True
         return [*effects, Abort(running.turn.id)]
+
+    def _forget(self, event_id: str) -> None:
+        """It is on its way to us or from us: when it comes by, it is gone."""
+        self._gone[event_id] = None
+        while len(self._gone) > GONE:
+            del self._gone[next(iter(self._gone))]
 
     def _ask(self, question: Question) -> list[Effect]:
         self._questions.append(question)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.harness.drivers.port import FailureKind
-from tacit.harness.effects import Effect, Post, Postpone, Settle, Tell
+from tacit.harness.effects import Effect, Post, Postpone, React, Settle, Tell
 from tacit.harness.silence import said
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ def _answer(running: Running, text: str) -> list[Effect]:
     if body:
         return [Post(running.turn, body), Settle(event_id)]
     if question.is_obliged:
-        return [Settle(event_id, "acknowledged", {"reason": "the agent read it and chose silence"})]
+        # Silence where an answer is owed shows as a sign. It closes the matter between agents; a person's
+        # question stays open, so that somebody is told when its time runs out.
+        sign = "done" if running.turn.carrier.author.kind == "agent" else "seen"
+        return [React(event_id, sign), Settle(event_id)]
     return [Settle(event_id, "ignored")]
 
 

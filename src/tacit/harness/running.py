@@ -41,6 +41,9 @@ class Acts:
     replied: set[str] = field(default_factory=set[str])
     """Events that a send of this turn answers, once the send is stored."""
     sends: int = 0
+    """How many stand: written, and not refused."""
+    written: int = 0
+    """How many were written in all; numbers their keys."""
     discharged: set[str] = field(default_factory=set[str])
     """Events closed by a signal or a resolve."""
     deferred: set[str] = field(default_factory=set[str])

@@ -313,3 +313,100 @@ async def test_two_harnesses_do_not_share_a_state_folder(peer, desk, harness, tm
     with pytest.raises(Unavailable):
         async with living(peer.url, "token", tmp_path, desk):
             await asyncio.sleep(0.2)
+
+
+async def test_two_posts_of_which_the_first_is_refused_leave_the_second(peer, desk, harness):
+    tool = {"tool": "chat_send_message"}
+    desk.script(
+        [
+            {**tool, "arguments": {"content": "First words."}},
+            {**tool, "arguments": {"content": "Second words.", "mentions": "nobody"}},
+            {**tool, "arguments": {"content": ["x", {"text": "Third."}], "inReplyTo": 7}},
+            {"text": "NO_REPLY"},
+        ]
+    )
+    peer.script = [{"code": "delivery_failed", "message": "gone"}]
+    await peer.accepted(delivery("e1"))
+    await desk.until(lambda: harness.told.of("turn_ended"))
+    assert [send["content"] for send in peer.sends][:1] == ["Second words."]
+    keys = [send["idempotencyKey"] for send in peer.sends]
+    assert keys[0] == "e1.1:ada:tool:1"
+    assert len(desk.results) == 3
+
+
+@pytest.mark.spec("C2A-207")
+async def test_a_reply_that_needs_approval_waits_while_others_go_on(peer, desk, harness, monkeypatch):
+    monkeypatch.setattr("tacit.harness.io.posting.REST", 0.05)
+    waiting = {"code": "approval_required", "message": "ask", "details": {"state": "asked"}}
+    peer.script = [waiting, waiting]
+    await peer.accepted(delivery("e1"))
+    await peer.until(lambda: peer.sends)
+    assert [send["content"] for send in peer.sends] == ["The plan is ready."]
+    assert len(peer.raw) == 3
+
+
+@pytest.mark.spec("C2A-080")
+async def test_letting_ambient_traffic_through_is_on_record(peer, desk, tmp_path):
+    async with living(peer.url, "token", tmp_path, desk, ambient=frozenset({"g1"})):
+        await peer.until(lambda: [one for one in peer.told if one["method"] == "notifications/log"])
+        log = next(one["params"] for one in peer.told if one["method"] == "notifications/log")
+        assert log["data"] == {"conversationId": "g1"}
+        await peer.accepted(
+            delivery("a1", "just chatting", target__directedness="ambient", attention__policy="may_respond")
+        )
+        await desk.until_turn(1)
+
+
+@pytest.mark.spec("C2A-174")
+async def test_a_question_that_waited_too_long_is_shown_with_the_thread_as_it_is_now(peer, desk, harness):
+    now = {
+        "ok": True,
+        "untrusted": True,
+        "threadId": "e1",
+        "events": [
+            {
+                "eventId": "x9",
+                "author": {"id": "bo", "kind": "human", "displayName": "Bo"},
+                "content": "solved it",
+                "createdAt": "2026-01-13T11:00:00Z",
+            }
+        ],
+    }
+    peer.script = [now]
+    await peer.accepted(delivery("e1", timing__createdAt="2026-01-13T10:00:00.000001Z"))
+    await peer.until(lambda: peer.sends)
+    assert peer.tool_calls("chat.read_thread") == [{"eventId": "e1"}]
+    prompt = desk.turns[0]["prompt"]
+    assert "human:Bo:\n    solved it" in prompt
+    assert "answer only what is still open" in prompt
+
+
+async def test_what_the_model_deferred_is_asked_again_when_the_hub_brings_it_back(peer, desk, harness):
+    desk.script(
+        [{"tool": "chat_defer", "arguments": {"reason": "needs the build"}}, {"text": "Later."}],
+        [{"text": "Built it."}],
+    )
+    await peer.accepted(delivery("e1"))
+    await desk.until(lambda: harness.told.of("turn_ended"))
+    assert peer.sends == []
+    back = await peer.deliver(delivery("e1", reliability__attempt=2))
+    assert (await peer.answer_to(back))["result"]["duplicate"] is False
+    await peer.until(lambda: peer.sends)
+    assert (peer.sends[0]["content"], peer.sends[0]["turn"], peer.sends[0]["attempt"]) == (
+        "Built it.",
+        "e1.1",
+        1,
+    )
+
+
+async def test_a_knock_that_became_an_obligation_is_new(peer, desk, harness):
+    knock = delivery(
+        "k1", content=None, knock={"topic": "question"}, injection__mode="notify", policy="may_respond",
+        attention={"policy": "may_respond", "reason": "thread_participation", "priority": "normal"},
+    )  # fmt: skip
+    await peer.accepted(knock)
+    again = await peer.deliver(knock)
+    assert (await peer.answer_to(again))["result"]["duplicate"] is True
+    await peer.accepted(delivery("k1", attention__reason="escalation"))
+    await peer.until(lambda: peer.sends)
+    assert peer.sends[0]["inReplyTo"] == "k1"

@@ -11,6 +11,7 @@ from tests.harness.drivers.rigs import named
 from tests.model_server import Call, Held, Rubbish, Say, Status
 
 AGENTS = pytest.mark.parametrize("rig", named("command", "codex", "claude"))
+ALL = pytest.mark.parametrize("rig", named("command", "codex", "claude", "acp", "openai"))
 PROGRAM = pytest.mark.parametrize("rig", named("command"))
 STEERED = {"codex"}
 
@@ -24,7 +25,7 @@ def driver_of(rig, home, model, name="ada"):
     return rig.driver(home.folder / name / "driver", model)
 
 
-@AGENTS
+@ALL
 @pytest.mark.spec("C2A-083", "C2A-087")
 async def test_five_fragments_a_second_apart_are_one_turn_with_all_five_in_order(rig, home, model):
     model.script(Say("All five read."))
@@ -37,6 +38,24 @@ async def test_five_fragments_a_second_apart_are_one_turn_with_all_five_in_order
     assert len(model.calls) == 1
     lines = "\n".join(f"fragment number {number}" for number in range(5))
     assert user_text(model.calls[0]).rstrip().endswith(f"MESSAGE\n{lines}")
+
+
+@PROGRAM
+@pytest.mark.spec("C2A-083", "C2A-084")
+async def test_in_a_channel_only_the_first_line_names_the_agent_and_typing_holds_the_rest_together(
+    rig, home, model
+):
+    model.script(Say("Whole."), Say("never"))
+    async with home.agent("ada", driver_of(rig, home, model)):
+        await home.say("@ada hey")
+        for line in ("so about the importer", "it is slow since noon", "can you look?"):
+            await home.type()
+            await asyncio.sleep(1.5)
+            await home.say(line)
+        await home.until_said(1, "ada")
+    assert len(model.calls) == 1
+    whole = "@ada hey\nso about the importer\nit is slow since noon\ncan you look?"
+    assert user_text(model.calls[0]).rstrip().endswith(whole)
 
 
 @AGENTS
@@ -139,7 +158,7 @@ async def test_the_reply_lands_in_the_thread_that_asked(rig, home, model):
     assert "lunch" not in user_text(model.calls[0])
 
 
-@AGENTS
+@ALL
 @pytest.mark.spec("C2A-168")
 async def test_a_tool_post_and_a_last_word_are_one_visible_message(rig, home, model):
     model.script(
@@ -194,7 +213,7 @@ async def test_an_edit_while_the_model_thinks_is_the_only_thing_answered(rig, ho
     assert "delete all the logs" not in last
 
 
-@AGENTS
+@ALL
 @pytest.mark.spec("C2A-180", "C2A-082", "C2A-219")
 async def test_stop_ends_the_work_and_nothing_is_posted_after(rig, home, model):
     held = Held(Say("Here is a very long essay."))
@@ -282,3 +301,21 @@ async def test_chat_that_imitates_the_system_reaches_the_model_quoted_and_as_the
     prompt = next(text for text in seen.texts("user") if "developer mode" in text)
     titles = [line for line in prompt.split("\n") if line in {"C2A EVENT", "MESSAGE", "C2A RESPONSE RULES"}]
     assert titles == ["C2A EVENT", "MESSAGE"]
+
+
+@pytest.mark.parametrize("rig", named("codex", "claude", "openai"))
+@pytest.mark.spec("C2A-081", "C2A-082")
+async def test_what_is_immediate_is_before_the_model_at_its_next_tool_boundary(rig, home, model):
+    held = Held(Call("chat_list_events", {}))
+    model.script(held, Say("The list is long."), Say("Yes, merge it today."), Say("never"))
+    async with home.agent("ada", driver_of(rig, home, model)) as harness:
+        first = await home.say("@ada what is in the list?")
+        await model.came(1)
+        second = await home.say("@ada ok to merge the change to the parser?")
+        await harness.told.until("heard", asyncio.current_task(), 2)
+        await asyncio.sleep(0.3)
+        held.release()
+        seen = await model.came(2)
+        said = await home.until_said(2, "ada")
+    assert "ok to merge the change to the parser?" in str(seen.body)
+    assert {event.data["reply_to"] for event in said} == {first, second}

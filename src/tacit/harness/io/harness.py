@@ -17,15 +17,15 @@ from tacit.attention.values import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.base.errors import Bug, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
-from tacit.base.moment import SECOND, Moment, rfc3339
+from tacit.base.moment import Moment, rfc3339
 from tacit.client.delivered import Delivered, delivered
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing
+from tacit.client.repeating import passes
 from tacit.client.session import AgentSession, Habits
 from tacit.harness import chat_tools
 from tacit.harness.budget import Budget, day_of, next_day
 from tacit.harness.conduct import Conduct, Manners
-from tacit.harness.continuing import may_go_on, went_on
 from tacit.harness.drivers.port import Failure, FailureKind, Standing, TurnOutcome, TurnRequest
 from tacit.harness.effects import (
     Abort,
@@ -33,11 +33,9 @@ from tacit.harness.effects import (
     Claim,
     Defer,
     Effect,
-    Join,
     Post,
     Postpone,
     React,
-    Return,
     Settle,
     Spent,
     Steer,
@@ -46,11 +44,13 @@ from tacit.harness.effects import (
 )
 from tacit.harness.gate import Memory, settings_of
 from tacit.harness.io.eye import Eye
+from tacit.harness.io.keeping import keep
 from tacit.harness.io.model_calls import ModelCalls
-from tacit.harness.io.posting import Posting, disposition
+from tacit.harness.io.posting import REST, Posting
+from tacit.harness.io.preparing import prepared
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.seat import Seat, Teller, tell_nobody
-from tacit.harness.io.store import Row, Store, Writing
+from tacit.harness.io.store import Store, Writing
 from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.prompt import standing_rules, turn_prompt
 
@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock
     from tacit.harness.drivers.port import Driver
 
+TIDY_EVERY: Final = 1_000
+"""Deliveries after which old ones are forgotten."""
 STOP_WITHIN: Final = 3.0
 """Seconds in which what is in the outbox may still leave when the harness is asked to stop."""
 
@@ -98,6 +100,7 @@ class Harness:
         self._known: dict[str, tuple[str, str, str]] = {}
         self._prompt_bytes: dict[str, int] = {}
         self._paused_for = ""
+        self._taken = 0
 
     def stop(self) -> None:
         """Ask it to end; `run` returns when it has."""
@@ -213,6 +216,10 @@ class Harness:
         )
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
         await item.accept()
+        self._taken += 1
+        if self._taken % TIDY_EVERY == 0:
+            await self._seat.write(lambda writing: writing.forget(now))
+            self._known = self._seat.store.known()
         self._seat.memory.heard(event)
         self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
         runs = self._seat.store.runs(event.event_id)
@@ -268,50 +275,20 @@ class Harness:
 
         def write(writing: Writing) -> None:
             for effect in kept:
-                self._write(writing, effect, now)
+                keep(writing, effect, self._seat, now)
 
         await self._seat.write(write)
+        for effect in kept:
+            self._note_end(effect)
 
-    def _write(self, writing: Writing, effect: Effect, now: Moment) -> None:
-        match effect:
-            case Begin():
-                writing.begin(effect.turn.id, [one.event_id for one in effect.turn.events])
-            case Join():
-                writing.begin(effect.turn_id, [one.event_id for one in effect.events])
-            case Return():
-                writing.give_back(effect.event_ids, failed=effect.failed)
-            case Settle():
-                self._end(writing, effect.event_id, "done", now)
-                if effect.disposition is not None:
-                    writing.say(disposition(effect.event_id, effect.disposition, effect.more), now)
-            case Postpone():
-                self._end(writing, effect.event_id, "deferred", now)
-            case Post():
-                event_id = effect.turn.carrier.event_id
-                key = f"{event_id}:{self._seat.name}:reply:{self._seat.store.replies_to(event_id)}"
-                arguments = chat_tools.reply(effect.turn, effect.body, key)
-                writing.say(Row(key, effect.turn.id, event_id, chat_tools.SEND, arguments, "ready"), now)
-            case React():
-                arguments = {"inReplyTo": effect.event_id, "signal": effect.signal}
-                key = f"react:{effect.event_id}:{effect.signal}"
-                writing.say(Row(key, "", effect.event_id, "chat.react", arguments, "ready"), now)
-            case Defer():
-                arguments = {
-                    "eventId": effect.event_id,
-                    "reason": effect.reason,
-                    "eta": rfc3339(effect.until),
-                }
-                key = f"defer:{effect.event_id}:{day_of(now)}"
-                writing.say(Row(key, "", effect.event_id, "chat.defer", arguments, "ready"), now)
-            case Spent():
-                writing.spent(effect, now)
-            case _:
-                return
-
-    def _end(self, writing: Writing, event_id: str, state: str, now: Moment) -> None:
-        writing.end(event_id, state, now)
-        _, mode, policy = self._known.get(event_id, ("", Mode.NOTIFY.value, Policy.MAY_RESPOND.value))
-        self._known[event_id] = (state, mode, policy)
+    def _note_end(self, effect: Effect) -> None:
+        """What the next repeat of an ended event is."""
+        if isinstance(effect, Settle | Postpone):
+            _, mode, policy = self._known.get(
+                effect.event_id, ("", Mode.NOTIFY.value, Policy.MAY_RESPOND.value)
+            )
+            state = "deferred" if isinstance(effect, Postpone) else "done"
+            self._known[effect.event_id] = (state, mode, policy)
 
     # -- what is done
 
@@ -340,17 +317,17 @@ class Harness:
         self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
         await self._status()
         try:
-            turn = await self._whole(await self._looked_at(turn))
-            if (running := self._conduct.running) is None or running.is_ending:
-                outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
-                await self._step(lambda now: self._conduct.ended(outcome, now))
-                return
+            turn = await prepared(self._seat, self._conduct, turn)
             prompt = turn_prompt(
                 self._standing.rules, turn.events, knocks=turn.knocks, digests=turn.digests, note=turn.note
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(turn.id, self._standing, prompt.user, self.place.time_limit)
-            outcome = await self._driver.run(request, Eye(self._conduct, self._one_step))
+            running = self._conduct.running
+            if running is None or running.is_ending:
+                outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+            else:
+                outcome = await self._driver.run(request, Eye(self._conduct, self._one_step))
         except Bug:
             failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
             outcome = TurnOutcome(turn.id, failure=failure)
@@ -377,60 +354,25 @@ class Harness:
         await self._step(judged)
         return found[0]
 
-    async def _looked_at(self, turn: Turn) -> Turn:
-        """An event that has run out is answered only with the thread's present state in sight (C2A-174)."""
-        carrier, now = turn.carrier, self._clock.now()
-        if carrier.deadline_at is None or carrier.deadline_at > now or not carrier.created_at:
-            return turn
-        try:
-            result = await self._seat.session.call("chat.read_thread", eventId=carrier.event_id)
-        except (Refused, Unavailable, OutcomeUnknown):
-            return turn
-        window = delivered(
-            {**_NOTHING, "threadWindow": result.get("events") or result.get("messages")}
-        ).window
-        note = f"{turn.note} This has waited long; answer only what is still open.".strip()
-        return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)), note=note)
-
-    async def _whole(self, turn: Turn) -> Turn:
-        """What the author added in the meantime without naming the agent again, waited for while it comes."""
-        carrier, settings = turn.carrier, self._seat.settings
-        if not may_go_on(carrier):
-            return turn
-        where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
-        more: list[tuple[Moment, str]] = []
-        while (running := self._conduct.running) is not None and not running.is_ending:
-            try:
-                result = await self._seat.session.call("chat.read_thread", after=carrier.event_id, **where)
-            except (Refused, Unavailable, OutcomeUnknown):
-                break
-            more = went_on(carrier, result.get("events") or (), settings.compose_cap_ms)
-            now = self._clock.now()
-            quiet_at = more[-1][0] + settings.compose_quiet_ms * 1000 if more else now
-            until = min(quiet_at, carrier.created_at + settings.compose_cap_ms * 1000)
-            if until <= now:
-                break
-            await asyncio.sleep((until - now) / SECOND)
-        if not more:
-            return turn
-        text = "\n".join([carrier.text, *(line for _at, line in more)])
-        return replace(turn, events=(*turn.events[:-1], replace(carrier, text=text)))
-
     async def _steer(self, effect: Steer) -> None:
         taken = await self._driver.steer(effect.turn_id, effect.text)
         await self._step(lambda now: self._conduct.steered(effect.event, now, taken=taken))
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
-        try:
-            result = await self._seat.session.call("chat.claim", eventId=event.event_id)
-        except Refused as refused:
-            self._tell("claim_lost", event_id=event.event_id, code=refused.code)
-            await self._step(lambda _now: [Settle(event.event_id, "ignored")])
-            return
-        except (Unavailable, OutcomeUnknown):
-            self._tell("claim_unknown", event_id=event.event_id)
-            return
+        while True:
+            try:
+                result = await self._seat.session.call("chat.claim", eventId=event.event_id)
+                break
+            except Refused as refused:
+                if passes(refused):
+                    await asyncio.sleep(REST)
+                    continue
+                self._tell("claim_lost", event_id=event.event_id, code=refused.code)
+                await self._step(lambda _now: [Settle(event.event_id, "ignored")])
+                return
+            except (Unavailable, OutcomeUnknown):
+                await asyncio.sleep(REST)
         self._tell("claimed", event_id=event.event_id)
         whole = whole_event(event, result.get("event"))
         self._seat.memory.heard(whole)
@@ -491,16 +433,6 @@ def whole_event(knock: Delivered, given: object) -> Delivered:
             whole, mode=Mode.BUFFERED, knock=None, reply_target=whole.reply_target or knock.reply_target
         )
     return replace(knock, mode=Mode.BUFFERED)
-
-
-_NOTHING: Final[dict[str, Any]] = {
-    "eventId": "",
-    "conversation": {"id": "", "kind": "channel"},
-    "target": {"directedness": "ambient"},
-    "attention": {"policy": "must_not_respond"},
-    "injection": {"mode": "silent"},
-    "reliability": {"idempotencyKey": ""},
-}
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -50,13 +50,21 @@ class ModelCalls:
             result: dict[str, Any] = _no(
                 {"code": "unknown_op", "message": "there is no such tool", "details": {}}
             )
-        elif self._reads(name):
-            result = await self._seat.session.tool_result(name, arguments)
-            self._seat.memory.read(result)
         else:
-            result = await self._act(name, arguments)
+            result = await self._done(name, arguments)
         self._seat.tell("tool", name=name or "unknown", ok=result.get("ok") is not False)
         return chat_tools.result_for_model(result)
+
+    async def _done(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        if self._reads(name):
+            result = await self._seat.session.tool_result(name, arguments)
+            self._seat.memory.read(result)
+            return result
+        try:
+            return await self._act(name, arguments)
+        except Unavailable as unavailable:
+            # Our own store: without it nothing may leave.
+            return _no({"code": "daemon_unavailable", "message": str(unavailable), "details": {}})
 
     def _reads(self, name: str) -> bool:
         for tool in self._seat.session.tools:
@@ -82,15 +90,16 @@ class ModelCalls:
         async with self._one:
             if running.is_ending or self._conduct.running is not running:
                 return _no(_OVER)
-            key = f"{running.turn.id}:{seat.name}:tool:{running.acts.sends}"
+            key = f"{running.turn.id}:{seat.name}:tool:{running.acts.written}"
             arguments = {**arguments, "idempotencyKey": key}
             row = Row(key, running.turn.id, answers, chat_tools.SEND, arguments, "ready")
+            await seat.write(lambda writing: writing.say(row, seat.clock.now()))
             seat.in_flight.add(key)
+            running.acts.written += 1
             running.acts.sends += 1
             answered_before = answers in running.acts.replied
             if answers:
                 running.acts.replied.add(answers)
-            await seat.write(lambda writing: writing.say(row, seat.clock.now()))
         try:
             result = await self._posting.say(row)
         except Refused as refused:

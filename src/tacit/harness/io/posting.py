@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DISPOSITION: Final = "chat/disposition"
 REST: Final = 5.0
 """Seconds before the outbox is tried again while the hub is away."""
+ASKED: Final = 120
+"""How often a send that waits for a person's approval is tried: ten minutes."""
 _ANSWERED: Final = frozenset({"already_responded", "idempotency_conflict"})
 
 
@@ -38,6 +40,7 @@ class Posting:
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
         self._one = asyncio.Lock()
+        self._asked: dict[str, int] = {}
 
     async def run(self) -> None:
         """For as long as the harness runs."""
@@ -53,12 +56,18 @@ class Posting:
         """Say everything that is ready; false when the hub could not take it now."""
         async with self._one:
             rows = await asyncio.to_thread(self._seat.store.outgoing)
+            all_said = True
             for row in rows:
-                if row.key not in self._seat.in_flight and not await self._deliver(row):
+                if row.key in self._seat.in_flight:
+                    continue
+                try:
+                    all_said &= await self._deliver(row)
+                except (Unavailable, OutcomeUnknown):
                     return False
-            return True
+            return all_said
 
     async def _deliver(self, row: Row) -> bool:
+        """Say one thing; false when it has to wait while others may go on."""
         seat = self._seat
         try:
             if row.name == DISPOSITION:
@@ -67,16 +76,23 @@ class Posting:
             else:
                 result = await self.say(row)
         except Refused as refused:
-            if passes(refused):
+            if passes(refused) or self._waits_for_a_person(row, refused):
                 return False
             await self._refused(row, refused)
             return True
-        except (Unavailable, OutcomeUnknown):
-            return False
         await seat.said(row.key, "sent", str(result.get("eventId", "")))
         if row.name == SEND:
             seat.tell("posted", event_id=row.event_id, message_id=str(result.get("eventId", "")))
         return True
+
+    def _waits_for_a_person(self, row: Row, refused: Refused) -> bool:
+        """Somebody was asked whether this may be said (C2A-207); no answer counts as no."""
+        if refused.code != "approval_required" or refused.details.get("state") == "denied":
+            return False
+        asked = self._asked[row.key] = self._asked.get(row.key, 0) + 1
+        if asked == 1:
+            self._seat.tell("approval", event_id=row.event_id)
+        return asked <= ASKED
 
     async def say(self, row: Row) -> dict[str, Any]:
         """Make the call behind a row, after our own gate."""
