@@ -186,7 +186,7 @@ def _owners(attention: Attention, conversation: Conversation | None) -> frozense
     if conversation is None:
         return frozenset()
     owners = attention.ownership.owners(conversation, ())
-    owner = attention.thread_owner.get(conversation.thread) if conversation.thread else None
+    owner = attention.owner_of(conversation.thread) if conversation.thread else None
     return owners | {owner} if owner else owners
 
 

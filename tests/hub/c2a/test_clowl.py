@@ -87,7 +87,9 @@ async def test_a_delegation_that_transfers_moves_the_obligation(stage):
     ann, ben, cyd = await stage.cast("ann", "ben", "cyd")
     asked = await speak(stage, ann.token, spoken("m1", "REQ", "ann", "ben"))
     await ben.delivery(asked)
-    moved = await speak(stage, ben.token, spoken("m2", "DLGT", "ben", "cyd", pid="m1", delegation_mode="transfer"))
+    moved = await speak(
+        stage, ben.token, spoken("m2", "DLGT", "ben", "cyd", pid="m1", delegation_mode="transfer")
+    )
     heard = await cyd.delivery(moved)
     assert heard["policy"] == "must_respond"
     ended = await stage.recorded("disposition", event_id=asked["id"])
@@ -132,7 +134,10 @@ async def test_a_withdrawn_request_is_called_back_and_a_late_answer_refused(stag
         with refused("event_superseded"):
             await agent.answer(asked, f"{agent.name}: the review found nothing.")
     ended = await stage.recorded("disposition", event_id=asked["id"])
-    assert {(one["session"], one["disposition"]) for one in ended} == {("ben", "superseded"), ("cyd", "superseded")}
+    assert {(one["session"], one["disposition"]) for one in ended} == {
+        ("ben", "superseded"),
+        ("cyd", "superseded"),
+    }
 
 
 @pytest.mark.spec("CLOWL-092")

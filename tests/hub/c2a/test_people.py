@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import hmac
 import json
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from aiohttp import web
@@ -34,7 +34,7 @@ async def test_a_deleted_text_is_in_no_view_and_no_tool_in_any_of_its_forms(stag
     assert (await stage.delete(said)).status == 200
     assert (await stage.delete(said)).status == 200
     base = f"/v1/groups/{stage.group_id}"
-    views = ["/window", f"/search?q=hunter2", "/inbox?actor_id=ann", "/inbox", "/agents"]
+    views = ["/window", "/search?q=hunter2", "/inbox?actor_id=ann", "/inbox", "/agents"]
     for event_id in (said["id"], first, second):
         views += [f"/events/{event_id}", f"/events/{event_id}/decisions"]
     views += [f"/events/{said['id']}/thread", f"/events/{reply['id']}/thread"]
@@ -169,11 +169,15 @@ async def test_a_person_sends_an_agent_out_and_calls_it_back(stage):
     await ann.delivery(owed)
     assert (await stage.steer("leave", agent="ann")).status == 200
     with refused("left_conversation"):
-        await ann.session.send("channel:main", "I am still here.", key="1", visibility="channel", directedness="ambient")
+        await ann.session.send(
+            "channel:main", "I am still here.", key="1", visibility="channel", directedness="ambient"
+        )
     role = await stage.tell("@ops who is on call?")
     assert await stage.delivered(role) == ["ben"]
     assert (await stage.steer("return", agent="ann")).status == 200
-    await ann.session.send("channel:main", "I am back again.", key="2", visibility="channel", directedness="ambient")
+    await ann.session.send(
+        "channel:main", "I am back again.", key="2", visibility="channel", directedness="ambient"
+    )
     role = await stage.tell("@ops and who now?")
     assert sorted(await stage.delivered(role)) == ["ann", "ben"]
 
@@ -243,7 +247,9 @@ async def test_a_setting_holds_at_once_and_after_a_restart(tmp_path):
         assert (await ann.delivery(later))["attention"]["deadlineMs"] == 60_000
         # The obligation of before the restart runs out when it would have.
         await stage.pass_time(51)
-        assert "may_respond" in [one["policy"] for one in await stage.recorded("delivery", event_id=event["id"])]
+        assert "may_respond" in [
+            one["policy"] for one in await stage.recorded("delivery", event_id=event["id"])
+        ]
 
 
 @pytest.mark.spec("C2A-205")
@@ -270,7 +276,7 @@ class Receiver:
         self._changed = asyncio.Condition()
         self._runner: web.AppRunner | None = None
 
-    async def __aenter__(self) -> Receiver:
+    async def __aenter__(self) -> Self:
         app = web.Application()
         app.router.add_post("/hook", self._post)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
