@@ -230,7 +230,7 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
 
 
 def _takes_part(caller: Caller, root: str) -> bool:
-    return caller.session in caller.attention.threads.get(root, ())
+    return caller.session in caller.attention.participants(root)
 
 
 def defer(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
