@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.web.stage import fill
+from tests.web.stage import HubProcess, fill
 
 if TYPE_CHECKING:
     from tests.web.conftest import Visits
-    from tests.web.stage import HubProcess
 
 COUNT = 100_000
 
 
 @pytest.fixture(scope="module")
-def group(hub: HubProcess) -> str:
-    made = hub.group("Long")
+def group(hub: HubProcess, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The long room; filled once for all test processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "long-ledger"
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "group").exists():
+            made = HubProcess(shared)
+            made.start()
+            name = made.group("Long")
+            made.stop()
+            fill(shared, name, COUNT)
+            (shared / "group").write_text(name)
     hub.stop()
-    fill(hub.folder, made, COUNT)
+    shutil.rmtree(hub.folder / "data")
+    shutil.copytree(shared / "data", hub.folder / "data")
     hub.start()
-    return made
+    return (shared / "group").read_text()
 
 
 def shown(page) -> list[int]:

@@ -19,7 +19,7 @@ describe("the line", () => {
   it("waits longer each time, with some chance in it, and never too long", () => {
     expect(pause(0, 0)).toBe(150);
     expect(pause(3, 1)).toBe(2000);
-    expect(pause(50, 1)).toBe(8000);
+    expect(pause(50, 1)).toBe(5000);
   });
 });
 

@@ -37,9 +37,9 @@ export interface Listeners {
   onNotice: (method: string, params: any) => void;
 }
 
-/** Wait longer each time, never the same for two tabs, never more than eight seconds. */
+/** Wait longer each time, never the same for two tabs, never more than five seconds. */
 export function pause(attempt: number, random: number): number {
-  return Math.min(8000, 250 * 2 ** Math.min(attempt, 6)) * (0.6 + 0.4 * random);
+  return Math.min(5000, 250 * 2 ** Math.min(attempt, 6)) * (0.6 + 0.4 * random);
 }
 
 export class Line {

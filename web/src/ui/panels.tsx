@@ -21,7 +21,8 @@ export function Frame({ title, children, note }: { title: string; children: Comp
   // Before anything is painted: the next key already belongs to the panel.
   useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    if (!here.current?.contains(before)) here.current?.querySelector<HTMLElement>("textarea, input, .close")?.focus({ preventScroll: true });
+    const field = here.current?.querySelector<HTMLElement>("textarea, input") ?? here.current?.querySelector<HTMLElement>(".close");
+    if (!here.current?.contains(before)) field?.focus({ preventScroll: true });
     return () => {
       if (before?.isConnected) before.focus({ preventScroll: true });
     };
