@@ -24,6 +24,11 @@ def test_the_page_is_fresh_and_shows_every_policy_mode_and_row() -> None:
     assert all(f"| {situation.value} |" in page for situation in MATRIX)
 
 
+def test_the_reference_of_tools_errors_and_records_is_fresh() -> None:
+    checked = run("tools/c2a_reference.py", "--check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_the_report_of_the_intent_rules_runs() -> None:
     reported = run("tools/intent_report.py")
     assert reported.returncode == 0, reported.stderr

@@ -49,6 +49,7 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.RECEIPT_WANTED, "C2A-062", event("keys were rotated", to=["lead"], receipt_wanted=True), None, ("to_me", "ack_only", "notify")),
     (Situation.ROLE_MENTION, "C2A-071", event("who has time for a review", to=["@all"]), None, ("to_my_role", "may_respond", "notify")),
     (Situation.THREAD_REPLY, "C2A-072", event("the index is the slow part", reply_to="x"), thread(participants={"lead"}), ("to_my_role", "may_respond", "notify")),
+    (Situation.WORKER_REPLY, "C2A-156", event("the index is rebuilt", by="worker", reply_to="x"), thread(participants={"lead"}, owners={"lead"}), ("to_my_role", "may_respond", "tool_mailbox")),
     (Situation.TO_OTHER, "C2A-073", event("@worker please rerun the tests"), None, ("to_other", "must_not_respond", "tool_mailbox")),
     (Situation.STATUS_DIGEST, "C2A-076", event("build 512 passed"), state(subscribers={"lead"}), ("ambient", "must_not_respond", "digest")),
     (Situation.STATUS, "C2A-076", event("build 512 passed"), None, ("ambient", "must_not_respond", "silent")),

@@ -12,7 +12,7 @@ import tacit
 SOURCE = Path(tacit.__file__).parent
 MODULES = sorted(
     path
-    for room in ("attention", "base", "ledger")
+    for room in ("attention", "base", "bridges", "harness", "ledger")
     for path in (SOURCE / room).rglob("*.py")
     if "io" not in path.relative_to(SOURCE).parts
 )

@@ -1,4 +1,4 @@
-"""A hub in a process of its own: `python child.py FOLDER`. Prints its port, serves until SIGTERM or SIGKILL."""
+"""A hub in a process of its own: `python child.py FOLDER [PORT]`. Prints its port, serves until SIGTERM or SIGKILL."""
 
 from __future__ import annotations
 
@@ -19,4 +19,5 @@ def announce(server: Server) -> None:
 
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(Server(HubConfig(Path(sys.argv[1]), port=0)).run(announce))
+        port = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+        runner.run(Server(HubConfig(Path(sys.argv[1]), port=port)).run(announce))

@@ -244,7 +244,7 @@ class Sse:
 
 def config(folder: Path, **given: Any) -> HubConfig:
     limits = given.pop("limits", None) or Limits()
-    return HubConfig(folder, port=0, limits=limits, **given)
+    return HubConfig(folder, port=given.pop("port", 0), limits=limits, **given)
 
 
 @asynccontextmanager

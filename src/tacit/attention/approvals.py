@@ -32,11 +32,13 @@ class State(StrEnum):
     LAPSED = "lapsed"
 
 
+# A question that lapsed is asked anew; that it lapsed need not be written down.
 TRANSITIONS: Final[dict[tuple[State | None, State], bool]] = {
     (None, State.ASKED): True,
     (State.ASKED, State.GRANTED): True,
     (State.ASKED, State.DENIED): True,
     (State.ASKED, State.LAPSED): True,
+    (State.ASKED, State.ASKED): True,
     (State.DENIED, State.ASKED): True,
     (State.LAPSED, State.ASKED): True,
 }
@@ -51,6 +53,8 @@ class Asked:
     what: str
     state: State
     expires_at: Moment
+    people: tuple[str, ...] = ()
+    """Who may know of it and answer, beside the owner."""
 
 
 def fingerprint(*parts: str) -> str:
@@ -77,7 +81,8 @@ class Approvals:
         if known is not None and state is not State.ASKED and known.approval_id != record.approval_id:
             return
         expires = Moment(record.expires_at) if state is State.ASKED or known is None else known.expires_at
-        self._by_what[key] = Asked(record.approval_id, record.session, record.what, state, expires)
+        people = tuple(record.for_) if state is State.ASKED or known is None else known.people
+        self._by_what[key] = Asked(record.approval_id, record.session, record.what, state, expires, people)
 
     def standing(self, session: str, what: str, now: Moment) -> State | None:
         """How it stands; a question that has waited too long is a no."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.attention import acting, approvals, gate, leaving, records
 from tacit.attention.claims import event_target, release, renewals, take, thread_target
 from tacit.attention.codes import Refusal, refusal
-from tacit.attention.consequences import Around, Notice, Written, given_back, reroute
+from tacit.attention.consequences import Around, Notice, Written, given_back, reoffered, reroute
 from tacit.attention.dispositions import Disposition, Duty, Wish, change
 from tacit.attention.escalation import human_notice
 from tacit.attention.notes import as_delivered
@@ -69,8 +69,8 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
     details: dict[str, Any] = {}
     target = arguments.get("target")
     if isinstance(target, str):
-        place = gate.place_for(target, caller)
-        details = {"conversation": place.conversation.id, "thread": place.conversation.thread}
+        conversation, thread = leaving.place_of(gate.place_for(target, caller).conversation)
+        details = {"conversation": conversation, "thread": thread}
     found: list[Written] = [
         records.Audit(
             what=name,
@@ -88,6 +88,11 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
 
 
 def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Written]:
+    """Ask those who may know what would be told: the people of that private conversation, and the owner."""
+    send = gate.read_send(arguments, caller.session)
+    knowing: frozenset[str] | None = None
+    if not isinstance(send, Refusal):
+        knowing = gate.revealed(send, gate.place_for(send.target, caller), caller)
     asked = approvals.ask(f"{caller.session}:{what[:12]}:{caller.now}", caller.session, what, caller.now)
     says = (
         f"{caller.session} wants to tell {arguments.get('target', '')} something that was said in private: "
@@ -100,7 +105,7 @@ def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Wri
         state=asked.state,
         expires_at=asked.expires_at,
         says=says,
-        for_=[caller.session, *caller.roster.people],
+        for_=[caller.session, *sorted((knowing or frozenset()) & set(caller.roster.people))],
     )
     notice = {
         "kind": "attention.approval",
@@ -167,7 +172,7 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         caller.attention.claims,
         caller.now,
         eta=eta,
-        thread=said.conversation.thread if said is not None else None,
+        thread=(said.conversation.thread if said is not None else None) or caller.archive.original(event.id),
         settings=caller.attention.settings,
     )
     if isinstance(act, Refusal):
@@ -193,24 +198,25 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         return refusal("invalid_request", "ttlMs is a number of milliseconds", "C2A-155")
     attention = caller.attention
     said = attention.past.get(event.id)
-    thread = said.conversation.thread if said is not None else None
-    first = caller.archive.original(event.id)
-    target = thread_target(thread or first) if name == "threadId" else event_target(event.id)
+    # The first message of a thread belongs to it like every other.
+    root = (said.conversation.thread if said is not None else None) or caller.archive.original(event.id)
+    target = thread_target(root) if name == "threadId" else event_target(event.id)
     if arguments.get("release") is True:
         given = release(attention.claims, target, caller.session, caller.now)
         if isinstance(given, Refusal):
             return given
-        return Done({"claimed": False, "owner": None}, [given] if given is not None else [])
+        again = [given, *reoffered(given, attention)] if given is not None else []
+        return Done({"claimed": False, "owner": None}, again)
     if attention.versions.is_superseded(event.id):
         return refusal("event_superseded", "the message was edited or deleted", "C2A-104")
     duty = duty_towards(event, caller)
     forbidden = duty.policy in {Policy.MUST_NOT_RESPOND, Policy.ACK_ONLY}
-    if forbidden and not (name == "threadId" and _takes_part(caller, thread or first)):
+    if forbidden and not (name == "threadId" and _takes_part(caller, root)):
         return refusal(
             "policy_forbids", "there is nothing to take on: no answer is wanted from this agent", "C2A-063"
         )
     taken = take(
-        attention.claims, target, caller.session, caller.now, thread=thread, ttl_ms=ttl,
+        attention.claims, target, caller.session, caller.now, thread=root, ttl_ms=ttl,
         settings=attention.settings,
     )  # fmt: skip
     if isinstance(taken, Refusal):
@@ -224,7 +230,7 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
 
 
 def _takes_part(caller: Caller, root: str) -> bool:
-    return caller.session in caller.attention.threads.get(root, ())
+    return caller.session in caller.attention.participants(root)
 
 
 def defer(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
@@ -340,6 +346,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         closes=changed.closes,
         reason=changed.reason,
         error=details,
+        reported=True,
     )
     notice = [Notice(human_notice(event.id, why="failed"))] if failed and duty.owed else []
     return Done({}, [record, *notice])

@@ -7,7 +7,7 @@ everyone else's decision is derived when somebody asks. Nothing here sends anyth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
@@ -19,10 +19,10 @@ from tacit.attention.edits import cancellations
 from tacit.attention.fold import answered_in
 from tacit.attention.matrix import Situation
 from tacit.attention.modes import is_pushed
-from tacit.attention.notes import situation_in
+from tacit.attention.notes import decision_in, situation_in
 from tacit.attention.rates import Flow, inbound
 from tacit.attention.signals import SIGNALS, signal_of
-from tacit.attention.values import Decision, Mode, Policy
+from tacit.attention.values import Decision, Intent, Mode, Policy, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 TRANSFERRED: Final = "transferred"
+AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it gave it up or let its time run out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,15 @@ def consequences(
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around.now)
     found += _leaving(event, decisions, attention, around.now)
-    found += deliveries(event, decisions, attention, around)
+    exchange = attention.exchanges.at(leaving.place_of(heard.conversation))
+    spared = exchange.agents if stopped else frozenset[str]()
+    found += deliveries(event, decisions, attention, around, spared)
     found += [
         records.Audit(what=what, session=agent, event_id=event.id, row="C2A-048")
         for agent, what in decisions.audits()
     ]
     if stopped:
-        exchange = attention.exchanges.at(leaving.place_of(heard.conversation))
+        found += _ended(exchange.agents, event, heard, attention)
         found.append(
             records.Audit(
                 what="loop_stopped",
@@ -103,14 +106,41 @@ def _open_before(event: Event, attention: Attention) -> list[Duty]:
     return attention.duties.of_event(str(event.data.get("supersedes", "")))
 
 
-def deliveries(event: Event, decisions: Decisions, attention: Attention, around: Around) -> list[Written]:
+def _ended(agents: frozenset[str], event: Event, heard: Heard, attention: Attention) -> list[Written]:
+    """What the agents of a stopped exchange still owed each other there, they owe no more (C2A-198)."""
+    found: list[Written] = []
+    place, just_answered = leaving.place_of(heard.conversation), (answered_in(event), heard.by)
+    for duty in attention.duties:
+        open_here = duty.session in agents and not duty.closed
+        open_here = open_here and (duty.event_id, duty.session) != just_answered
+        said = attention.past.get(duty.event_id) if open_here else None
+        if said is not None and said.by_agent and leaving.place_of(said.conversation) == place:
+            found.append(
+                records.Disposition(
+                    event_id=duty.event_id,
+                    session=duty.session,
+                    disposition=Disposition.SUPERSEDED.value,
+                    closes=True,
+                    reason="loop_stopped",
+                )
+            )
+    return found
+
+
+def deliveries(
+    event: Event,
+    decisions: Decisions,
+    attention: Attention,
+    around: Around,
+    spared: frozenset[str] = frozenset(),
+) -> list[Written]:
     """One record for each session that hears of the event now."""
     agents: Iterable[str] = decisions.exceptions
     if is_pushed(decisions.common.mode) or decisions.common.escalate:
         agents = decisions
     found: list[Written] = []
     for agent in sorted(agents):
-        if agent not in attention.sessions or agent not in decisions:
+        if agent not in attention.sessions or agent not in decisions or agent in spared:
             continue
         decision = decisions[agent]
         if decision.escalate:
@@ -160,7 +190,8 @@ def reroute(
     load = {agent: attention.duties.open_of(agent) for agent in attention.sessions}
     to = escalation.route(
         around.roster,
-        held | {said.author if said is not None else ""},
+        held,
+        author=said.author if said is not None else "",
         owners=_owners(attention, conversation),
         eligible=eligible if eligible is not None else frozenset(attention.sessions),
         load=load,
@@ -184,7 +215,7 @@ def _owners(attention: Attention, conversation: Conversation | None) -> frozense
     if conversation is None:
         return frozenset()
     owners = attention.ownership.owners(conversation, ())
-    owner = attention.thread_owner.get(conversation.thread) if conversation.thread else None
+    owner = attention.owner_of(conversation.thread) if conversation.thread else None
     return owners | {owner} if owner else owners
 
 
@@ -197,15 +228,31 @@ def _answer(event: Event, heard: Heard, attention: Attention, now: Moment) -> li
     duty = attention.duties.get(answered, heard.by)
     found: list[Written] = []
     if duty is not None and not duty.closed and duty.policy is not Policy.MUST_NOT_RESPOND:
-        receipt = duty.policy is Policy.ACK_ONLY
-        wish = Wish(Disposition.ACKNOWLEDGED if receipt else Disposition.RESPONDED)
-        changed = change(duty, wish, now, attention.settings)
+        ends = _ends_in(event, duty)
+        changed = change(duty, Wish(ends), now, attention.settings) if ends is not None else None
         if isinstance(changed, records.Disposition):
             found.append(changed)
     targets = [event_target(answered)]
     if heard.conversation.thread:
         targets.append(thread_target(heard.conversation.thread))
     return [*found, *renewals(attention.claims, heard.by, targets, now, attention.settings)]
+
+
+def _ends_in(event: Event, duty: Duty) -> Disposition | None:
+    """What a reply makes of the duty it answers: words answer it, a CLowl message does as it says.
+
+    A result, a failure or the facts that were asked for answer; a receipt is one; progress, a question back
+    and a delegation leave the duty where it is (CLOWL-092).
+    """
+    if duty.policy is Policy.ACK_ONLY:
+        return Disposition.ACKNOWLEDGED
+    given = event.data.get("clowl")
+    performative = cast("dict[str, object]", given).get("p") if isinstance(given, dict) else None
+    if performative is None or performative in {"DONE", "ERR"}:
+        return Disposition.RESPONDED
+    if performative == "INF" and duty.intent is Intent.QUESTION:
+        return Disposition.RESPONDED
+    return Disposition.ACKNOWLEDGED if performative == "ACK" else None
 
 
 def _spoken(event: Event, heard: Heard, attention: Attention) -> list[Written]:
@@ -230,6 +277,7 @@ def _spoken(event: Event, heard: Heard, attention: Attention) -> list[Written]:
                 disposition=Disposition.SUPERSEDED.value,
                 closes=True,
                 reason=TRANSFERRED,
+                reported=True,
             )
             for duty in duties
             if duty.session == heard.by and not duty.closed
@@ -272,6 +320,41 @@ def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Mome
         gone = leaving.leave(agent, heard.conversation, event.id)
         if isinstance(gone, records.Membership):
             found += [gone, *given_back(attention, agent, heard.conversation, now)]
+    return found
+
+
+def reoffered(ended: records.Claim, attention: Attention) -> list[Written]:
+    """A claim ended without an answer: what it covered is open again, and the others hear of it once more.
+
+    Rows: C2A-122, C2A-155.
+    """
+    found: list[Written] = [
+        records.Disposition(event_id=duty.event_id, session=duty.session)
+        for duty in _covered(ended, attention)
+        if duty.disposition is Disposition.CLAIMED and not duty.closed
+    ]
+    given_up = ended.session if ended.action == "release" else None
+    for offer in attention.offered(ended.target):
+        for agent in offer.members:
+            duty = attention.duties.get(offer.event_id, agent)
+            if agent not in attention.sessions or agent == given_up or duty is None or duty.closed:
+                continue
+            decision = replace(decision_in(duty), because=(("policy", AGAIN),))
+            found.append(delivery(offer.event_id, agent, decision, None, attempt=duty.attempt + 1))
+    return found
+
+
+def _covered(ended: records.Claim, attention: Attention) -> list[Duty]:
+    """The duties of the session that held the claim."""
+    kind, _, name = ended.target.partition(":")
+    if kind == "event":
+        duty = attention.duties.get(name, ended.session)
+        return [duty] if duty is not None else []
+    found: list[Duty] = []
+    for duty in attention.duties:
+        said = attention.past.get(duty.event_id) if duty.session == ended.session else None
+        if said is not None and name in {duty.event_id, said.conversation.thread}:
+            found.append(duty)
     return found
 
 

@@ -266,9 +266,10 @@ class Duties:
                 because=record.because,
             )
             return
-        # A deferred event that is delivered again is open again, and so is one that now obliges: its time
-        # starts anew.
-        raised = Policy(record.policy) is Policy.MUST_RESPOND and known.policy is not Policy.MUST_RESPOND
+        # A deferred event that is delivered again is open again, and so is one that now obliges (or obliges
+        # once more after it had ended): its time starts anew.
+        obliges = Policy(record.policy) is Policy.MUST_RESPOND
+        raised = obliges and (known.closed or known.policy is not Policy.MUST_RESPOND)
         back = known.disposition is Disposition.DEFERRED or raised
         self._duties[key] = replace(
             known,
@@ -286,6 +287,8 @@ class Duties:
             redelivered=0 if back else known.redelivered + 1,
             deadline_ms=record.deadline_ms,
             disposition=None if back else known.disposition,
+            declined=False if back else known.declined,
+            signal=None if back else known.signal,
             resurfaces_at=None if back else known.resurfaces_at,
             created_at=created_at if back else known.created_at,
             shift_us=0 if back else known.shift_us,

@@ -34,16 +34,21 @@ def route(
     roster: Roster,
     held: frozenset[str],
     *,
+    author: str = "",
     owners: frozenset[str] = frozenset(),
     eligible: frozenset[str] | None = None,
     load: Mapping[str, int] | None = None,
 ) -> Route:
-    """The one that takes over; `held` had the obligation already, `eligible` may read the conversation."""
+    """The one that takes over; `held` had the obligation already, `eligible` may read the conversation.
+
+    Whoever asked does not answer itself.
+    """
 
     def free(agent: str) -> bool:
         entry = roster.agents.get(agent)
         readable = eligible is None or agent in eligible
-        return entry is not None and entry.online and entry.bound and readable and agent not in held
+        asked = agent in held or agent == author
+        return entry is not None and entry.online and entry.bound and readable and not asked
 
     for group in (roster.leads, sorted(owners)):
         for agent in group:

@@ -52,6 +52,7 @@ _ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Inte
 
 
 KEPT_ITEMS: Final = 500
+KEPT_RECALLED: Final = 20
 
 
 def answered_in(event: Event) -> str | None:
@@ -135,6 +136,7 @@ class Attention:
     spent: MutableMapping[str, Spent] = field(default_factory=dict[str, Spent])
     asides: MutableMapping[tuple[str, str], Aside] = field(default_factory=dict[tuple[str, str], Aside])
     progress: MutableMapping[str, records.Progress] = field(default_factory=dict[str, records.Progress])
+    recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -156,7 +158,7 @@ class Attention:
         stream = self.ownership.stream_of(conversation)
         left = self.absences.leavers(conversation)
         root = conversation.thread
-        owner = self.thread_owner.get(root) if root is not None else None
+        owner = self.owner_of(root) if root is not None else None
         owners = self.ownership.owners(conversation, task_ids(data) if "refs" in data else ())
         if owner is not None:
             owners |= {owner}
@@ -166,7 +168,7 @@ class Attention:
         supersedes = data.get("supersedes")
         return ConversationState(
             conversation,
-            (self.threads.get(root, _EMPTY) if root is not None else _EMPTY) - left,
+            (self.participants(root) if root is not None else _EMPTY) - left,
             owners - left,
             replied.author if replied is not None else None,
             above == root,
@@ -263,7 +265,8 @@ class Attention:
     def _sent(self, event: Event, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""
         sending = Sending(records.moment_of(event), conversation.place, event.id)
-        self.sent[event.by] = (*self.sent.get(event.by, ()), sending)[-KEPT_SENDS:]
+        kept = max(KEPT_SENDS, self.settings.sends_per_minute, self.settings.sends_per_conversation)
+        self.sent[event.by] = (*self.sent.get(event.by, ()), sending)[-kept:]
         answered = answered_in(event)
         if answered is not None:
             given = event.data.get("c2a")
@@ -276,15 +279,30 @@ class Attention:
             self.answers[key] = (*self.answers.get(key, ()), answer)
             self.offers.pop(answered, None)
 
+    def participants(self, root: str) -> frozenset[str]:
+        """The agents that take part in a thread; before its first reply those whom its opener concerns."""
+        known = self.threads.get(root)
+        opener = self.past.get(root) if known is None else None
+        if opener is not None:
+            return opener.named | {opener.author} if opener.by_agent else opener.named
+        return known or _EMPTY
+
+    def owner_of(self, root: str) -> str | None:
+        """The agent that opened or claimed a thread."""
+        owner = self.thread_owner.get(root)
+        opener = self.past.get(root) if owner is None and root not in self.threads else None
+        return opener.author if opener is not None and opener.by_agent else owner
+
+    def _begun(self, root: str) -> frozenset[str]:
+        """Who takes part so far; the first time, an agent that opened it becomes its owner for good."""
+        known = self.participants(root)
+        if root not in self.threads and (owner := self.owner_of(root)) is not None:
+            self.thread_owner[root] = owner
+        return known
+
     def _joined(self, root: str, heard: Heard) -> None:
         """Who takes part in a thread now: its opener, whoever wrote, whoever was named."""
-        known = self.threads.get(root)
-        if known is None:
-            opener = self.past.get(root)
-            known = _EMPTY if opener is None else opener.named
-            if opener is not None and opener.by_agent:
-                known |= {opener.author}
-                self.thread_owner.setdefault(root, opener.author)
+        known = self._begun(root)
         if heard.by_agent:
             known |= {heard.by}
         self.threads[root] = known | heard.target.agents
@@ -374,23 +392,40 @@ class Attention:
                     self.progress[record.session] = record
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
-        offer = self.offers.get(record.target.removeprefix("event:"))
-        if offer is not None and record.action in {"take", "assign", "release", "expire"}:
+        if record.action in {"take", "assign", "release", "expire"}:
             held = record.action in {"take", "assign"}
-            self.offers[offer.event_id] = replace(offer, held=held, at=offer.at if held else at)
+            for offer in self.offered(record.target):
+                since, assigned = (offer.at, offer.assigned) if held else (at, False)
+                self.offers[offer.event_id] = replace(offer, held=held, at=since, assigned=assigned)
         root = record.target.removeprefix("thread:") if record.target.startswith("thread:") else record.thread
         if root is None:
             return
         if record.action in {"take", "assign"}:
-            self.threads[root] = self.threads.get(root, _EMPTY) | {record.session}
+            self.threads[root] = self._begun(root) | {record.session}
             if record.target.startswith("thread:"):
                 self.thread_owner[root] = record.session
-        elif record.action in {"release", "expire"} and self.thread_owner.get(root) == record.session:
+        ended = record.action in {"release", "expire"} and record.target.startswith("thread:")
+        if ended and self.thread_owner.get(root) == record.session:
             del self.thread_owner[root]
 
+    def offered(self, target: str) -> list[Offer]:
+        """The open questions that a claim on this event or thread covers."""
+        kind, _, name = target.partition(":")
+        if kind == "event":
+            offer = self.offers.get(name)
+            return [offer] if offer is not None else []
+        return [
+            offer
+            for offer in self.offers.values()
+            if offer.event_id == name
+            or ((said := self.past.get(offer.event_id)) is not None and said.conversation.thread == name)
+        ]
+
     def _resolved(self, record: records.Disposition) -> None:
-        if record.disposition in {"responded", "superseded"} and record.closes:
+        if record.disposition == "responded" and record.closes:
             self.offers.pop(record.event_id, None)
+        if record.disposition == "superseded" and record.closes:
+            self._recalled(record)
         said = self.past.get(record.event_id)
         if (
             said is not None
@@ -400,6 +435,21 @@ class Attention:
         ):
             place = place_of(said.conversation)
             self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
+
+    def _recalled(self, record: records.Disposition) -> None:
+        """One copy is gone; a question to several stays open for the others, if it still stands."""
+        offer = self.offers.get(record.event_id)
+        if offer is not None:
+            left = tuple(one for one in offer.members if one != record.session)
+            duties = [self.duties.get(record.event_id, one) for one in left]
+            if any(duty is not None and duty.live for duty in duties):
+                self.offers[record.event_id] = replace(offer, members=left)
+            else:
+                del self.offers[record.event_id]
+        duty = self.duties.get(record.event_id, record.session)
+        if duty is not None and duty.accepted and not record.reported:
+            known = self.recalled.get(record.session, ())
+            self.recalled[record.session] = (*known, record.event_id)[-KEPT_RECALLED:]
 
     def _audited(self, record: records.Audit, at: Moment) -> None:
         """A refused near-duplicate counts towards the end of an exchange (C2A-200).

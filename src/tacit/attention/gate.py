@@ -28,7 +28,8 @@ from tacit.base.moment import Moment, parse_rfc3339
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.attention.fold import Attention
+    from tacit.attention.claims import Held
+    from tacit.attention.fold import Attention, Said
     from tacit.attention.roster import Roster
     from tacit.attention.values import Decision
     from tacit.ledger.envelope import Event
@@ -193,14 +194,14 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
     root = conversation.thread
     said = attention.past.get(answered.event_id) if answered is not None else None
     thread = said.conversation.thread if said is not None else root
-    holder = attention.claims.holder(event_target(answered.event_id), thread, now) if answered else None
+    holder = _holder(answered.event_id, thread, caller) if answered is not None else None
     owners = attention.ownership.owners(conversation, ())
-    owner = attention.thread_owner.get(thread) if thread is not None else None
-    reveals = _reveals(send, place, caller)
+    owner = attention.owner_of(thread) if thread is not None else None
+    reveals = revealed(send, place, caller) is not None
     what = approvals.fingerprint("send", session, send.target, send.body)
     return Surroundings(
         kind=conversation.kind,
-        known_target=place.known or (said is not None and said.conversation.id == conversation.id),
+        known_target=place.known or _is_where(said, place),
         writable=place.writable,
         found=send.in_reply_to is None or answered is not None,
         ephemeral=caller.ephemeral,
@@ -208,7 +209,7 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
         holder=holder,
         owns=session in owners or owner == session,
         thread_owned=owner is not None,
-        agents_in_thread=len(attention.threads.get(thread, ())) if thread is not None else 0,
+        agents_in_thread=len(attention.participants(thread)) if thread is not None else 0,
         left=attention.absences.has_left(session, conversation),
         goodbye_for=attention.absences.goodbye_for(session, conversation),
         stopped=attention.exchanges.stopped(place_of(conversation)),
@@ -219,6 +220,17 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
         reveals_private=reveals,
         approval=approvals.required(attention.approvals, session, what, now) if reveals else None,
     )
+
+
+def _is_where(said: Said | None, place: Place) -> bool:
+    """A channel that the session knows because it answers something there; nowhere is no such place."""
+    return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
+
+
+def _holder(event_id: str, thread: str | None, caller: Caller) -> Held | None:
+    """Who owns an event, by itself or with its thread, whose first message it may be."""
+    root = thread or caller.archive.original(event_id)
+    return caller.attention.claims.holder(event_target(event_id), root, caller.now)
 
 
 def _said(event_id: str, caller: Caller) -> str:
@@ -281,8 +293,8 @@ def expired_at(event: Event, caller: Caller) -> Moment | None:
     return Moment(at + attention.settings.freshness_ms * MS) if at is not None else None
 
 
-def _reveals(send: Send, place: Place, caller: Caller) -> bool:
-    """Would it show a private conversation to more people than may read it? (C2A-207)"""
+def revealed(send: Send, place: Place, caller: Caller) -> frozenset[str] | None:
+    """Who knows the private talk that a send would show to others; None when it shows none (C2A-207)."""
     audience = frozenset({caller.session, *place.to})
     private = place.conversation.kind is ConversationKind.DM
     if private and place.root is not None:
@@ -290,17 +302,17 @@ def _reveals(send: Send, place: Place, caller: Caller) -> bool:
         audience = said.readers if said is not None and said.readers is not None else audience
     words = _WORD.findall(send.body.casefold())
     runs = {tuple(words[at : at + QUOTED_WORDS]) for at in range(len(words) - QUOTED_WORDS + 1)}
+    knowing: frozenset[str] | None = None
     for event_id in caller.attention.confided.get(caller.session, ()):
         said = caller.attention.past.get(event_id)
         readers = said.readers if said is not None else None
         if readers is None or (private and audience <= readers):
             continue
-        if event_id == send.in_reply_to:
-            return True
         secret = _WORD.findall(_said(event_id, caller).casefold())
-        if any(tuple(secret[at : at + QUOTED_WORDS]) in runs for at in range(len(secret) - QUOTED_WORDS + 1)):
-            return True
-    return False
+        spans = range(len(secret) - QUOTED_WORDS + 1)
+        if event_id == send.in_reply_to or any(tuple(secret[at : at + QUOTED_WORDS]) in runs for at in spans):
+            knowing = readers if knowing is None else knowing & readers
+    return knowing
 
 
 def message(send: Send, place: Place, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tacit.attention.codes import Refusal, refusal
 from tacit.attention.values import ConversationKind
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Iterable, MutableMapping
 
     from tacit.attention.conversation import Conversation
     from tacit.attention.decide import Decisions
@@ -24,20 +24,25 @@ Place = tuple[str, str | None]
 
 
 def place_of(conversation: Conversation) -> Place:
-    """A conversation and, inside it, a thread."""
-    return conversation.id, conversation.thread
+    """A conversation and, inside it, a thread; a dm is one place, however its messages hang together."""
+    return conversation.id, None if conversation.kind is ConversationKind.DM else conversation.thread
 
 
 @dataclass(frozen=True, slots=True)
 class Absence:
     """What one session has left, where it came back inside, and the goodbyes that it may still say."""
 
-    left: frozenset[Place] = frozenset()
-    back: frozenset[Place] = frozenset()
+    left: tuple[Place, ...] = ()
+    back: tuple[Place, ...] = ()
     goodbyes: tuple[tuple[Place, str], ...] = ()
 
 
 NOWHERE: Final = Absence()
+
+
+def _places(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Each once, in an order that does not depend on how they came: a channel before its threads."""
+    return tuple(sorted(set(places), key=lambda place: (place[0], place[1] or "")))
 
 
 class Absences:
@@ -59,11 +64,13 @@ class Absences:
             }
             if record.event_id is not None:
                 unsaid = (*unsaid, (place, record.event_id))
-            self._absent[record.session] = Absence(known.left | {place}, known.back - covered, unsaid)
+            back = _places(one for one in known.back if one not in covered)
+            self._absent[record.session] = Absence(_places([*known.left, place]), back, unsaid)
             return
-        left = known.left - {place}
+        left = _places(one for one in known.left if one != place)
         inside = record.thread is not None and (record.conversation, None) in left
-        self._absent[record.session] = Absence(left, known.back | {place} if inside else known.back, unsaid)
+        back = _places([*known.back, place]) if inside else known.back
+        self._absent[record.session] = Absence(left, back, unsaid)
 
     def posted(self, session: str, conversation: Conversation) -> None:
         """Fold a post of the session: its one goodbye is said."""

@@ -48,6 +48,7 @@ class Situation(StrEnum):
     RECEIPT_WANTED = "receipt_wanted"
     ROLE_MENTION = "role_mention"
     THREAD_REPLY = "thread_reply"
+    WORKER_REPLY = "worker_reply"
     TO_OTHER = "to_other"
     STATUS_DIGEST = "status_digest"
     STATUS = "status"
@@ -211,6 +212,10 @@ MATRIX: Final[dict[Situation, Entry]] = {
     Situation.THREAD_REPLY: Entry(
         "C2A-072", "it continues a thread or stream that the agent takes part in", _ROLE, _MAY, _KNOCK,
         Reason.THREAD_PARTICIPATION, "(in a thread where lead wrote) the index is the slow part",
+    ),
+    Situation.WORKER_REPLY: Entry(
+        "C2A-156", "a worker reports in a thread that the lead opened, not to the lead", _ROLE, _MAY, _BOX,
+        Reason.THREAD_PARTICIPATION, "(in the lead's thread) the index is rebuilt, tests follow",
     ),
     Situation.TO_OTHER: Entry(
         "C2A-073", "it is aimed at somebody else", _OTHER, _NOT, _BOX, Reason.TO_OTHER,

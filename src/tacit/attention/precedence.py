@@ -1,8 +1,8 @@
 """Precedence: which situation of the matrix holds for an agent.
 
-Rows: C2A-053, C2A-074, C2A-115, C2A-152, C2A-192, C2A-193. One ordered list of predicates; the first that
-is true decides. An agent that appears in no set of the event or the state gets what everybody gets, so one
-look with `NOBODY` stands for all unexceptional agents.
+Rows: C2A-053, C2A-074, C2A-115, C2A-152, C2A-156, C2A-192, C2A-193. One ordered list of predicates; the
+first that is true decides. An agent that appears in no set of the event or the state gets what everybody
+gets, so one look with `NOBODY` stands for all unexceptional agents.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def situation_of(agent: str, heard: Heard, state: ConversationState, roster: Ros
     if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
         found := _shared(agent, heard, state)
     ):
-        return found
+        return Situation.WORKER_REPLY if _is_chatter(found, agent, heard, state, roster) else found
     if weakest is not Directedness.AMBIENT and (heard.target.anybody or is_named(agent, heard)):
         return Situation.TO_OTHER
     return _unaimed(agent, heard, state)
@@ -166,6 +166,12 @@ def _shared(agent: str, heard: Heard, state: ConversationState) -> Situation | N
             return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
         return Situation.THREAD_REPLY
     return None
+
+
+def _is_chatter(found: Situation, agent: str, heard: Heard, state: ConversationState, roster: Roster) -> bool:
+    """Workers talk in a thread of the lead's: it hears of that when somebody means it, or looks (C2A-156)."""
+    led = agent in roster.leads and agent in state.owners
+    return found is Situation.THREAD_REPLY and heard.by_agent and led
 
 
 def _unaimed(agent: str, heard: Heard, state: ConversationState) -> Situation:

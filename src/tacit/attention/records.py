@@ -68,6 +68,8 @@ class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     resurfaces_at: int | None = None
     shift_us: int = 0
     error: dict[str, Any] | None = None
+    reported: bool = False
+    """The session itself said so: there is nothing to call back from it."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

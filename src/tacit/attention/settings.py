@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.attention.codes import Refusal, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,36 @@ LIMITS: Final[dict[str, str]] = {
 }
 
 
+_MINUTE: Final = 60_000
+_DAY: Final = 86_400_000
+RANGES: Final[dict[str, tuple[float, float]]] = {
+    "compose_restarts": (0, 10),
+    "deadline_ms": (1_000, 30 * _DAY),
+    "freshness_ms": (_MINUTE, 30 * _DAY),
+    "claim_ttl_min_ms": (1_000, _DAY),
+    "claim_ttl_ms": (1_000, _DAY),
+    "claim_ttl_max_ms": (1_000, _DAY),
+    "assign_after_ms": (0, _DAY),
+    "defer_ms": (_MINUTE, 30 * _DAY),
+    "clarify_ms": (_MINUTE, 30 * _DAY),
+    "receipt_chars": (1, 2_000),
+    "farewell_chars": (1, 2_000),
+    "similarity": (0.1, 1),
+    "similar_window": (0, 40),
+    "exchange_limit": (2, 1_000),
+    "duplicate_limit": (1, 1_000),
+    "injected_per_minute": (1, 100_000),
+    "sends_per_minute": (1, 1_000),
+    "sends_per_conversation": (1, 1_000),
+    "thread_window_messages": (0, 49),
+    "thread_window_chars": (0, 100_000),
+    "digest_every_ms": (_MINUTE, 7 * _DAY),
+    "digest_chars": (100, 20_000),
+    "topic_chars": (10, 80),
+}
+"""The least and the most of each number; the others have a rule of their own below."""
+
+
 def how_to_change(limit: str) -> str:
     """What an owner does to move a limit."""
     return f"an owner can change the group's attention setting `{limit}` ({LIMITS[limit]})"
@@ -91,8 +121,21 @@ def accepted(settings: Settings, values: Mapping[str, object]) -> Settings | Ref
     for name, value in values.items():
         if type(value).__name__ not in _GIVEN[_KINDS[name]]:
             return refusal("invalid_request", f"{name} is a {_KINDS[name]}", "C2A-085")
+        low, high = RANGES.get(name, (float("-inf"), float("inf")))
+        if isinstance(value, (int, float)) and not low <= value <= high:
+            return refusal("invalid_request", f"{name} is between {low:g} and {high:g}", "C2A-085")
+    if not _are_shares(values.get("redeliver_at", settings.redeliver_at)):
+        return refusal(
+            "invalid_request", "redeliver_at holds rising shares between 0 and 1, at most ten", "C2A-178"
+        )
     changed = with_values(settings, values)
     return checked(changed) or changed
+
+
+def _are_shares(value: object) -> bool:
+    shares = list(cast("Sequence[object]", value))
+    numbers = [one for one in shares if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    return len(numbers) == len(shares) <= 10 and numbers == sorted(set(numbers))
 
 
 def checked(settings: Settings) -> Refusal | None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention import deadlines, digest, records
 from tacit.attention.claims import assign_at, assignee, event_target, take
-from tacit.attention.consequences import Around, Notice, Written, delivery, records_with, reroute
+from tacit.attention.consequences import (
+    Around,
+    Notice,
+    Written,
+    delivery,
+    records_with,
+    reoffered,
+    reroute,
+)
 from tacit.attention.deadlines import Step
 from tacit.attention.dispositions import Disposition
 from tacit.attention.escalation import human_notice
@@ -27,7 +35,6 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
 
 ASSIGNED: Final = Rule("claim.assigned", "C2A-222", "nobody took it in time, so the hub chose one")
-AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it let its time run out")
 
 
 def next_due(attention: Attention) -> Moment | None:
@@ -61,7 +68,7 @@ def steps(
     """
     now = around.now
     for record in attention.claims.ended(now):
-        yield [record, *_reoffered(record, attention)]
+        yield [record, *reoffered(record, attention)]
     for duty in _due(attention, now):
         yield _step(duty, attention, around)
     for offer in sorted(attention.offers.values(), key=lambda one: (one.at, one.event_id)):
@@ -96,25 +103,11 @@ def _step(duty: Duty, attention: Attention, around: Around) -> list[Written]:
             return [*moved, deadlines.lowering(current)]
 
 
-def _reoffered(ended: records.Claim, attention: Attention) -> list[Written]:
-    """The event is open again, and the others hear of it once more (C2A-122, C2A-155)."""
-    event_id = ended.target.removeprefix("event:")
-    offer = attention.offers.get(event_id)
-    found: list[Written] = []
-    had = attention.duties.get(event_id, ended.session)
-    if had is not None and had.disposition is Disposition.CLAIMED and not had.closed:
-        found.append(records.Disposition(event_id=event_id, session=ended.session))
-    for agent in offer.members if offer is not None else ():
-        duty = attention.duties.get(event_id, agent)
-        if agent not in attention.sessions or duty is None or duty.closed:
-            continue
-        decision = replace(decision_in(duty), because=(("policy", AGAIN),))
-        found.append(delivery(event_id, agent, decision, None, attempt=duty.attempt + 1))
-    return found
-
-
 def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Written]:
     """One of the online members gets it: the stream's owner, else the least loaded (C2A-222)."""
+    if any(duty.owed for duty in attention.duties.of_event(offer.event_id)):
+        # A person or an earlier deadline gave it to one already: there is never a second (C2A-177).
+        return [records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-177")]
     said = attention.past.get(offer.event_id)
     owners = attention.ownership.owners(said.conversation, ()) if said is not None else frozenset[str]()
     online = [
@@ -123,7 +116,7 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
         if (entry := around.roster.agents.get(agent)) is not None
         and entry.online
         and agent in attention.sessions
-        and not _refused(attention.duties.get(offer.event_id, agent))
+        and _could_take(attention.duties.get(offer.event_id, agent))
     ]
     load = {agent: attention.duties.open_of(agent) for agent in online}
     chosen = assignee(online, owners, load)
@@ -133,8 +126,9 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
             records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-222"),
             Notice(human_notice(offer.event_id, why="unanswered")),
         ]
+    root = (said.conversation.thread if said is not None else None) or offer.event_id
     claim = take(
-        attention.claims, event_target(offer.event_id), chosen, around.now, assigned=True,
+        attention.claims, event_target(offer.event_id), chosen, around.now, thread=root, assigned=True,
         settings=attention.settings,
     )  # fmt: skip
     duty = attention.duties.get(offer.event_id, chosen)
@@ -155,8 +149,8 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
     return [claim, records_with(record, attention.settings.deadline_ms, around.now)]
 
 
-def _refused(duty: Duty | None) -> bool:
-    return duty is not None and duty.declined
+def _could_take(duty: Duty | None) -> bool:
+    return duty is not None and not duty.declined and duty.disposition is not Disposition.SUPERSEDED
 
 
 def _digested(

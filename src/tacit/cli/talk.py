@@ -13,7 +13,7 @@ from tacit.cli.session import Session, pass_session
 from tacit.client import SourceUnavailable
 
 if TYPE_CHECKING:
-    from tacit.client import Appended
+    from tacit.client import Appended, Event
 
 
 def _said(session: Session, done: Appended, what: str) -> None:
@@ -126,26 +126,45 @@ def inbox(session: Session, name: str, actor_id: str | None, limit: int) -> None
 @click.option("--lines", "-n", default=20, show_default=True, help="How much of the past to show.")
 @click.option("--since", type=int, metavar="SEQ", help="Start after this position instead.")
 @click.option("--kinds", help="Only these, such as chat.message,system.* ; default: all.")
+@click.option("--records", is_flag=True, help="Show what the hub writes about attention, too.")
 @click.option("--no-follow", is_flag=True, help="Stop at the end instead of waiting for more.")
 @pass_session
 def tail(
-    session: Session, name: str, lines: int, since: int | None, kinds: str | None, no_follow: bool
+    session: Session,
+    name: str,
+    lines: int,
+    since: int | None,
+    kinds: str | None,
+    records: bool,
+    no_follow: bool,
 ) -> None:
     """Watch a group live; goes on by itself when the hub comes back. Stop with Ctrl-C."""
     group_id = session.resolve_group(name)
     hub = session.hub(group_id)
     wanted = kinds.split(",") if kinds else None
     last = int(hub.group(group_id)["last_seq"])
-    start = since if since is not None else max(0, last - lines)
+    start = since if since is not None else _last_messages(session, group_id, last, lines)
+    hidden = () if records or kinds or session.as_json else ("x.c2a.",)
+
+    def tell(event: Event) -> None:
+        if not event.kind.startswith(hidden):
+            session.answer(event, lambda: show.events(session.out, [event]))
+
     if no_follow:
         while start < last:
             page = hub.events(group_id, since_seq=start, kinds=wanted, limit=1000)
             for event in page.events:
-                session.answer(event, lambda event=event: show.events(session.out, [event]))
+                tell(event)
             start = page.next_cursor
         return
     for event in hub.follow(group_id, since_seq=start, kinds=wanted):
-        session.answer(event, lambda event=event: show.events(session.out, [event]))
+        tell(event)
+
+
+def _last_messages(session: Session, group_id: str, last: int, lines: int) -> int:
+    """The position before the last so many messages, or events where there are fewer messages."""
+    window = session.hub(group_id).window(group_id, limit=min(max(lines, 1), 1000)) if lines else []
+    return min(window[0].seq - 1 if window else last, max(0, last - lines))
 
 
 @click.command()

@@ -18,7 +18,7 @@ from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 
 def _ready(session: Session) -> Callable[[Server], None]:
@@ -62,9 +62,12 @@ def _ready(session: Session) -> Callable[[Server], None]:
     type=click.IntRange(min=300),
     help="Seconds for which a repeated client_id is recognised.",
 )
+@click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
-def up(session: Session, data: Path | None, rate: float, idempotency_window: int, **given: object) -> None:
+def up(
+    session: Session, data: Path | None, rate: float, idempotency_window: int, demo: bool, **given: object
+) -> None:
     """Run the hub: the ledger, its doors, and the page that the sign-in link opens."""
     import uvloop
 
@@ -83,13 +86,31 @@ def up(session: Session, data: Path | None, rate: float, idempotency_window: int
     async def run() -> None:
         server = Server(config)
         try:
-            await server.run(_ready(session))
+            await server.run(_ready(session), _with_agents if demo else None)
         except OSError as error:
             await server.stop()
             raise Unavailable(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from error
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+async def _with_agents(server: Server) -> Callable[[], Awaitable[None]]:
+    """Let the demo's agents in; gives what ends them again."""
+    from tacit.cli import demo
+    from tacit.client import Hub
+    from tacit.harness.io.seat import tell_nobody
+
+    async with Hub(server.url, server.hub.owner_token) as hub:
+        _group_id, tokens = await demo.lobby(hub)
+    company = demo.company(server.url, tokens, server.config.data / "demo", lambda _name: tell_nobody)
+    task = asyncio.create_task(company.run())
+
+    async def end() -> None:
+        company.stop()
+        await task
+
+    return end
 
 
 @click.command()

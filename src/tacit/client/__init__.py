@@ -1,4 +1,4 @@
-"""The hub's Python clients: `Hub` (asyncio) and its twin `SyncHub`.
+"""The hub's Python clients: `Hub` (asyncio) and its twin `SyncHub`; `AgentSession` for harnesses (C2A).
 
 async with Hub("http://127.0.0.1:7433", token) as hub:
     event = await hub.send("g_...", "hello")
@@ -7,22 +7,34 @@ async with Hub("http://127.0.0.1:7433", token) as hub:
 """
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.client.delivered import Delivered
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.hub import Hub
+from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Typing
 from tacit.client.results import Appended, Inbox, Page, Source, SourceUnavailable
+from tacit.client.session import AgentSession, Habits, Sent
 from tacit.client.sync import SyncHub
 from tacit.ledger.envelope import Event
 
 __all__ = [
+    "AgentSession",
     "Appended",
+    "Cancelled",
+    "Connected",
+    "Delivered",
+    "Delivery",
+    "Disconnected",
     "Event",
+    "Habits",
     "Hub",
     "Inbox",
     "OutcomeUnknown",
     "Page",
     "Refused",
+    "Sent",
     "Source",
     "SourceUnavailable",
     "SyncHub",
+    "Typing",
     "Unavailable",
 ]

@@ -18,7 +18,7 @@ from tacit.attention.edits import cancellations
 from tacit.attention.escalation import escalated
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.attendant import submitted
-from tacit.attention.io.views import agents_view, approvals_view, decisions_view, preview
+from tacit.attention.io.views import agents_view, approval_view, decisions_view, preview
 from tacit.attention.notes import as_delivered
 from tacit.attention.settings import NAMES, accepted, warnings
 from tacit.attention.values import ConversationKind, Reason
@@ -91,8 +91,12 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
     def query(reader: Reader) -> dict[str, Any]:
         archive = Archive.on(reader, group, hub.host.online(request.group_id))
         return {
-            "agents": agents_view(archive, statuses),
-            "approvals": approvals_view(archive, now) if _is_human(credential) else [],
+            "agents": agents_view(archive, statuses, credential.principal),
+            "approvals": [
+                approval_view(one)
+                for one in archive.attention.approvals.waiting(now)
+                if _is_human(credential) and _may_answer(one, credential)
+            ],
         }
 
     return await hub.desk.read(query)
@@ -240,6 +244,8 @@ def _reassign(case: _Case, request: requests.Steer) -> Ruling:
         raise missing("actor", "no harness speaks for this agent yet", "CCCS-011")
     if not found.visible_to(to):
         raise denied("this agent may not read that message", "C2A-203")
+    if found.by == to:
+        raise invalid("an agent does not answer itself", "C2A-195", reason="own")
     latest = case.attention.versions.latest(found.event_id)
     form = case.room.past.form(latest)
     if form is None:
@@ -265,6 +271,9 @@ def _reassign(case: _Case, request: requests.Steer) -> Ruling:
 
 def _approve(case: _Case, request: requests.Steer) -> Ruling:
     approval_id = _required(request.approval_id, "approval_id")
+    asked = case.attention.approvals.find(approval_id)
+    if asked is not None and not _may_answer(asked, case.credential):
+        raise missing("event", "there is no such request for approval", "C2A-207")
     answered = approving.answer(
         case.attention.approvals,
         approval_id,
@@ -281,9 +290,14 @@ def _approve(case: _Case, request: requests.Steer) -> Ruling:
         state=answered.state,
         what=answered.what,
         answered_by=answered.answered_by,
-        for_=[answered.session, *case.room.past.roster.people],
+        for_=list(asked.people) if asked is not None else [answered.session],
     )
     return case.ruling([record], {"approval_id": approval_id, "state": answered.state})
+
+
+def _may_answer(asked: approving.Asked, credential: Credential) -> bool:
+    """What would be told was said in private: who may not know it is not asked about it."""
+    return credential.is_owner or credential.principal in asked.people
 
 
 def _leave(case: _Case, request: requests.Steer) -> Ruling:
@@ -356,7 +370,10 @@ async def change_rules(hub: Hub, credential: Credential, request: requests.Rules
         record = records.Rules(values=request.settings, by=credential.principal)
         return case.ruling([record], {"settings": request.settings, "warnings": list(warnings(changed))})
 
-    return await hub.desk.act(request.group_id, rule)
+    answer = await hub.desk.act(request.group_id, rule)
+    if (limit := request.settings.get("injected_per_minute")) is not None:
+        hub.host.pace(request.group_id, limit)
+    return answer
 
 
 def _refused(refused: Refusal) -> Refused:

@@ -12,8 +12,9 @@ from aiohttp import hdrs, web
 
 from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer
+from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
-from tacit.hub.doors.page import front_page
+from tacit.hub.doors.page import asset, front_page
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.hub import Hub
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.hub.config import HubConfig
+    from tacit.ledger.io.store import Options
 
 Handler = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
 
@@ -63,7 +65,9 @@ def application(hub: Hub) -> web.Application:
     app.router.add_get("/v1/ws", partial(websocket.serve, hub))
     app.router.add_get("/c2a", partial(c2a.serve, hub))
     app.router.add_post("/c2a", partial(c2a.one_request, hub))
+    app.router.add_post("/mcp", McpDoor(hub).serve)
     app.router.add_get("/", front_page)
+    app.router.add_get("/assets/{name}", asset)
     return app
 
 
@@ -81,9 +85,9 @@ def _events(
 class Server:
     """A hub that listens."""
 
-    def __init__(self, config: HubConfig) -> None:
+    def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         self.config = config
-        self.hub = Hub(config)
+        self.hub = Hub(config, options)
         self._runner: web.AppRunner | None = None
         self._stopped = False
         self.port = config.port
@@ -130,15 +134,23 @@ class Server:
             await self._runner.cleanup()
         await self.hub.close()
 
-    async def run(self, ready: Callable[[Server], None]) -> None:
-        """Serve until SIGINT or SIGTERM."""
+    async def run(
+        self,
+        ready: Callable[[Server], None],
+        beside: Callable[[Server], Awaitable[Callable[[], Awaitable[None]]]] | None = None,
+    ) -> None:
+        """Serve until SIGINT or SIGTERM; `beside` starts guests and gives what ends them first."""
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, stop.set)
         await self.start()
+        end: Callable[[], Awaitable[None]] | None = None
         try:
+            end = await beside(self) if beside is not None else None
             ready(self)
             await stop.wait()
         finally:
+            if end is not None:
+                await end()
             await self.stop()

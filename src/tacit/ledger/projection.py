@@ -111,8 +111,12 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
     )
 
 
-def _notice(body: shapes.SystemNotify, by: str, _data: dict[str, Any], group: Group, _: Lookup) -> Facts:
+def _notice(body: shapes.SystemNotify, by: str, _data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
     audience = notice_audience(body, by)
+    about = lookup.event(body.related_event_id) if body.related_event_id is not None else None
+    if about is not None and about.private:
+        # A notice about a private event is for its recipient, or for the event's own parties.
+        audience = Audience(named=audience.named or tuple(sorted(about.parties())), private=True)
     return Facts(
         audience=audience,
         addressed=True,

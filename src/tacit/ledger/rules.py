@@ -12,7 +12,7 @@ import msgspec
 
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.ports import Lookup
-from tacit.ledger.principal import USER, PrincipalKind, kind_of, require_actor_id
+from tacit.ledger.principal import SYSTEM, USER, PrincipalKind, kind_of, require_actor_id
 from tacit.ledger.references import check_references, completed, require_blob
 from tacit.ledger.routing import Audience, audience_of
 from tacit.ledger.state import Group, scope_key
@@ -152,8 +152,10 @@ def _notify(case: Case) -> Outcome:
         raise invalid("this hub does not allow this kind of notice", "CCCS-077")
     if body.target_actor_id is not None and not case.group.is_addressable(body.target_actor_id):
         raise missing("actor", "target_actor_id is not in this group", "CCCS-079")
-    if body.related_event_id is not None:
+    if body.related_event_id is not None and case.by != SYSTEM:
         case.event(body.related_event_id, "CCCS-080")
+    elif body.related_event_id is not None and case.lookup.event(body.related_event_id) is None:
+        raise missing("event", "no such event in this group", "CCCS-080")
     return None
 
 

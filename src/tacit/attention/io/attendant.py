@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.attention import consequences, digest, records, timers
+from tacit.attention.claims import event_target
 from tacit.attention.consequences import Around, Notice, Written
 from tacit.attention.io.keeping import SAID, Remembered, attention_on, roster_for
 from tacit.attention.io.shelf import Books
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 ROSTER_KINDS: Final = frozenset(
     {"actor.add", "actor.update", "actor.remove", "x.tacit.person.add", "x.c2a.session"}
 )
+HEARING_KINDS: Final = ROSTER_KINDS | {"x.c2a.rules", "context.sync"}
+"""After these the same words may mean something else."""
 LOOK_BACK: Final = 1_000
 """How many events before its own start attention reads, and a new session is held to."""
 
@@ -154,6 +157,8 @@ class Attendant:
             attention.apply(decode(found.raw))
         if found.kind in ROSTER_KINDS:
             room.roster = room.past.roster = roster_for(group, attention)
+        if found.kind in HEARING_KINDS:
+            room.past.forget()
 
     def _look_back(self, room: Room, before: int, lookup: Lookup) -> None:
         """Attention begins with the first harness: it reads what was said lately and offers none of it."""
@@ -240,15 +245,15 @@ class Attendant:
             self.woken()
 
     def _schedule_notes(self, room: Room, group: Group, event: Event) -> None:
-        self._schedule_offer(room, group, event.id)
+        self._schedule_offer(room, group, event_target(event.id))
         for session in room.attention.gathered:
             since = room.attention.gathered[session].since
             self._schedule(group, digest.next_at(since, room.attention.settings))
 
     def _schedule_offer(self, room: Room, group: Group, target: str) -> None:
-        offer = room.attention.offers.get(target.removeprefix("event:"))
-        if offer is not None and not offer.held:
-            self._schedule(group, timers.assign_at(offer.at, room.attention.settings))
+        for offer in room.attention.offered(target):
+            if not offer.held:
+                self._schedule(group, timers.assign_at(offer.at, room.attention.settings))
 
     @property
     def next_due(self) -> Moment | None:

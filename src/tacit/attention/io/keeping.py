@@ -89,6 +89,7 @@ def attention_on(books: Books) -> Attention:
         spent=shelf("spent", str, Spent, _always),
         asides=shelf("aside", _PAIR, Aside),
         progress=shelf("progress", str, records.Progress, _always),
+        recalled=shelf("recalled", str, tuple[str, ...]),
     )
     _load_ownership(attention, books.connection, books.number)
     return attention
@@ -108,7 +109,11 @@ def _load_ownership(attention: Attention, connection: apsw.Connection, number: i
 
 
 class Remembered:
-    """What was said, heard again from the ledger when it is referred to (the `Past` port)."""
+    """What was said, heard again from the ledger when it is referred to (the `Past` port).
+
+    Always heard again, also what was said a moment ago: a name or a setting that came in between counts in
+    the same way for a hub that runs on, one that was restarted, and a rebuild.
+    """
 
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
@@ -130,13 +135,17 @@ class Remembered:
                     heard.target.agents,
                     heard.private,
                 )
-                self[event_id] = found
+                if len(self._cache) >= REMEMBERED:
+                    self._cache.clear()
+                self._cache[event_id] = found
         return found
 
     def __setitem__(self, event_id: str, said: Said, /) -> None:
-        if len(self._cache) >= REMEMBERED:
-            self._cache.clear()
-        self._cache[event_id] = said
+        """Nothing to do: the ledger has it."""
+
+    def forget(self) -> None:
+        """Hear everything anew: names, settings or owners have changed."""
+        self._cache.clear()
 
     def form(self, event_id: str) -> Event | None:
         """A message as it stands under this id: an edit has its original's address and its own text."""

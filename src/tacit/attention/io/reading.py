@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.codes import Refusal, refusal
-from tacit.attention.delivery import content
+from tacit.attention.delivery import content, wire_kind, wire_policy
 from tacit.attention.modes import is_listed
 from tacit.attention.notes import as_delivered
 from tacit.attention.values import Policy
@@ -32,6 +32,7 @@ USUAL: Final = 50
 SCANNED: Final = 2_000
 """How many events one call looks at before it says where to go on."""
 _LISTED: Final = ("chat.message", "system.notify")
+_EVERYTHING: Final = (0, None)
 
 
 class Pull:
@@ -65,7 +66,8 @@ class Pull:
                 "kind": heard.author.kind.value,
                 "displayName": heard.author.display_name,
             }
-            found["conversation"] = {"id": place.id, "kind": place.kind.value}
+            aim = self._archive.decision(form, self._session)
+            found["conversation"] = {"id": place.id, "kind": wire_kind(place.kind, aim, self._version)}
             if place.thread is not None:
                 found["conversation"]["threadId"] = place.thread
         if latest != event.id:
@@ -75,7 +77,7 @@ class Pull:
         if policy:
             duty = attention.duties.get(latest, self._session)
             decision = as_delivered(self._archive.decision(form, self._session), duty)
-            found["policy"] = decision.policy.value
+            found["policy"] = wire_policy(decision.policy, self._version)
             found["directedness"] = decision.directedness.value
             found["disposition"] = duty.disposition.value if duty is not None and duty.disposition else None
             found["open"] = duty is not None and not duty.closed
@@ -139,7 +141,7 @@ class Pull:
         place = shown.get("conversation", {})
         heard = self._archive.past.heard(event)
         if (
-            (wanted.policy is not None and shown["policy"] != wanted.policy)
+            (wanted.policy is not None and shown["policy"] != wire_policy(wanted.policy, self._version))
             or (wanted.conversation is not None and place.get("id") != wanted.conversation)
             or (wanted.stream is not None and (heard is None or heard.conversation.stream != wanted.stream))
             or (wanted.open_only and not shown["open"])
@@ -161,8 +163,11 @@ class Pull:
                 "C2A-141",
             )
         given: str = arguments[names[0]]
+        bounds = self._bounds(arguments)
+        if isinstance(bounds, Refusal):
+            return bounds
         if names[0] == "conversationId":
-            return self._conversation(given, limit)
+            return self._conversation(given, bounds, limit)
         first = self._archive.original(given)
         found = self._archive.found(first)
         if found is None or found.kind not in _LISTED:
@@ -170,39 +175,52 @@ class Pull:
         if not found.visible_to(self._session):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
         try:
-            thread = self._reader.thread(self._group, self._session, first, limit)
+            most = limit if bounds == _EVERYTHING else SCANNED
+            thread = self._reader.thread(self._group, self._session, first, most)
         except Refused:
             return refusal("event_not_found", "there is no such thread", "C2A-141")
         root = thread[0].event_id if thread else first
-        return {"threadId": root, "events": self._window(thread, arguments, limit)}
+        return {"threadId": root, "events": self._window(thread, bounds, limit)}
 
-    def _conversation(self, name: str, limit: int) -> dict[str, Any] | Refusal:
+    def _bounds(self, arguments: Mapping[str, Any]) -> tuple[int, int | None] | Refusal:
+        """The positions between which `after` and `before` look."""
+        found: list[int | None] = []
+        for name in ("after", "before"):
+            given = arguments.get(name)
+            event = self._archive.found(self._archive.original(str(given))) if given is not None else None
+            if given is not None and (event is None or not event.visible_to(self._session)):
+                return refusal("event_not_found", f"{name} names no event here", "C2A-141")
+            found.append(event.seq if event is not None else None)
+        return found[0] or 0, found[1]
+
+    def _conversation(
+        self, name: str, bounds: tuple[int, int | None], limit: int
+    ) -> dict[str, Any] | Refusal:
         if name.startswith("dm:") and self._session not in name[3:].split("+"):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
         found: list[Found] = []
+        known = False
+        after, before = bounds
         for looked, one in enumerate(self._backward()):
             event = self._archive.readable(one.event_id, self._session)
             heard = self._archive.past.heard(event) if event is not None else None
             if heard is not None and heard.conversation.id == name:
-                found.append(one)
-            if len(found) == limit or looked == SCANNED:
+                known = True
+                if after < one.seq and (before is None or one.seq < before):
+                    found.append(one)
+            if one.seq <= after or looked == SCANNED or (len(found) == limit and not after):
                 break
-        if not found and not name.startswith("dm:") and name != "main":
+        if not known and not name.startswith("dm:") and name != "main":
             return refusal("event_not_found", "there is no such conversation", "C2A-141")
-        return {"conversationId": name, "events": self._window(found[::-1], {}, limit)}
+        return {"conversationId": name, "events": self._window(found[::-1], bounds, limit)}
 
-    def _window(self, found: list[Found], arguments: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-        before, after = arguments.get("before"), arguments.get("after")
-        low = self._position(after) if isinstance(after, str) else 0
-        high = self._position(before) if isinstance(before, str) else self._group.last_seq + 1
-        events = [
-            self._archive.readable(one.event_id, self._session) for one in found if low < one.seq < high
-        ]
-        return [self.shown(event, policy=False) for event in events if event is not None][-limit:]
-
-    def _position(self, event_id: str) -> int:
-        found = self._archive.found(event_id)
-        return found.seq if found is not None else 0
+    def _window(self, found: list[Found], bounds: tuple[int, int | None], limit: int) -> list[dict[str, Any]]:
+        """What lies between: the first after a position, otherwise the last."""
+        after, before = bounds
+        chosen = [one for one in found if after < one.seq and (before is None or one.seq < before)]
+        chosen = chosen[:limit] if after and before is None else chosen[-limit:]
+        events = [self._archive.readable(one.event_id, self._session) for one in chosen]
+        return [self.shown(event) for event in events if event is not None]
 
     def search(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """Messages with these words, newest first, as far as the session may read them."""
@@ -240,7 +258,7 @@ class _Filter:
         self.cursor: int | None = None
         self.since: Moment | None = None
         self.until: Moment | None = None
-        self.policy: str | None = None
+        self.policy: Policy | None = None
         self.stream: str | None = None
         self.conversation: str | None = None
         self.open_only = False
@@ -261,7 +279,8 @@ class _Filter:
             return refusal("invalid_request", "a filter is not understood", "C2A-140", wrong=wrong)
         made.limit, made.cursor = limit, int(cursor) if cursor is not None else None
         made.since, made.until = parsed.get("since"), parsed.get("until")
-        made.policy, made.stream = arguments.get("policy"), arguments.get("streamId")
+        made.policy = Policy(arguments["policy"]) if arguments.get("policy") is not None else None
+        made.stream = arguments.get("streamId")
         made.conversation, made.open_only = arguments.get("conversationId"), arguments.get("openOnly") is True
         return made
 

@@ -21,12 +21,17 @@ from tacit.attention.signals import SIGNALS
 from tacit.attention.values import Mode, Policy
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.envelope import decode
+from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import apsw
+
+    from tacit.attention.approvals import Asked
     from tacit.attention.io.archive import Archive
     from tacit.attention.notes import Decided
+    from tacit.attention.records import Progress
     from tacit.attention.values import Decision
     from tacit.ledger.envelope import Event
     from tacit.ledger.ports import Found
@@ -98,7 +103,7 @@ def _one(
     attention = archive.attention
     decision = as_delivered(decided.decision(agent, attention.settings), duty)
     said = attention.past.get(event.id)
-    thread = said.conversation.thread if said is not None else None
+    thread = (said.conversation.thread if said is not None else None) or archive.original(event.id)
     held = attention.claims.holder(event_target(event.id), thread, now)
     progress = attention.progress.get(agent)
     found: dict[str, Any] = {
@@ -239,8 +244,8 @@ def preview(archive: Archive, event: Event) -> dict[str, Any]:
     }
 
 
-def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]]) -> list[dict[str, Any]]:
-    """Who is there, busy, owing what, spending what."""
+def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: str) -> list[dict[str, Any]]:
+    """Who is there, busy, owing what, spending what; reports on private work are for its readers."""
     attention = archive.attention
     owing: dict[str, list[dict[str, Any]]] = {}
     for duty in attention.duties:
@@ -258,6 +263,8 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]]) -> list[
         status, detail = statuses.get(agent, ("offline", ""))
         spent = attention.spent.get(agent)
         progress = attention.progress.get(agent)
+        if progress is not None and not _may_see(archive, progress, viewer):
+            progress = None
         found.append(
             {
                 "actor_id": agent,
@@ -292,29 +299,47 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]]) -> list[
     return found
 
 
-def approvals_view(archive: Archive, now: Moment) -> list[dict[str, Any]]:
+def _may_see(archive: Archive, progress: Progress, viewer: str) -> bool:
+    about = archive.found(progress.event_id) if progress.event_id is not None else None
+    return viewer in {progress.session, USER} or (about is not None and about.visible_to(viewer))
+
+
+def approval_view(asked: Asked) -> dict[str, Any]:
     """What waits for a person's yes or no."""
-    return [
-        {"approval_id": one.approval_id, "session": one.session, "expires_at": rfc3339(one.expires_at)}
-        for one in archive.attention.approvals.waiting(now)
-    ]
+    return {
+        "approval_id": asked.approval_id,
+        "session": asked.session,
+        "expires_at": rfc3339(asked.expires_at),
+    }
+
+
+def has_changed_messages(connection: apsw.Connection, number: int) -> bool:
+    """Was anything ever edited or taken back in this group? Mostly not, and then nothing is looked up."""
+    row = connection.execute(
+        "SELECT 1 FROM folds WHERE group_no=? AND fold IN ('edited','deleted') LIMIT 1", (number,)
+    ).fetchone()
+    return row is not None
+
+
+_KEPT_OF_DELETED: Final = frozenset({"to", "reply_to", "conversation", "supersedes"})
 
 
 def current(archive: Archive, found: Found) -> dict[str, Any] | None:
     """A message as it stands now, when that is not what the ledger's event says: edited, or taken back.
 
-    None when the event says it all. The event keeps its id and position.
+    None when the event says it all. The event keeps its id and position. An edit is shown as it was written,
+    until the message is taken back.
     """
     versions = archive.attention.versions
-    if found.kind != "chat.message" or not versions.is_superseded(found.event_id):
+    if found.kind not in {"chat.message", "x.c2a.edit"} or not versions.is_superseded(found.event_id):
         return None
     event = decode(found.raw)
     shown = {name: getattr(event, name) for name in event.__struct_fields__}
     if versions.is_deleted(found.event_id):
-        kept = {
-            name: value for name, value in event.data.items() if name in {"to", "reply_to", "conversation"}
-        }
+        kept = {name: value for name, value in event.data.items() if name in _KEPT_OF_DELETED}
         return {**shown, "data": {**kept, "text": "", "deleted": True}}
+    if found.kind == "x.c2a.edit":
+        return None
     latest = archive.past.form(versions.latest(found.event_id))
     if latest is None:
         return None

@@ -35,7 +35,8 @@ SLOW_CODE: Final = 4008
 GOING_AWAY: Final = 1001
 
 
-def _session_of(credential: Credential) -> tuple[str, str]:
+def session_of(credential: Credential) -> tuple[str, str]:
+    """The group and the actor that a credential speaks for."""
     if credential.group_id is None or kind_of(credential.principal) is not PrincipalKind.ACTOR:
         raise denied("a session is an actor of one group: use an actor's token", "C2A-006")
     return credential.group_id, credential.principal
@@ -83,7 +84,7 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
     """Upgrade, then talk until the harness goes."""
     try:
         credential = credential_of(hub, request)
-        group_id, session = _session_of(credential)
+        group_id, session = session_of(credential)
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:
@@ -116,6 +117,7 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
         hub.on_stop.pop(stopping, None)
         if conversation.link is not None:
             hub.host.detach(conversation.link)
+            await hub.hooks.back(group_id, session)
     return socket
 
 
@@ -152,19 +154,23 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
     """`POST /c2a`: one request, one answer; for sessions whose events arrive by webhook (C2A-011)."""
     try:
         credential = credential_of(hub, request)
-        group_id, session = _session_of(credential)
+        group_id, session = session_of(credential)
         hub.rate.take(credential.token_id, asyncio.get_running_loop().time())
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:
         return error_answer(error)
+    answer = await answer_to(hub, group_id, session, await request.read())
+    return json_answer(answer) if answer is not None else web.Response(status=202)
+
+
+async def answer_to(hub: Hub, group_id: str, session: str, message: bytes) -> dict[str, Any] | None:
+    """The answer to one message outside of any connection; None for what wants none."""
     wire = _Answer()
     conversation = Conversation(hub, group_id, session, wire, "http")
     conversation.link = hub.hooks.link_for(group_id, session, wire)
-    await conversation.receive(await request.read())
-    if not wire.messages:
-        return web.Response(status=202)
-    return json_answer(wire.messages[-1])
+    await conversation.receive(message)
+    return wire.messages[-1] if wire.messages else None
 
 
 def wants_socket(request: web.Request) -> bool:

@@ -20,9 +20,11 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from tacit.attention.deadlines import retry_after_ms
 from tacit.attention.delivery import NEWER
+from tacit.attention.io.archive import Archive
 from tacit.attention.negotiation import CAPABILITIES, VERSIONS, Agreement
 from tacit.base.errors import TacitError
 from tacit.hub.host.links import Link
+from tacit.hub.host.protocol import accepts
 from tacit.ledger.codes import invalid
 
 if TYPE_CHECKING:
@@ -60,6 +62,11 @@ class HookWire:
         self._queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self.link: Link | None = None
+        self.version = NEWER
+
+    def anew(self) -> HookWire:
+        """The same address with an empty queue."""
+        return HookWire(self._hub, self._url, self._secret)
 
     def start(self) -> None:
         """Begin to send."""
@@ -81,11 +88,16 @@ class HookWire:
             while True:
                 message = await self._queue.get()
                 tries = 1
-                while not await self._post(client, message) and "id" in message:
+                while self._wanted(message) and not await self._post(client, message):
                     await asyncio.sleep(retry_after_ms(tries) / 1000)
                     tries += 1
-                    kept = message["params"]["reliability"]
-                    message["params"]["reliability"] = {**kept, "attempt": kept["attempt"] + 1}
+                    kept = message["params"].get("reliability")
+                    if kept is not None:
+                        message["params"]["reliability"] = {**kept, "attempt": kept["attempt"] + 1}
+
+    def _wanted(self, message: dict[str, Any]) -> bool:
+        """What was answered or called back in the meantime is not posted (any more)."""
+        return "id" not in message or (self.link is not None and self.link.expects(str(message["id"])))
 
     async def _post(self, client: ClientSession, message: dict[str, Any]) -> bool:
         body = _encode(message)
@@ -93,25 +105,26 @@ class HookWire:
         headers = {"Content-Type": "application/json", SIGNATURE: signature(self._secret, at, body)}
         try:
             async with client.post(self._url, data=body, headers=headers, allow_redirects=False) as response:
-                if not 200 <= response.status < 300:
-                    return False
-                answer = await response.content.read(ANSWER_BYTES)
+                status, answer = response.status, await response.content.read(ANSWER_BYTES)
         except (ClientError, TimeoutError, OSError) as error:
             log.info("a webhook did not answer", extra={"fault": type(error).__name__})
-            return False
-        return "id" not in message or self._take(str(message["id"]), answer)
+            return "id" not in message
+        return "id" not in message or (200 <= status < 300 and self._take(str(message["id"]), answer))
 
     def _take(self, request_id: str, answer: bytes) -> bool:
+        """Is this event over with? A refusal is not posted again as it is (C2A-030)."""
         try:
             value: object = msgspec.json.decode(answer)
         except msgspec.DecodeError:
             return False
         said = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-        result: object = said.get("result", said)
-        accepted = isinstance(result, dict) and cast("dict[str, Any]", result).get("accepted") is True
-        if accepted and self.link is not None:
-            self.link.answered(request_id, error=False)
-        return accepted
+        link, refused = self.link, isinstance(said.get("error"), dict)
+        if link is None or not (refused or accepts(said.get("result", said))):
+            return False
+        event_id = link.answered(request_id, error=refused)
+        if refused:
+            self._hub.host.refused(link, event_id, said["error"])
+        return True
 
 
 class Hooks:
@@ -134,12 +147,27 @@ class Hooks:
             except TacitError as error:
                 log.warning("a webhook was not started", extra={"fault": type(error).__name__})
 
+    async def back(self, group_id: str, session: str) -> None:
+        """The session's own connection ended: its webhook, if it has one, goes on."""
+        before = self._wires.get((group_id, session))
+        if before is None or self._hub.desk.is_closing or self._hub.host.link(group_id, session) is not None:
+            return
+        try:
+            await self._start(group_id, session, before.anew(), before.version)
+        except TacitError as error:
+            log.warning("a webhook was not started", extra={"fault": type(error).__name__})
+
     async def _start(self, group_id: str, session: str, wire: HookWire, version: str) -> None:
         agreement = full_agreement(version)
+        per_minute = await self._hub.desk.read(
+            lambda reader: Archive.on(reader, reader.group(group_id)).attention.settings.injected_per_minute
+        )
         # The wire itself keeps order and tries again; the link must not send beside it.
         agreement.capabilities["delivery"]["redelivery"] = False
-        link = Link(session, group_id, agreement, wire, per_minute=60, accepted=self._hub.host.accepted)
-        wire.link = link
+        link = Link(
+            session, group_id, agreement, wire, per_minute=per_minute, accepted=self._hub.host.accepted
+        )
+        wire.link, wire.version = link, version
         self._wires[group_id, session] = wire
         wire.start()
         await self._hub.host.attach(link)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention import records
 from tacit.attention.io.archive import Archive
@@ -139,7 +139,12 @@ class Host:
         return [link for (group, _session), link in self._links.items() if group == group_id]
 
     async def attach(self, link: Link) -> None:
-        """A session is here; the last connection wins. Everything that it has not accepted goes out again."""
+        """A session is here; the last connection wins. Everything that it has not accepted goes out again.
+
+        What is new while the agreement is written down waits in the ledger: the link is known only when the
+        older deliveries are first in its queue, so that none overtakes another (C2A-008).
+        """
+        await self.record_session(link)
         key = (link.group_id, link.session)
         before = self._links.pop(key, None)
         if before is not None:
@@ -148,7 +153,6 @@ class Host:
         self._links[key] = link
         self._see(link.group_id)
         self.presence(link.group_id, link.session, "online")
-        await self.record_session(link)
         self._enqueue(link.group_id, [("*", link.session)])
 
     def detach(self, link: Link) -> None:
@@ -199,7 +203,7 @@ class Host:
     def _called_back(self, landed: Landed) -> None:
         data = landed.found.data
         link = self.link(landed.group_id, str(data["session"]))
-        if link is None or data.get("disposition") != "superseded":
+        if link is None or data.get("disposition") != "superseded" or data.get("reported"):
             return
         self._enqueue(landed.group_id, [("-" + str(data["event_id"]), str(data["session"]))])
 
@@ -247,7 +251,9 @@ class Host:
 
     def _duties(self, attention: Attention, what: str, session: str) -> list[Duty]:
         if what == "*":
-            return attention.duties.waiting_of(session)
+            # First what was called back while the session was away, then what it has not had.
+            recalled = [attention.duties.get(one, session) for one in attention.recalled.get(session, ())]
+            return [*(duty for duty in recalled if duty is not None), *attention.duties.waiting_of(session)]
         found = attention.duties.get(what.removeprefix("-"), session)
         return [found] if found is not None else []
 
@@ -274,12 +280,33 @@ class Host:
 
     async def _append_accepted(self, key: tuple[str, str], event_ids: list[str]) -> None:
         group_id, session = key
-        record = records.Accepted(session=session, event_ids=event_ids, for_=[session])
+        # If this fails the event is sent once more after a reconnect, and the harness drops the repeat.
+        await self._append(group_id, records.Accepted(session=session, event_ids=event_ids, for_=[session]))
+
+    def refused(self, link: Link, event_id: str | None, error: object) -> None:
+        """A harness refused a delivery: it is not sent again as it is, and the audit has it (C2A-030)."""
+        number: object = cast("dict[str, Any]", error).get("code") if isinstance(error, dict) else None
+        audit = records.Audit(
+            what="delivery",
+            session=link.session,
+            event_id=event_id,
+            code="refused",
+            row="C2A-030",
+            details={"number": number} if isinstance(number, int) else {},
+            for_=[link.session],
+        )
+        self.spawn(self._append(link.group_id, audit))
+
+    async def _append(self, group_id: str, record: records.Record) -> None:
         try:
             await self._desk.append(submitted(group_id, [record])[0])
         except TacitError as error:
-            # Then the event is sent once more after a reconnect, and the harness drops the repeat.
-            log.warning("an acceptance was not written", extra={"fault": type(error).__name__})
+            log.warning("a record was not written", extra={"fault": type(error).__name__})
+
+    def pace(self, group_id: str, per_minute: int) -> None:
+        """The group's limit of injected events has changed (C2A-205)."""
+        for link in self.links(group_id):
+            link.pace(per_minute)
 
     def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
         """A message that is kept nowhere, to the sessions that are there."""

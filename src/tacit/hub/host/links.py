@@ -44,6 +44,11 @@ class Parcel:
     tries: int = 0
     due: float = 0.0
 
+    @property
+    def attempt(self) -> int:
+        """The number of the last try: what the ledger counts, and the tries on this connection."""
+        return int(self.params["reliability"]["attempt"]) + self.tries - 1
+
 
 class Link:
     """One session's connection after `initialize`."""
@@ -87,11 +92,18 @@ class Link:
         self._had[request_id] = attempt
         known = self._sent.get(request_id)
         if known is not None:
-            known.params, known.tries = params, 0
+            # Its number goes on from the last try: an attempt never counts backwards (C2A-041).
+            known.params, known.tries = params, max(0, known.attempt + 1 - attempt)
             self._send(known)
+            self._schedule()
             return
         self._queue = deque(one for one in self._queue if one.request_id != request_id)
         self._queue.append(Parcel(request_id, str(params["eventId"]), params))
+        self._pump()
+
+    def pace(self, per_minute: int) -> None:
+        """From now on so many in a minute."""
+        self._per_minute = per_minute
         self._pump()
 
     def _pump(self) -> None:
@@ -105,8 +117,7 @@ class Link:
 
     def _send(self, parcel: Parcel) -> None:
         parcel.tries += 1
-        attempt = int(parcel.params["reliability"]["attempt"]) + parcel.tries - 1
-        params = {**parcel.params, "reliability": {**parcel.params["reliability"], "attempt": attempt}}
+        params = {**parcel.params, "reliability": {**parcel.params["reliability"], "attempt": parcel.attempt}}
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": "chat/deliver", "params": params}
         if self.wants_answers:
             message["id"] = parcel.request_id
@@ -132,15 +143,19 @@ class Link:
                 self._send(parcel)
         self._pump()
 
-    def answered(self, request_id: str, *, error: bool) -> bool:
-        """The harness answered a delivery; a refusal is not sent again as it is (C2A-030)."""
+    def expects(self, request_id: str) -> bool:
+        """Is a delivery on its way that was neither answered nor called back?"""
+        return request_id in self._sent
+
+    def answered(self, request_id: str, *, error: bool) -> str | None:
+        """The harness answered a delivery; a refusal is not sent again as it is (C2A-030). Which event?"""
         parcel = self._sent.pop(request_id, None)
         if parcel is None:
-            return False
+            return None
         if not error:
             self._accepted(self, parcel.event_id)
         self._schedule()
-        return True
+        return parcel.event_id
 
     def cancel(self, request_id: str, event_id: str, reason: str) -> None:
         """Call a delivery back (C2A-179); one that never left is simply dropped."""

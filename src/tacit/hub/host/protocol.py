@@ -38,6 +38,11 @@ def error_message(call_id: object, refused: Refusal, number: int | None = None) 
     return {"jsonrpc": "2.0", "id": call_id, "error": body}
 
 
+def accepts(result: object) -> bool:
+    """Does a result of `chat/deliver` take the event in?"""
+    return isinstance(result, dict) and cast("dict[str, Any]", result).get("accepted") is True
+
+
 def internal(call_id: object) -> dict[str, Any]:
     """A fault of ours as a JSON-RPC answer."""
     data = {"code": "internal_error", "message": "a fault of the hub's own"}
@@ -79,9 +84,14 @@ class Conversation:
             self._wire.send(answer)
 
     def _answered(self, message: dict[str, Any]) -> None:
-        link = self.link
-        if link is None or not link.answered(str(message.get("id")), error="error" in message):
+        """Only a plain yes accepts; a refusal is written down, all else is tried again (C2A-030, C2A-160)."""
+        link, request_id = self.link, str(message.get("id"))
+        if link is None or not link.expects(request_id):
             log.debug("an answer to nothing was dropped")
+        elif "error" in message:
+            self._hub.host.refused(link, link.answered(request_id, error=True), message["error"])
+        elif accepts(message.get("result")):
+            link.answered(request_id, error=False)
 
     async def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """The one answer to a request."""
@@ -144,7 +154,7 @@ class Conversation:
         agreement = agree(params)
         if isinstance(agreement, Refusal):
             return agreement
-        resumed = await self._resumed(params)
+        resumed = await self._resumed(params, agreement)
         if resumed is not None:
             return resumed
         answer, per_minute = await self._hub.desk.read(lambda reader: self._welcome(reader, agreement))
@@ -157,13 +167,19 @@ class Conversation:
             accepted=self._hub.host.accepted,
         )
         if self._transport == "http":
-            await self._hub.host.record_session(self.link)
+            # A plain request beside a live connection changes nothing of what was agreed on that one.
+            if self._hub.host.link(self._group_id, self._session) is None:
+                await self._hub.host.record_session(self.link)
         else:
             await self._hub.host.attach(self.link)
         return answer
 
-    async def _resumed(self, params: dict[str, Any]) -> Refusal | None:
-        """A peer may say what it has; the host's own record decides about everything else (C2A-027)."""
+    async def _resumed(self, params: dict[str, Any], agreement: Agreement) -> Refusal | None:
+        """A peer may say what it has; the host's own record decides about everything else (C2A-027).
+
+        One that acknowledges speaks of that event alone, in the form in which it had it; one that does not
+        (C2A-020) has everything up to it.
+        """
         resume = params.get("resume")
         last = cast("dict[str, Any]", resume).get("lastAckedEventId") if isinstance(resume, dict) else None
         if last is None:
@@ -171,15 +187,16 @@ class Conversation:
 
         def query(reader: Reader) -> list[str] | None:
             archive = Archive.on(reader, reader.group(self._group_id))
-            if archive.readable(str(last), self._session) is None:
+            found = archive.found(str(last))
+            if found is None or not found.visible_to(self._session):
                 return None
             named = archive.attention.duties.get(str(last), self._session)
+            if named is None:
+                return []
+            if agreement.has("delivery", "ack"):
+                return [named.event_id] if named.live and not named.accepted and named.attempt == 1 else []
             waiting = archive.attention.duties.waiting_of(self._session)
-            return [
-                duty.event_id
-                for duty in waiting
-                if duty.event_id == last or (named is not None and duty.request_id <= named.request_id)
-            ]
+            return [duty.event_id for duty in waiting if duty.request_id <= named.request_id]
 
         known = await self._hub.desk.read(query)
         if known is None:

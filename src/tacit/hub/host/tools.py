@@ -54,10 +54,24 @@ class Tools:
                 group_id, lambda scene: self._write(scene, session, name, arguments, version)
             )
         except Refused as refused:
-            return from_ledger(refused)
+            answer = from_ledger(refused)
+            await self._audit(group_id, session, name, answer)
         if isinstance(answer, dict) and (aside := answer.pop("aside", None)) is not None:
             self.whisper(group_id, aside)
         return answer
+
+    async def _audit(
+        self, group_id: str, session: str, name: str, refused: Refusal | None, thread: str | None = None
+    ) -> None:
+        audit = records.Audit(
+            what=name,
+            session=session,
+            code=refused.code if refused is not None else None,
+            row=refused.row if refused is not None else None,
+            details={"thread": thread} if thread is not None else {},
+            for_=[session],
+        )
+        await self._desk.append(submitted(group_id, [audit])[0])
 
     async def _read(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
@@ -74,18 +88,11 @@ class Tools:
                     return pull.search(arguments)
 
         answer = await self._desk.read(query)
-        refused = answer if isinstance(answer, Refusal) else None
-        thread = answer.get("threadId") if isinstance(answer, dict) else None
-        audit = records.Audit(
-            what=name,
-            session=session,
-            code=refused.code if refused is not None else None,
-            row=refused.row if refused is not None else None,
-            details={"thread": thread} if thread is not None else {},
-            for_=[session],
-        )
-        await self._desk.append(submitted(group_id, [audit])[0])
-        return answer if isinstance(answer, Refusal) else {"ok": True, "untrusted": True, **answer}
+        if isinstance(answer, Refusal):
+            await self._audit(group_id, session, name, answer)
+            return answer
+        await self._audit(group_id, session, name, None, answer.get("threadId"))
+        return {"ok": True, "untrusted": True, **answer}
 
     def _write(
         self, scene: Scene, session: str, name: str, arguments: Mapping[str, Any], version: str

@@ -1,0 +1,1 @@
+"""Bridges: other protocols' clients in a room of ours."""

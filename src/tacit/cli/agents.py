@@ -1,0 +1,44 @@
+"""`tacit agents`: who is online, busy, owing what, spending what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+
+from tacit.cli import show
+from tacit.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@click.command()
+@click.argument("group")
+@pass_session
+def agents(session: Session, group: str) -> None:
+    """Who is online, busy, owing what, spending what."""
+    group_id = session.resolve_group(group)
+    found = session.hub(group_id).call("agents", {"group_id": group_id})
+    session.answer(found["agents"], lambda: session.out.print(_table(found["agents"])))
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    table = Table(
+        "agent", "roles", "status", "owes", "holds", "turns today", "tokens today", "cost today", box=None
+    )
+    for row in rows:
+        today: dict[str, Any] = row.get("today") or {}
+        cost = f"{today.get('cost', 0.0):.2f} {row.get('currency') or ''}".strip() if today else ""
+        table.add_row(
+            show.plain(str(row["actor_id"])),
+            show.plain(", ".join(row.get("roles") or ())),
+            show.plain(" ".join(filter(None, (row["status"], row.get("detail"))))),
+            str(len(row.get("owes") or ())),
+            str(len(row.get("claims") or ())),
+            str(today.get("turns", 0)),
+            str(today.get("tokens", 0)),
+            cost,
+        )
+    return table

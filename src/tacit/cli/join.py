@@ -1,0 +1,216 @@
+"""`tacit join`: run an agent in a room, or a team of them.
+
+The owner's token is needed once, to add the agent; from then on the agent's own is kept in its state
+folder, for this account's eyes only. Ctrl-C leaves cleanly: what is ready is still said, what is open is
+done next time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tacit.base.errors import Refused
+from tacit.cli import show
+from tacit.cli.session import Session, beside_hub, kept_tokens, pass_session
+from tacit.harness.budget import Budget
+from tacit.harness.drivers import catalogue
+from tacit.harness.team import Member, team_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.harness.io.harness import Harness
+    from tacit.harness.io.seat import Teller
+
+_DRIVERS: Final = [one.name for one in catalogue.CATALOGUE]
+_UNSAFE: Final = re.compile(r"[^\w.-]+")
+SAYS: Final[dict[str, str]] = {
+    "connected": "is in the room",
+    "disconnected": "lost the hub; coming back by itself",
+    "heard": "heard something ({policy}, {mode})",
+    "turn": "thinks (turn {turn_id}, {events} message(s))",
+    "posted": "replied",
+    "signalled": "answered with the signal {signal}",
+    "refused": "was not allowed to say it ({code})",
+    "claimed": "took it on",
+    "claim_lost": "left it to another agent",
+    "cancelled": "was told to drop a question",
+    "told": "{message}",
+    "budget": "{message}",
+    "given_up": "was given up: {reason}",
+    "fallen": "fell and will be started again: {reason}",
+    "stopped": "left",
+}
+"""What a person at the terminal is told, by what happened."""
+
+
+class Narrator:
+    """Tells what goes on: calm lines for people, one JSON value a line for programs."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._session = session
+        self._name = name
+
+    def __call__(self, what: str, **data: object) -> None:
+        """Something happened."""
+        if self._session.as_json:
+            self._session.print_json({"agent": self._name, "what": what, **data})
+        elif what == "turn_ended" and data.get("failure"):
+            self._say(f"had no luck with its model ({data['failure']})")
+        elif what in SAYS:
+            self._say(SAYS[what].format_map(data))
+
+    def _say(self, words: str) -> None:
+        self._session.out.print(f"[bold]{show.plain(self._name)}[/bold] {show.plain(words)}", soft_wrap=True)
+
+
+def state_folder(group_id: str, name: str) -> Path:
+    """Where an agent's harness keeps its memory."""
+    return beside_hub("join") / _UNSAFE.sub("_", group_id) / _UNSAFE.sub("_", name)
+
+
+def _token(session: Session, member: Member, group_id: str, state: Path) -> str:
+    """The agent's own token: kept here, or asked for in the owner's name."""
+    path = state / "token"
+    if path.exists():
+        return path.read_text(encoding="ascii").strip()
+    token = kept_tokens().get(session.url, {}).get(group_id, {}).get(member.name) or _added(
+        session, member, group_id
+    )
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(token + "\n")
+    return token
+
+
+def _added(session: Session, member: Member, group_id: str) -> str:
+    with session.owner() as owner:
+        known = {str(one["actor_id"]) for one in owner.group(group_id)["actors"]}
+        if member.name in known:
+            return str(owner.issue_token(group_id, member.name)["token"])
+        made = owner.add_actor(group_id, member.name, title=member.title, roles=list(member.roles))
+    if not session.as_json:
+        session.out.print(f"added [bold]{show.plain(member.name)}[/bold] to the group")
+    return str(made["token"])
+
+
+def _prepared(session: Session, member: Member) -> tuple[Callable[[Teller], Harness], Path]:
+    """Everything that can be wrong is found now, before anything runs."""
+    from tacit.harness.io.harness import Harness, Place
+
+    group_id = session.resolve_group(member.group)
+    state = state_folder(group_id, member.name)
+    options = catalogue.parse(
+        member.driver, member.options, state=str(state / "driver"), environment=os.environ
+    )
+    catalogue.build(member.driver, options)
+    place = Place(
+        session.url,
+        _token(session, member, group_id, state),
+        member.name,
+        state,
+        member.instructions,
+        options.directory,
+        member.time_limit,
+        member.budget,
+        member.claims,
+        frozenset(member.ambient),
+    )
+    return lambda tell: Harness(place, catalogue.build(member.driver, options), tell=tell), state
+
+
+async def _until_stopped(work: Any) -> None:
+    """Run something that has `run` and `stop`; Ctrl-C and TERM stop it, a second time at once."""
+    loop = asyncio.get_running_loop()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(one, work.stop)
+    try:
+        await work.run()
+    finally:
+        for one in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(one)
+
+
+@click.command()
+@click.argument("group", required=False)
+@click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent.")
+@click.option(
+    "--all", "team", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A team's file."
+)
+@click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added.")
+@click.option("--title", help="The name people see, when it is added.")
+@click.option("--instructions", type=click.File(), help="A file of standing instructions for the agent.")
+@click.option("--budget-usd", type=float, help="Dollars that it may spend in a day (UTC).")
+@click.option("--budget-tokens", type=int, help="Tokens that it may use in a day.")
+@click.option("--budget-turns", type=int, help="Turns that it may take in a day.")
+@click.option("--time-limit", type=float, default=1800.0, show_default=True, help="Seconds for one turn.")
+@click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
+@pass_session
+def join(session: Session, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
+    r"""Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`.
+
+    \b
+    tacit join Lobby --as ada --driver codex -- --cwd . --access write
+    tacit join Lobby --as bob --driver command -- ./answer.sh
+    tacit join --all team.toml
+    """
+    name, session.speaker = session.speaker, None
+    if team is not None:
+        if group or driver:
+            raise click.UsageError("--all takes everything from the file")
+        _run_team(session, team)
+        return
+    if not group or not name or not driver:
+        raise click.UsageError("say where, who and how: tacit join GROUP --as NAME --driver D")
+    member = Member(
+        name,
+        driver,
+        group,
+        tuple(given["words"]),
+        tuple(given["roles"]),
+        given["title"],
+        given["instructions"].read() if given["instructions"] else "",
+        Budget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
+        given["time_limit"],
+        not given["no_claim"],
+    )
+    make, _ = _prepared(session, member)
+    harness = make(Narrator(session, name))
+    if not session.as_json:
+        session.out.print(f"{show.plain(name)} joins {show.plain(group)} with {driver}. Leave with Ctrl-C.")
+    _loop(harness)
+
+
+def _run_team(session: Session, path: Path) -> None:
+    from tacit.harness.io.supervisor import Post, Supervisor
+
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Refused("invalid_request", f"{path.name} is not TOML") from error
+    posts: list[Post] = []
+    for member in team_of(document):
+        make, state = _prepared(session, member)
+        posts.append(Post(member.name, make, state / "agent.log"))
+    supervisor = Supervisor(posts, lambda name: Narrator(session, name))
+    if not session.as_json:
+        session.out.print(f"{len(posts)} agents join. Leave with Ctrl-C.")
+    _loop(supervisor)
+    for error in supervisor.failed.values():
+        raise error
+
+
+def _loop(work: Any) -> None:
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_until_stopped(work))

@@ -1,0 +1,72 @@
+"""What an agent spends, and when it must stop: tokens and dollars for an event, an agent, a day (UTC).
+
+Sums and limits over values. A limit that is reached stops further turns until the next day; the reason is
+written for whoever waits. Knows nothing of prices: drivers say what a turn cost, or nobody does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tacit.base.moment import SECOND, Moment, rfc3339
+
+if TYPE_CHECKING:
+    from tacit.harness.drivers.port import Usage
+
+DAY: Final = 86_400 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What was spent, in turns, tokens and dollars."""
+
+    turns: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    cost_usd: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens together."""
+        return self.tokens_in + self.tokens_out
+
+    def and_turn(self, usage: Usage, cost_usd: float | None) -> Spending:
+        """With one more turn."""
+        return Spending(
+            self.turns + 1,
+            self.tokens_in + usage.input,
+            self.tokens_out + usage.output,
+            self.tokens_cached + usage.cached,
+            self.cost_usd + (cost_usd or 0.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an owner allows for a day; None is no limit."""
+
+    turns: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+    def used_up(self, spent: Spending) -> str:
+        """Which limit is reached, in words; empty while none is."""
+        if self.cost_usd is not None and spent.cost_usd >= self.cost_usd:
+            return f"the day's budget of ${self.cost_usd:.2f} is used up"
+        if self.tokens is not None and spent.tokens >= self.tokens:
+            return f"the day's budget of {self.tokens} tokens is used up"
+        if self.turns is not None and spent.turns >= self.turns:
+            return f"the day's budget of {self.turns} turns is used up"
+        return ""
+
+
+def day_of(now: Moment) -> str:
+    """The day that a turn is counted for, such as `2026-01-13`."""
+    return rfc3339(now)[:10]
+
+
+def next_day(now: Moment) -> Moment:
+    """When the next day begins."""
+    return Moment((now // DAY + 1) * DAY)

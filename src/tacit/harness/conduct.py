@@ -1,0 +1,475 @@
+"""Conduct: what an agent does about everything it hears, one thing at a time.
+
+Rows: C2A-080 to C2A-087, C2A-090, C2A-163, C2A-180, C2A-185, C2A-187, C2A-188, C2A-219. Each method takes one
+input and gives the effects to carry out, in order. There is one turn at a time; questions wait until they are
+whole. Holds state in memory only: what must survive is in the effects. The time is an argument; ids are made
+of other ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.compose import Late, late_fragment
+from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.values import Directedness, Mode, Policy, Priority, Reason
+from tacit.base.moment import SECOND, Moment
+from tacit.harness import outcome as outcomes
+from tacit.harness import question as questions
+from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
+from tacit.harness.effects import (
+    Abort,
+    Begin,
+    Claim,
+    Defer,
+    Effect,
+    Join,
+    React,
+    Return,
+    Settle,
+    Spent,
+    Steer,
+    Turn,
+)
+from tacit.harness.prompt import inserted_block, more_block
+from tacit.harness.question import Question, key_of
+from tacit.harness.running import Running, has_effects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tacit.client.delivered import Delivered
+    from tacit.harness.drivers.port import TurnOutcome
+
+INTERRUPT_AFTER: Final = 10 * SECOND
+"""How long an urgent event waits for a tool boundary (C2A-219)."""
+GONE: Final = 1_000
+"""How many cancelled events are remembered that were nowhere to be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What holds for an agent: what its driver can do and what its owner allows."""
+
+    steers: bool = False
+    inserts: bool = False
+    boundaries: bool = False
+    interrupt: bool = True
+    """Was aborting a generation for urgency agreed with the hub?"""
+    claims_roles: bool = True
+    """Claim what is put up for one of the agent's roles, without asking the model."""
+    ambient: frozenset[str] = frozenset()
+    """Conversations whose ambient traffic the owner explicitly lets through (C2A-080)."""
+
+
+class Conduct:
+    """One agent's conduct."""
+
+    def __init__(self, manners: Manners, settings: Settings = DEFAULTS) -> None:
+        self.manners = manners
+        self.settings = settings
+        self.running: Running | None = None
+        self.paused_until: Moment | None = None
+        self.pause_reason = ""
+        self._questions: list[Question] = []
+        self._knocks: list[Delivered] = []
+        self._digests: list[Delivered] = []
+        self._runs: dict[str, int] = {}
+        self._since: dict[str, int] = {}
+        self._gone: dict[str, None] = {}
+
+    # -- what is heard
+
+    def heard(self, event: Delivered, now: Moment, *, claimed: bool = False, runs: int = 0) -> list[Effect]:
+        """A delivery, accepted and stored; `runs` it has behind it when it was deferred and comes again."""
+        if runs:
+            self._runs[event.event_id] = self._since[event.event_id] = runs
+        if event.event_id in self._gone:
+            return [Settle(event.event_id, "superseded")]
+        if not claimed and not self._is_for_the_model(event):
+            return [Settle(event.event_id)]
+        if event.reason == Reason.CANCELLATION and event.directedness is Directedness.TO_ME:
+            return self._called_off(event, now)
+        if event.mode is Mode.DIGEST:
+            self._digests.append(event)
+            return []
+        if event.mode is Mode.NOTIFY and event.policy is not Policy.MUST_RESPOND:
+            return self._knocked(event)
+        effects = self._deferred(event)
+        if event.supersedes is not None and (found := self._take_out(event.supersedes)) is not None:
+            self._questions.append(questions.added(found, event, now))
+        elif (
+            (running := self.running) is not None
+            and not running.is_ending
+            and running.holds(event.supersedes or "")
+        ):
+            effects += self._withdraw(running, event.supersedes or "", event, now)
+        elif event.mode is Mode.BUFFERED:
+            effects += self._fragment(event, now)
+        else:
+            effects += self._at_once(event, now)
+        return [*effects, *self.due(now)]
+
+    def cancelled(self, event_id: str, now: Moment) -> list[Effect]:
+        """The hub takes an event back: no later outbound action for it (C2A-180)."""
+        gone = [one for one in (*self._knocks, *self._digests) if one.event_id == event_id]
+        if gone:
+            self._knocks = [one for one in self._knocks if one.event_id != event_id]
+            self._digests = [one for one in self._digests if one.event_id != event_id]
+            return [Settle(event_id, "superseded")]
+        if (found := self._take_out(event_id)) is not None:
+            left = questions.withdrew(found, event_id)
+            if left.live or left.window is not None:
+                self._questions.append(left)
+            return [Settle(event_id, "superseded"), *self.due(now)]
+        running = self.running
+        if running is None or running.is_ending or not running.holds(event_id):
+            self._forget(event_id)
+            return []
+        if running.has_spoken:
+            return []
+        if any(one.event_id == event_id for one in running.inserted):
+            running.inserted = [one for one in running.inserted if one.event_id != event_id]
+            return [Settle(event_id, "superseded")]
+        return [Settle(event_id, "superseded"), *self._withdraw(running, event_id, None, now)]
+
+    def typing(self, conversation: str, author: str, now: Moment, *, typing: bool) -> None:
+        """Somebody writes: a question of theirs is held open (C2A-084)."""
+        self._questions = [
+            questions.typed(one, now, typing=typing) if one.key[:2] == (author, conversation) else one
+            for one in self._questions
+        ]
+
+    def steered(self, event: Delivered, now: Moment, *, taken: bool) -> list[Effect]:
+        """Whether the driver could give an event to the running turn."""
+        if event.event_id in self._gone:
+            return [Settle(event.event_id, "superseded")]
+        running = self.running
+        if taken and running is not None and not running.is_ending:
+            if event.mode is not Mode.IMMEDIATE and running.question.key == key_of(event):
+                running.question = replace(running.question, events=(*running.question.events, event))
+                running.turn = replace(running.turn, events=(*running.turn.events, event))
+            else:
+                running.inserted.append(event)
+            return [Join(running.turn.id, (event,))]
+        if taken:
+            # The turn is over or ending: whether its last words knew of the event cannot be told.
+            return [*self._ask(questions.asked(event, now)), *self.due(now)]
+        if event.mode is Mode.IMMEDIATE and running is not None and not running.is_ending:
+            return self._wait_for_boundary(running, event, now)
+        return [*self._late(event, now), *self.due(now)]
+
+    # -- the running turn
+
+    def tool_started(self, call_id: str, name: str) -> None:
+        """A tool call began."""
+        if self.running is not None:
+            self.running.tools[call_id] = has_effects(name)
+            self.running.side_effects |= has_effects(name)
+
+    def boundary(self, call_id: str, now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
+        """A tool call ended: what the model does next, and what follows."""
+        running = self.running
+        if running is None:
+            return Proceed(), []
+        running.tools.pop(call_id, None)
+        if running.is_ending and not running.is_in_effect:
+            running.told_driver = True
+            return Stop(), []
+        if not running.waiting:
+            return Proceed(), []
+        is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
+        if self.manners.inserts:
+            events, running.waiting = tuple(running.waiting), []
+            running.inserted += events
+            running.interrupt_at = None
+            return Insert(inserted_block(events)), [Join(running.turn.id, events)]
+        if self._may_restart(running) or (is_ripe and not running.is_in_effect):
+            effects = self._give_way(running, now)
+            running.told_driver = True
+            return Stop(), [one for one in effects if not isinstance(one, Abort)]
+        return Proceed(), []
+
+    def ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
+        """The driver is done with the turn."""
+        running, self.running = self.running, None
+        if running is None:
+            return []
+        how = "aborted" if running.is_ending else (outcome.failure.code if outcome.failure else "done")
+        spent = Spent(running.turn, outcome.usage, outcome.cost_usd, (now - running.began) // 1000, how)
+        effects: list[Effect] = [spent]
+        if not running.is_ending:
+            effects += self._finished(running, outcome, now)
+        for event in running.waiting:
+            self._ask(questions.asked(event, now))
+        for event in running.inserted:
+            effects += self._after_insert(running, event, now)
+        for effect in effects:
+            if isinstance(effect, Settle):
+                self._runs.pop(effect.event_id, None)
+        return [*effects, *self.due(now)]
+
+    # -- time
+
+    def due(self, now: Moment) -> list[Effect]:
+        """What the time asks for: an interruption, or the next turn."""
+        running = self.running
+        if running is not None:
+            ripe = running.interrupt_at is not None and now >= running.interrupt_at
+            if ripe and not running.is_ending and not running.is_in_effect:
+                return self._give_way(running, now)
+            return []
+        if self.paused_until is not None:
+            if now < self.paused_until:
+                return []
+            self.paused_until = None
+        return self._begin_next(now)
+
+    @property
+    def next_due(self) -> Moment | None:
+        """When `due` has something to do if nothing else happens; None when never."""
+        if self.running is not None:
+            waits = self.running.interrupt_at is not None and not self.running.is_in_effect
+            return self.running.interrupt_at if waits and not self.running.is_ending else None
+        times = [questions.closes_at(one, self.settings) for one in self._questions]
+        if not times:
+            return None
+        return Moment(max(min(times), self.paused_until or 0))
+
+    def pause(self, until: Moment, reason: str) -> list[Effect]:
+        """No further turns until then; whoever is owed an answer is told why."""
+        self.paused_until, self.pause_reason = until, reason
+        owed = [
+            one for question in self._questions for one in question.live if one.policy is Policy.MUST_RESPOND
+        ]
+        return [effect for one in owed for effect in self._deferred(one)]
+
+    def restore(self, waiting: Iterable[tuple[Delivered, str, int, int]], now: Moment) -> None:
+        """What an earlier process left: each event with its last turn, failed attempts and runs."""
+        turns: dict[str, list[tuple[Delivered, int]]] = {}
+        for event, turn_id, attempts, runs in waiting:
+            self._runs[event.event_id] = runs
+            if event.mode is Mode.DIGEST:
+                self._digests.append(event)
+            elif event.mode is Mode.NOTIFY and event.policy is not Policy.MUST_RESPOND:
+                self._knocks.append(event)
+            else:
+                turns.setdefault(turn_id or f"?{key_of(event)}", []).append((event, attempts))
+        for rows in turns.values():
+            events = tuple(event for event, _ in rows)
+            note = "You may have begun on this before; check what is done already." if rows[0][1] else ""
+            attempt = 1 + max(failed for _, failed in rows)
+            self._questions.append(
+                Question(key_of(events[-1]), events, attempt=attempt, not_before=now, note=note)
+            )
+
+    @property
+    def owed(self) -> int:
+        """How many questions wait, running ones included."""
+        return len(self._questions) + (self.running is not None)
+
+    # -- inside
+
+    def _is_for_the_model(self, event: Delivered) -> bool:
+        """Only what is pushed reaches a model, and of that no ambient traffic (C2A-003, C2A-080, C2A-091)."""
+        if event.mode in {Mode.SILENT, Mode.TOOL_MAILBOX}:
+            return False
+        if event.mode in {Mode.NOTIFY, Mode.DIGEST} or event.policy is Policy.MUST_RESPOND:
+            return True
+        aimed = event.directedness in {Directedness.TO_ME, Directedness.TO_MY_ROLE}
+        return aimed or event.conversation in self.manners.ambient
+
+    def _knocked(self, event: Delivered) -> list[Effect]:
+        """A knock waits for the next turn; work put up for a role is taken on first (C2A-071, C2A-090)."""
+        wanted = event.policy is Policy.MAY_RESPOND and event.reason == Reason.ROLE_MENTION
+        if self.manners.claims_roles and wanted and self.paused_until is None:
+            return [Claim(event)]
+        self._knocks.append(event)
+        return []
+
+    def _deferred(self, event: Delivered) -> list[Effect]:
+        if self.paused_until is None or event.policy is not Policy.MUST_RESPOND:
+            return []
+        return [Defer(event.event_id, self.pause_reason, self.paused_until)]
+
+    def _fragment(self, event: Delivered, now: Moment) -> list[Effect]:
+        running = self.running
+        if running is not None and not running.is_ending and running.question.key == key_of(event):
+            if self.manners.steers and not running.has_spoken:
+                return [Steer(running.turn.id, event, more_block([event]))]
+            return self._late(event, now)
+        for place, question in enumerate(self._questions):
+            if questions.takes(question, event, now, self.settings):
+                self._questions[place] = questions.added(question, event, now)
+                return []
+        return self._ask(questions.begun(event, now))
+
+    def _late(self, event: Delivered, now: Moment) -> list[Effect]:
+        """A fragment while the model thinks: restart with it, or a turn of its own (C2A-188)."""
+        running = self.running
+        if running is None or running.is_ending or not self._may_restart(running):
+            return self._ask(questions.begun(event, now))
+        return self._end_turn(running, questions.reopened(running.question, event, now))
+
+    def _at_once(self, event: Delivered, now: Moment) -> list[Effect]:
+        """Immediate content, or a knock that obliges: no compose window (C2A-081)."""
+        running = self.running
+        if running is None or running.is_ending or event.mode is not Mode.IMMEDIATE:
+            return self._ask(questions.asked(event, now))
+        if self.manners.steers:
+            return [Steer(running.turn.id, event, inserted_block([event]))]
+        return self._wait_for_boundary(running, event, now)
+
+    def _wait_for_boundary(self, running: Running, event: Delivered, now: Moment) -> list[Effect]:
+        running.waiting.append(event)
+        if event.priority is Priority.URGENT and self.manners.interrupt and running.interrupt_at is None:
+            running.interrupt_at = Moment(now + INTERRUPT_AFTER)
+        return []
+
+    def _called_off(self, event: Delivered, now: Moment) -> list[Effect]:
+        """Somebody calls work off: what runs or waits for that place ends, and a signal says so (C2A-082)."""
+        effects: list[Effect] = []
+        for question in [one for one in self._questions if _concerns(event, one)]:
+            self._questions.remove(question)
+            effects += [Settle(one.event_id, "superseded") for one in question.live]
+        running = self.running
+        if running is not None and not running.is_ending and _concerns(event, running.question):
+            effects += [Settle(one.event_id, "superseded") for one in running.question.live]
+            effects += self._end_turn(running, None)
+        if event.policy is Policy.MUST_NOT_RESPOND:
+            return [*effects, Settle(event.event_id, "ignored"), *self.due(now)]
+        if not effects:
+            # Nothing of ours is under way: the model may know what is meant.
+            return [*self._deferred(event), *self._at_once(event, now), *self.due(now)]
+        return [*effects, React(event.event_id, "done"), Settle(event.event_id), *self.due(now)]
+
+    def _withdraw(
+        self, running: Running, event_id: str, instead: Delivered | None, now: Moment
+    ) -> list[Effect]:
+        """Part of the running question was taken back or rewritten before anything was said (C2A-185)."""
+        left = questions.withdrew(running.question, event_id)
+        if instead is not None:
+            return self._end_turn(running, questions.reopened(left, instead, now))
+        # An edit follows its cancellation at once; what is left waits for it in an open window.
+        return self._end_turn(running, questions.reopened(left, None, now) if left.live else None)
+
+    def _may_restart(self, running: Running) -> bool:
+        late = late_fragment(
+            sent=running.has_spoken,
+            side_effects=running.side_effects,
+            restarts=running.question.restarts,
+            settings=self.settings,
+        )
+        return late is Late.RESTART and not running.is_ending
+
+    def _give_way(self, running: Running, now: Moment) -> list[Effect]:
+        """The running turn ends for what is urgent; unless it has spoken it comes again later (C2A-219)."""
+        waiting, running.waiting = running.waiting, []
+        for event in waiting:
+            self._ask(questions.asked(event, now))
+        again = None
+        if not running.has_spoken:
+            note = "You were interrupted on this; check what is done already." if running.side_effects else ""
+            again = replace(
+                running.question, restarts=running.question.restarts + 1, not_before=now, note=note
+            )
+        return self._end_turn(running, again)
+
+    def _end_turn(self, running: Running, again: Question | None) -> list[Effect]:
+        """Abort what runs; a side-effecting call is let to its end (C2A-180)."""
+        running.is_ending = True
+        running.interrupt_at = None
+        self._show_again(running)
+        if again is not None:
+            self._questions.append(again)
+        returned = tuple(one.event_id for one in again.live) if again is not None else ()
+        effects: list[Effect] = [Return(returned)] if returned else []
+        if running.is_in_effect and self.manners.boundaries:
+            return effects
+        running.told_driver = True
+        return [*effects, Abort(running.turn.id)]
+
+    def _forget(self, event_id: str) -> None:
+        """It is on its way to us or from us: when it comes by, it is gone."""
+        self._gone[event_id] = None
+        while len(self._gone) > GONE:
+            del self._gone[next(iter(self._gone))]
+
+    def _ask(self, question: Question) -> list[Effect]:
+        self._questions.append(question)
+        return []
+
+    def _take_out(self, event_id: str) -> Question | None:
+        for place, question in enumerate(self._questions):
+            if question.holds(event_id):
+                return self._questions.pop(place)
+        return None
+
+    def _finished(self, running: Running, outcome: TurnOutcome, now: Moment) -> list[Effect]:
+        found = outcomes.ended(running, outcome)
+        if not isinstance(found, outcomes.Again):
+            shown = (*running.turn.knocks, *running.turn.digests)
+            return [*found, *(Settle(one.event_id) for one in shown)]
+        later = Moment(now + int(found.pause * SECOND))
+        again = replace(running.question, attempt=running.question.attempt + 1, not_before=later)
+        self._questions.append(again)
+        self._show_again(running)
+        return [Return(tuple(one.event_id for one in again.live), failed=True)]
+
+    def _after_insert(self, running: Running, event: Delivered, now: Moment) -> list[Effect]:
+        """An event that came in at a boundary: answered there, or a question of its own."""
+        acts = running.acts
+        if event.event_id in acts.replied | acts.discharged:
+            return [Settle(event.event_id)]
+        if event.policy is not Policy.MUST_RESPOND:
+            return [Settle(event.event_id, "ignored")]
+        self._questions.append(
+            replace(
+                questions.asked(event, now),
+                note="This was shown to you in your last turn and waits for a reply.",
+            )
+        )
+        return [Return((event.event_id,))]
+
+    def _begin_next(self, now: Moment) -> list[Effect]:
+        for question in sorted(self._questions, key=_order(self.settings)):
+            if questions.closes_at(question, self.settings) > now:
+                continue
+            self._questions.remove(question)
+            whole = questions.closed(question)
+            if not question.live:
+                continue
+            carrier = whole.carrier.event_id
+            run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
+            since = self._since.get(carrier, 0)
+            turn = Turn(
+                f"{carrier}.{run}",
+                whole.events,
+                tuple(self._knocks),
+                tuple(self._digests),
+                whole.attempt,
+                whole.note,
+                f"{carrier}.{since}",
+                run - since,
+            )
+            self._knocks, self._digests = [], []
+            self.running = Running(turn, whole, now)
+            return [Begin(turn)]
+        return []
+
+    def _show_again(self, running: Running) -> None:
+        """Knocks and digests of a run that does not count wait for the next one."""
+        self._knocks = [*running.turn.knocks, *self._knocks]
+        self._digests = [*running.turn.digests, *self._digests]
+
+
+def _concerns(event: Delivered, question: Question) -> bool:
+    """Is this the work that a call-off means? Its place, or anything of the same author said to the agent."""
+    author, conversation, _ = question.key
+    return conversation == event.conversation or author == event.author.id
+
+
+def _order(settings: Settings) -> Callable[[Question], tuple[bool, int]]:
+    """Pressing questions first, then those that were whole first."""
+    return lambda one: (not one.is_pressing, questions.closes_at(one, settings))

@@ -1,0 +1,157 @@
+"""What the demo's agents say: plain functions from what they were shown to what they do.
+
+They are no models and say so. Together they let a newcomer see a mention, a role that one of two takes, a
+knock, silence, a message typed in pieces and read as one, and an exchange in circles that is stopped. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tacit.harness.prompt import EVENT, MESSAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The event of a turn, as it stood in the prompt."""
+
+    event_id: str
+    author: str
+    by_agent: bool
+    reason: str
+    text: str
+
+    @property
+    def lines(self) -> int:
+        """How many messages were merged into it, at most."""
+        return len([line for line in self.text.splitlines() if line.strip()])
+
+
+@dataclass(frozen=True, slots=True)
+class Does:
+    """What an agent does in a turn: calls of tools, then words; no words is silence."""
+
+    text: str = ""
+    calls: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
+
+
+Script = Callable[[Shown], Does]
+"""From the event of a turn to what the agent does."""
+
+SILENCE: Final = Does()
+_HEADER: Final = re.compile(r"^(event_id|author|reason): (.*)$", re.MULTILINE)
+
+
+def shown_in(prompt: str) -> Shown | None:
+    """The event that a prompt asks about; None when it only tells of something."""
+    start = prompt.rfind(f"{EVENT}\n")
+    head, found, text = prompt[start:].partition(f"\n\n{MESSAGE}\n")
+    if start < 0 or not found:
+        return None
+    parts = dict(_HEADER.findall(head))
+    kind, _, name = parts.get("author", "").partition(":")
+    return Shown(parts.get("event_id", ""), name, kind == "agent", parts.get("reason", ""), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One scripted agent: its name, roles and script."""
+
+    name: str
+    title: str
+    roles: tuple[str, ...]
+    script: Script
+
+
+WELCOME: Final = """Hello! I am maya, a scripted agent; kit and rio are here too. No model runs here: it is \
+for looking around. Try these, one after the other, and click on the line under each message to see who was \
+asked and why:
+
+- `@maya what is this place?`: one is named, one answers
+- `@backend who can look at a slow query?`: two could, one takes it, the other is only knocked at
+- `nice weather today`: said to nobody, so nobody answers
+- `@maya`, then two or three more short lines in a row: they are read as one message
+- `@kit please argue with rio`: two agents who would go on for ever, and do not"""
+
+_WHY: Final = (
+    "For every message the hub decides, for each agent, whether it is aimed at it and whether a reply is "
+    "owed, allowed or forbidden. The others could see it, and seeing is no reason to answer. The line under "
+    "the message, or `tacit why`, names the rule for each of us."
+)
+_WHAT: Final = (
+    "A room where people and agents talk without talking over each other. Everything said is an event in a "
+    "ledger; who must, may or must not answer is decided by rules that you can look up; and one question "
+    "gets one answer."
+)
+_HOW: Final = (
+    "To bring a real one: `tacit join Lobby --as ada --driver codex`, or `--driver claude`, or any program "
+    "with `--driver command -- ./answer.sh`."
+)
+_ANSWERS: Final = (
+    (re.compile(r"\b(why|quiet|silent|nobody|others?)\b", re.IGNORECASE), _WHY),
+    (re.compile(r"\b(agents?|codex|claude|join|add|real)\b", re.IGNORECASE), _HOW),
+    (re.compile(r"\b(what|place|tacit|here)\b", re.IGNORECASE), _WHAT),
+)
+_USUAL: Final = (
+    "I only know a few lines by heart: ask me what this place is, why the others stay quiet, or how to bring "
+    "a real agent."
+)
+
+
+def maya(shown: Shown) -> Does:
+    """The guide: she explains the room."""
+    answer = next((text for pattern, text in _ANSWERS if pattern.search(shown.text)), _USUAL)
+    if shown.lines > 1:
+        answer = f"You wrote {shown.lines} lines, I waited and read them as one. {answer}"
+    return Does(answer)
+
+
+_STATEMENTS: Final = (
+    "Tabs, clearly. Would you indent a poem with spaces?",
+    "A poem has no linter, so would you not rather keep one width everywhere?",
+    "One width for whom: the reader, or the one who sold you that monitor?",
+    "The reader scrolls sideways either way; shall we count her sighs?",
+    "Sighs are a fine metric, but who maintains the dashboard?",
+    "You do, since you brought it up; can I see it by Thursday?",
+    "Thursday is taken by the retrospective on commas, or did you forget?",
+    "I forgot nothing, I archived it; where do you keep yours?",
+)
+_ARGUES: Final = re.compile(r"\b(argue|argument|debate|discuss|fight|quarrel)\b", re.IGNORECASE)
+
+
+def _arguing(shown: Shown, other: str) -> Does | None:
+    """A question back to the other one, for as long as the room lets them."""
+    if not shown.by_agent and not _ARGUES.search(shown.text):
+        return None
+    said = shown.text.strip()
+    words = _STATEMENTS[(_STATEMENTS.index(said) + 1) % len(_STATEMENTS) if said in _STATEMENTS else 0]
+    return Does(calls=(("chat_send_message", {"content": words, "mentions": [f"agent:{other}"]}),))
+
+
+def _worker(name: str, other: str) -> Script:
+    def script(shown: Shown) -> Does:
+        argued = _arguing(shown, other)
+        if argued is not None:
+            return argued
+        if shown.reason in {"role_mention", "assignment"}:
+            return Does(
+                f"I took this one, so {other} stays at the knock. If I were real I would open the log of "
+                "slow queries now; as it is, look at the line under your message: it says who was offered "
+                "this and who took it."
+            )
+        return Does(
+            f"Here I am: {name}, scripted, good at little. Ask @backend something and see which of us takes "
+            f"it, or ask me to argue with {other}."
+        )
+
+    return script
+
+
+CAST: Final = (
+    Part("maya", "Maya", ("guide",), maya),
+    Part("kit", "Kit", ("backend",), _worker("kit", "rio")),
+    Part("rio", "Rio", ("backend", "qa"), _worker("rio", "kit")),
+)

@@ -1,0 +1,443 @@
+"""The harness: one agent in one room, from the line to the model and back, for as long as it is asked to run.
+
+Rows: C2A-080, 082, 160, 162, 163, 167, 180, 201, 219. Composition and order only: an input is judged by
+`tacit.harness.conduct` under one lock, what must survive is written, and only then is anything done.
+Nothing that matters is in memory alone: killed at any moment it carries on from its store, and says
+nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit import __version__
+from tacit.attention.values import EXPOSURE, STRENGTH, Mode, Policy
+from tacit.base.errors import Bug, Refused, TacitError, Unavailable
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import Moment, rfc3339
+from tacit.client.delivered import Delivered, delivered
+from tacit.client.errors import OutcomeUnknown
+from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing
+from tacit.client.repeating import passes
+from tacit.client.session import AgentSession, Habits
+from tacit.harness import chat_tools
+from tacit.harness.budget import Budget, day_of, next_day
+from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.drivers.port import Failure, FailureKind, Standing, TurnOutcome, TurnRequest
+from tacit.harness.effects import (
+    Abort,
+    Begin,
+    Claim,
+    Defer,
+    Effect,
+    Post,
+    Postpone,
+    React,
+    Settle,
+    Spent,
+    Steer,
+    Tell,
+    Turn,
+)
+from tacit.harness.gate import Memory, settings_of
+from tacit.harness.io.eye import Eye
+from tacit.harness.io.keeping import keep
+from tacit.harness.io.model_calls import ModelCalls
+from tacit.harness.io.posting import REST, Posting
+from tacit.harness.io.preparing import prepared
+from tacit.harness.io.recovery import recovered
+from tacit.harness.io.seat import Seat, Teller, tell_nobody
+from tacit.harness.io.store import Store, Writing
+from tacit.harness.io.tool_door import ToolDoor
+from tacit.harness.prompt import standing_rules, turn_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.base.ports import Clock
+    from tacit.harness.drivers.port import Driver
+
+TIDY_EVERY: Final = 1_000
+"""Deliveries after which old ones are forgotten."""
+STOP_WITHIN: Final = 3.0
+"""Seconds in which what is in the outbox may still leave when the harness is asked to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which agent, where, and what its owner allows."""
+
+    url: str
+    token: str
+    name: str
+    state: Path
+    instructions: str = ""
+    directory: str | None = None
+    time_limit: float = 1800.0
+    budget: Budget = Budget()
+    claims_roles: bool = True
+    ambient: frozenset[str] = frozenset()
+    habits: Habits = Habits(name="tacit-harness", version=__version__)
+
+
+class Harness:
+    """One agent's harness."""
+
+    def __init__(
+        self, place: Place, driver: Driver, *, clock: Clock | None = None, tell: Teller = tell_nobody
+    ) -> None:
+        self.place = place
+        self._driver = driver
+        self._clock = clock or SystemClock()
+        self._tell = tell
+        self._one = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._known: dict[str, tuple[str, str, str]] = {}
+        self._prompt_bytes: dict[str, int] = {}
+        self._paused_for = ""
+        self._taken = 0
+
+    def stop(self) -> None:
+        """Ask it to end; `run` returns when it has."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Until `stop`. `Refused`: the hub or the driver does not want it; `Unavailable`: cannot start."""
+        self.place.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = FolderLock(self.place.state, purpose=f"tacit join as {self.place.name}")
+        try:
+            store = Store(self.place.state / "harness.db")
+            try:
+                await self._run(store)
+            finally:
+                store.close()
+        finally:
+            lock.release()
+
+    async def _run(self, store: Store) -> None:
+        place, traits = self.place, self._driver.traits
+        self._known = store.known()
+        manners = Manners(
+            traits.steers,
+            traits.inserts,
+            traits.boundaries,
+            claims_roles=place.claims_roles,
+            ambient=place.ambient,
+        )
+        self._conduct = Conduct(manners)
+        session = AgentSession(place.url, place.token, habits=place.habits, known=self._is_repeat)
+        self._seat = seat = Seat(place.name, session, store, Memory(place.name), self._clock, self._tell)
+        self._posting = Posting(seat)
+        self._calls = ModelCalls(seat, self._conduct, self._posting, self._one)
+        try:
+            async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
+                rules = standing_rules(place.name, place.instructions)
+                self._standing = Standing(rules, (door.program,), place.directory)
+                await self._driver.start(self._standing, store.note("session"))
+                self._tell("started", driver=traits.name)
+                await self._live(seat)
+        finally:
+            await self._driver.close()
+
+    async def _live(self, seat: Seat) -> None:
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                await self._step(lambda now: recovered(seat, self._conduct, now))
+                await seat.write(lambda writing: writing.forget(self._clock.now()))
+                hearing = tasks.create_task(self._hear(), name="hear")
+                timing = tasks.create_task(self._keep_time(), name="time")
+                posting = tasks.create_task(self._posting.run(), name="post")
+                seat.outgoing.set()
+                self._check_budget(self._clock.now())
+                await self._stopping.wait()
+                hearing.cancel()
+                timing.cancel()
+                await self._leave()
+                posting.cancel()
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
+
+    async def _leave(self) -> None:
+        """Say what is ready, tell the hub, end. A turn under way is begun again by the next process."""
+        await self._driver.close()
+        try:
+            async with asyncio.timeout(STOP_WITHIN):
+                if self._seat.session.agreed is not None:
+                    await self._posting.drain()
+                    await self._seat.session.notify("notifications/status", status="stopped")
+        except TimeoutError:
+            self._tell("left_in_outbox")
+        self._tell("stopped")
+
+    # -- inputs
+
+    async def _step(self, work: Callable[[Moment], list[Effect]]) -> None:
+        """One input: judged, written, then acted on."""
+        async with self._one:
+            now = self._clock.now()
+            effects = work(now)
+            await self._keep(effects, now)
+        self._act(effects)
+        self._changed.set()
+
+    async def _hear(self) -> None:
+        async for item in self._seat.session.incoming():
+            await self._heard(item)
+        raise Unavailable("the session with the hub has ended")
+
+    async def _heard(self, item: Incoming) -> None:
+        match item:
+            case Delivery():
+                await self._delivered(item)
+            case Cancelled():
+                event_id = item.event_id or self._seat.store.event_of_request(item.request_id)
+                if event_id is not None:
+                    self._seat.memory.withdrawn(event_id)
+                    self._tell("cancelled", event_id=event_id)
+                    await self._step(lambda now: self._conduct.cancelled(event_id, now))
+            case Typing():
+                self._conduct.typing(item.conversation, item.author, self._clock.now(), typing=item.typing)
+                self._changed.set()
+            case Connected():
+                await self._connected(item)
+            case Disconnected():
+                self._tell("disconnected", reason=item.reason)
+
+    async def _delivered(self, item: Delivery) -> None:
+        event, now = item.event, self._clock.now()
+        await self._seat.write(
+            lambda writing: writing.accept(event.event_id, item.request_id, item.params, now)
+        )
+        self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
+        await item.accept()
+        self._taken += 1
+        if self._taken % TIDY_EVERY == 0:
+            await self._seat.write(lambda writing: writing.forget(now))
+            self._known = self._seat.store.known()
+        self._seat.memory.heard(event)
+        self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
+        runs = self._seat.store.runs(event.event_id)
+        await self._step(lambda now: self._conduct.heard(event, now, runs=runs))
+
+    async def _connected(self, agreed: Connected) -> None:
+        self._tell("connected", version=agreed.version)
+        self._seat.settings = settings_of(agreed.settings)
+        interrupt = bool(agreed.capabilities.get("injection", {}).get("interrupt"))
+        self._conduct.settings = self._seat.settings
+        self._conduct.manners = replace(self._conduct.manners, interrupt=interrupt)
+        for conversation in sorted(self.place.ambient):
+            # Letting ambient traffic through is the owner's explicit choice, and on record (C2A-080).
+            await self._seat.session.log(
+                "warning", "ambient traffic is let through", {"conversationId": conversation}
+            )
+        await self._status()
+        self._seat.outgoing.set()
+
+    async def _keep_time(self) -> None:
+        while True:
+            self._changed.clear()
+            due = self._conduct.next_due
+            try:
+                wait = None if due is None else max(0.0, (due - self._clock.now()) / 1_000_000)
+                async with asyncio.timeout(wait):
+                    await self._changed.wait()
+            except TimeoutError:
+                await self._step(self._conduct.due)
+
+    def _is_repeat(self, params: dict[str, Any]) -> bool:
+        """Was this event taken before (C2A-162)?
+
+        Not a repeat: what we deferred ourselves and the hub brings again, and a knock that has become an
+        obligation with its text.
+        """
+        known = self._known.get(str(params["eventId"]))
+        if known is None:
+            return False
+        state, mode, policy = known
+        if state == "deferred":
+            return False
+        more = EXPOSURE.index(Mode(params["injection"]["mode"])) > EXPOSURE.index(Mode(mode))
+        stronger = STRENGTH.index(Policy(params["policy"])) > STRENGTH.index(Policy(policy))
+        return not (mode == Mode.NOTIFY and more and stronger)
+
+    # -- what must survive
+
+    async def _keep(self, effects: list[Effect], now: Moment) -> None:
+        kept = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell)]
+        if not kept:
+            return
+
+        def write(writing: Writing) -> None:
+            for effect in kept:
+                keep(writing, effect, self._seat, now)
+
+        await self._seat.write(write)
+        for effect in kept:
+            self._note_end(effect)
+
+    def _note_end(self, effect: Effect) -> None:
+        """What the next repeat of an ended event is."""
+        if isinstance(effect, Settle | Postpone):
+            _, mode, policy = self._known.get(
+                effect.event_id, ("", Mode.NOTIFY.value, Policy.MAY_RESPOND.value)
+            )
+            state = "deferred" if isinstance(effect, Postpone) else "done"
+            self._known[effect.event_id] = (state, mode, policy)
+
+    # -- what is done
+
+    def _act(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Begin():
+                    self._tasks.create_task(self._turn(effect.turn), name="turn")
+                case Abort():
+                    self._tasks.create_task(self._driver.cancel(effect.turn_id), name="abort")
+                case Steer():
+                    self._tasks.create_task(self._steer(effect), name="steer")
+                case Claim():
+                    self._tasks.create_task(self._claim(effect.event), name="claim")
+                case Spent():
+                    self._tasks.create_task(self._account(effect), name="account")
+                case Tell():
+                    self._tell("told", level=effect.level, message=effect.message)
+                    self._tasks.create_task(self._say_log(effect), name="log")
+                case Settle() | React() | Defer() | Post():
+                    self._seat.outgoing.set()
+                case _:
+                    continue
+
+    async def _turn(self, turn: Turn) -> None:
+        self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
+        await self._status()
+        try:
+            turn = await prepared(self._seat, self._conduct, turn)
+            prompt = turn_prompt(
+                self._standing.rules, turn.events, knocks=turn.knocks, digests=turn.digests, note=turn.note
+            )
+            self._prompt_bytes[turn.id] = prompt.size
+            request = TurnRequest(turn.id, self._standing, prompt.user, self.place.time_limit)
+            running = self._conduct.running
+            if running is None or running.is_ending:
+                outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+            else:
+                outcome = await self._driver.run(request, Eye(self._conduct, self._one_step))
+        except Bug:
+            failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
+            outcome = TurnOutcome(turn.id, failure=failure)
+        except TacitError:
+            outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_died"))
+        if self._stopping.is_set() and outcome.failure is not None:
+            return
+        if outcome.session_id is not None:
+            session = outcome.session_id
+            await self._seat.write(lambda writing: writing.note("session", session))
+        self._tell("turn_ended", turn_id=turn.id, failure=outcome.failure.code if outcome.failure else "")
+        await self._step(lambda now: self._conduct.ended(outcome, now))
+        await self._status()
+
+    async def _one_step(self, work: Callable[[Moment], tuple[Any, list[Effect]]]) -> Any:
+        """As `_step`, with something to give back at once."""
+        found: list[Any] = []
+
+        def judged(now: Moment) -> list[Effect]:
+            order, effects = work(now)
+            found.append(order)
+            return effects
+
+        await self._step(judged)
+        return found[0]
+
+    async def _steer(self, effect: Steer) -> None:
+        taken = await self._driver.steer(effect.turn_id, effect.text)
+        await self._step(lambda now: self._conduct.steered(effect.event, now, taken=taken))
+
+    async def _claim(self, event: Delivered) -> None:
+        """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
+        while True:
+            try:
+                result = await self._seat.session.call("chat.claim", eventId=event.event_id)
+                break
+            except Refused as refused:
+                if passes(refused):
+                    await asyncio.sleep(REST)
+                    continue
+                self._tell("claim_lost", event_id=event.event_id, code=refused.code)
+                await self._step(lambda _now: [Settle(event.event_id, "ignored")])
+                return
+            except (Unavailable, OutcomeUnknown):
+                await asyncio.sleep(REST)
+        self._tell("claimed", event_id=event.event_id)
+        whole = whole_event(event, result.get("event"))
+        self._seat.memory.heard(whole)
+        await self._step(lambda now: self._conduct.heard(whole, now, claimed=True))
+
+    # -- telling
+
+    async def _account(self, spent: Spent) -> None:
+        usage = spent.usage
+        await self._seat.session.notify(
+            "notifications/usage",
+            eventIds=[one.event_id for one in spent.turn.events],
+            turn=spent.turn.id,
+            tokensIn=usage.input,
+            tokensOut=usage.output,
+            tokensCached=usage.cached,
+            cost=spent.cost_usd,
+            currency=None if spent.cost_usd is None else "USD",
+            promptBytes=self._prompt_bytes.pop(spent.turn.id, 0),
+            durationMs=spent.duration_ms,
+            driver=self._driver.traits.name,
+        )
+        self._check_budget(self._clock.now())
+
+    def _check_budget(self, now: Moment) -> None:
+        """Stop and tell when the day's budget is used up."""
+        reason = self.place.budget.used_up(self._seat.store.spent_on(day_of(now)))
+        if not reason or self._paused_for == day_of(now):
+            return
+        self._paused_for = day_of(now)
+        until = next_day(now)
+        words = f"{reason}; it goes on at {rfc3339(until)[:16]}Z"
+        self._tell("budget", message=words)
+        effects = [Tell("warning", words), *self._conduct.pause(until, words)]
+        self._tasks.create_task(self._step(lambda _now: effects), name="pause")
+        self._tasks.create_task(self._status(), name="status")
+
+    async def _status(self) -> None:
+        conduct = self._conduct
+        busy = conduct.running is not None
+        status = "away" if conduct.paused_until is not None else "busy" if busy else "idle"
+        detail = conduct.pause_reason if status == "away" else None
+        await self._seat.session.notify("notifications/status", status=status, detail=detail)
+
+    async def _say_log(self, effect: Tell) -> None:
+        await self._seat.session.log(effect.level, effect.message, effect.data)
+
+
+def whole_event(knock: Delivered, given: object) -> Delivered:
+    """The event behind a claimed knock, from the claim's result."""
+    if isinstance(given, dict) and "eventId" in given:
+        event = cast("dict[str, Any]", given)
+        try:
+            whole = delivered(event)
+        except (KeyError, ValueError):
+            whole = replace(knock, text=chat_tools.text_of(event.get("content") or event.get("text")))
+        return replace(
+            whole, mode=Mode.BUFFERED, knock=None, reply_target=whole.reply_target or knock.reply_target
+        )
+    return replace(knock, mode=Mode.BUFFERED)
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one failure behind a group's; what follows from it is in its cause."""
+    inner = group.exceptions[0]
+    if isinstance(inner, BaseExceptionGroup):
+        return _first(cast("BaseExceptionGroup[BaseException]", inner))
+    return inner

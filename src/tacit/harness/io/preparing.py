@@ -1,0 +1,76 @@
+"""Before a turn: what its question still lacks is looked up (C2A-083, C2A-086, C2A-174).
+
+The lines that the author has added without naming the agent again, waited for while they come; and, where the
+question has run out, the thread as it stands now. Reads only; a look that fails leaves the question as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.moment import SECOND, Moment
+from tacit.client.delivered import delivered
+from tacit.client.errors import OutcomeUnknown
+from tacit.harness.continuing import may_go_on, went_on
+
+if TYPE_CHECKING:
+    from tacit.harness.conduct import Conduct
+    from tacit.harness.effects import Turn
+    from tacit.harness.io.seat import Seat
+
+
+async def prepared(seat: Seat, conduct: Conduct, turn: Turn) -> Turn:
+    """The turn with everything that belongs to its question."""
+    return await _whole(seat, conduct, await _looked_at(seat, turn))
+
+
+async def _looked_at(seat: Seat, turn: Turn) -> Turn:
+    """An event that has run out is answered only with the thread's present state in sight (C2A-174)."""
+    carrier, now = turn.carrier, seat.clock.now()
+    if carrier.deadline_at is None or carrier.deadline_at > now or not carrier.created_at:
+        return turn
+    try:
+        result = await seat.session.call("chat.read_thread", eventId=carrier.event_id)
+    except (Refused, Unavailable, OutcomeUnknown):
+        return turn
+    window = delivered({**_NOTHING, "threadWindow": result.get("events")}).window
+    note = f"{turn.note} This has waited long; answer only what is still open.".strip()
+    return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)), note=note)
+
+
+async def _whole(seat: Seat, conduct: Conduct, turn: Turn) -> Turn:
+    """What the author added in the meantime without naming the agent again, waited for while it comes."""
+    carrier, settings = turn.carrier, seat.settings
+    if not may_go_on(carrier):
+        return turn
+    where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
+    more: list[tuple[Moment, str]] = []
+    while (running := conduct.running) is not None and not running.is_ending:
+        try:
+            result = await seat.session.call("chat.read_thread", after=carrier.event_id, **where)
+        except (Refused, Unavailable, OutcomeUnknown):
+            break
+        more = went_on(carrier, result.get("events") or (), settings.compose_cap_ms)
+        now = seat.clock.now()
+        quiet_at = more[-1][0] + settings.compose_quiet_ms * 1000 if more else now
+        until = min(quiet_at, carrier.created_at + settings.compose_cap_ms * 1000)
+        if until <= now:
+            break
+        await asyncio.sleep((until - now) / SECOND)
+    if not more:
+        return turn
+    text = "\n".join([carrier.text, *(line for _at, line in more)])
+    return replace(turn, events=(*turn.events[:-1], replace(carrier, text=text)))
+
+
+_NOTHING: Final[dict[str, Any]] = {
+    "eventId": "",
+    "conversation": {"id": "", "kind": "channel"},
+    "target": {"directedness": "ambient"},
+    "attention": {"policy": "must_not_respond"},
+    "injection": {"mode": "silent"},
+    "reliability": {"idempotencyKey": ""},
+}

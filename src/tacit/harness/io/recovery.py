@@ -1,0 +1,61 @@
+"""After a crash: what an earlier process was doing, read from its store (C2A-163, C2A-164, C2A-166).
+
+A turn whose answer is in the outbox is finished, not run again: the answer goes out under its key. A turn
+that had not spoken is run again. A turn that had spoken elsewhere but not answered is not run again; a
+person is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tacit.harness.chat_tools import SEND
+from tacit.harness.effects import Effect, Return, Settle, Tell
+
+if TYPE_CHECKING:
+    from tacit.base.moment import Moment
+    from tacit.harness.conduct import Conduct
+    from tacit.harness.io.seat import Seat
+    from tacit.harness.io.store import Kept
+
+CRASHES: Final = 30
+"""A question that has been begun this often without an end is what ends the process."""
+
+
+def recovered(seat: Seat, conduct: Conduct, now: Moment) -> list[Effect]:
+    """Put everything that is not done back into the conduct; gives what has to be settled."""
+    effects: list[Effect] = []
+    again: list[Kept] = []
+    turns: dict[str, list[Kept]] = {}
+    for kept in seat.store.waiting():
+        seat.memory.heard(kept.event)
+        if kept.state == "turn":
+            turns.setdefault(kept.turn_id, []).append(kept)
+        else:
+            again.append(kept)
+    for turn_id, events in turns.items():
+        settled = _settled(seat, turn_id, events)
+        effects += settled
+        if not settled:
+            again += events
+            effects.append(Return(tuple(one.event.event_id for one in events)))
+    conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
+    return [*effects, *conduct.due(now)]
+
+
+def _settled(seat: Seat, turn_id: str, events: list[Kept]) -> list[Effect]:
+    ids = [one.event.event_id for one in events]
+    spoken = [
+        row
+        for row in seat.store.outgoing(turn_id=turn_id)
+        if row.name == SEND and row.state in {"ready", "sent"}
+    ]
+    *others, carrier = ids
+    merged: list[Effect] = [Settle(one, "superseded", {"mergedInto": carrier}) for one in others]
+    if any(row.event_id in ids for row in spoken):
+        return [Settle(carrier), *merged]
+    if spoken or max(one.runs for one in events) >= CRASHES:
+        error = {"code": "agent_died", "message": "the agent was interrupted after it had acted"}
+        told = Tell("error", "a turn was interrupted and cannot be run again", {"eventId": carrier})
+        return [Settle(carrier, "failed", {"error": error}), *merged, told]
+    return []

@@ -1,0 +1,59 @@
+"""An agent's seat in a room: its line to the hub, its store, what it knows; shared by its harness's parts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tacit.attention.settings import DEFAULTS, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.base.ports import Clock
+    from tacit.client.session import AgentSession
+    from tacit.harness.gate import Memory
+    from tacit.harness.io.store import Store, Writing
+
+
+class Teller(Protocol):
+    """Whoever wants to know what goes on; gets our own words and ids, never what anybody wrote."""
+
+    def __call__(self, what: str, **data: object) -> None:
+        """Something happened."""
+        ...
+
+
+def tell_nobody(what: str, **data: object) -> None:
+    """The teller of a harness that nobody watches."""
+    del what, data
+
+
+@dataclass(slots=True)
+class Seat:
+    """What the parts of one harness share."""
+
+    name: str
+    session: AgentSession
+    store: Store
+    memory: Memory
+    clock: Clock
+    tell: Teller = tell_nobody
+    settings: Settings = DEFAULTS
+    in_flight: set[str] = field(default_factory=set[str])
+    """Keys of sends that somebody is making at this moment."""
+    outgoing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the outbox has something."""
+
+    async def write(self, work: Callable[[Writing], None]) -> None:
+        """One synced transaction, off the loop."""
+        await asyncio.to_thread(self.store.write, work)
+
+    async def said(self, key: str, state: str, result: str = "") -> None:
+        """Keep how a send went."""
+        await self.write(lambda writing: writing.said(key, state, result))
+
+    def describe(self, error: Any) -> dict[str, object]:
+        """An error as a tool result's error object."""
+        return {"code": error.code, "message": error.message, "details": dict(error.details)}

@@ -1,0 +1,264 @@
+"""What a harness must not forget: its inbox, what it is about to say, what it spent.
+
+Rows: C2A-160, C2A-162, C2A-167. One SQLite file for each agent. An event is kept before it is accepted; a
+body is kept with its key before it is sent; what a turn leads to is one transaction. Ids are remembered
+for more than seven days after the event is done. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.io.sqlite import DAMAGED, FAILED, Schema, connect, damage_hint
+from tacit.base.moment import SECOND, Moment
+from tacit.client.delivered import Delivered, delivered
+from tacit.harness.budget import Spending, day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    import apsw
+
+    from tacit.harness.effects import Spent
+
+REMEMBERED: Final = 8 * 86_400 * SECOND
+_SCHEMA: Final = Schema(
+    0x7AC17402,
+    [
+        """
+        CREATE TABLE events (
+          event_id TEXT PRIMARY KEY, request_id TEXT NOT NULL, params BLOB NOT NULL, arrived INTEGER NOT NULL,
+          state TEXT NOT NULL, turn_id TEXT NOT NULL DEFAULT '', failed INTEGER NOT NULL DEFAULT 0,
+          runs INTEGER NOT NULL DEFAULT 0, ended INTEGER) WITHOUT ROWID;
+        CREATE INDEX events_open ON events(arrived) WHERE state != 'done';
+        CREATE INDEX events_by_request ON events(request_id);
+        CREATE TABLE outbox (
+          position INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, turn_id TEXT NOT NULL,
+          event_id TEXT NOT NULL, name TEXT NOT NULL, arguments BLOB NOT NULL, state TEXT NOT NULL,
+          result TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL);
+        CREATE INDEX outbox_ready ON outbox(position) WHERE state = 'ready';
+        CREATE INDEX outbox_by_turn ON outbox(turn_id);
+        CREATE INDEX outbox_by_event ON outbox(event_id);
+        CREATE TABLE spent (
+          turn_id TEXT PRIMARY KEY, day TEXT NOT NULL, event_id TEXT NOT NULL, tokens_in INTEGER NOT NULL,
+          tokens_out INTEGER NOT NULL, tokens_cached INTEGER NOT NULL, cost_usd REAL, at INTEGER NOT NULL);
+        CREATE INDEX spent_by_day ON spent(day);
+        CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        """
+    ],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An event of the inbox that is not done."""
+
+    event: Delivered
+    state: str
+    turn_id: str
+    failed: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Something to say to the hub: a tool call, or a disposition."""
+
+    key: str
+    turn_id: str
+    event_id: str
+    name: str
+    arguments: dict[str, Any]
+    state: str
+    result: str = ""
+
+
+class Store:
+    """One agent's memory. Used from one task at a time."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self._path = path
+        self._db = connect(path, vfs=vfs)
+        # Small and of one agent: it checkpoints in its own commits and needs no thread and little memory.
+        self._db.execute("PRAGMA wal_autocheckpoint=1000")
+        self._db.execute("PRAGMA cache_size=-512")
+        _SCHEMA.migrate(self._db, path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def write(self, work: Callable[[Writing], None]) -> None:
+        """Everything that `work` does, in one synced transaction."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                work(Writing(self._db))
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+        except DAMAGED as error:
+            raise Corrupt("the harness's store is damaged", hint=damage_hint(self._path)) from error
+        except FAILED as error:
+            raise Unavailable(f"the harness's store cannot be written: {type(error).__name__}") from error
+
+    def waiting(self) -> list[Kept]:
+        """What is not done, in the order of arrival."""
+        rows = self._db.execute(
+            "SELECT params, state, turn_id, failed, runs FROM events WHERE state IN ('waiting', 'turn') "
+            "ORDER BY arrived, event_id"
+        )
+        return [
+            Kept(
+                delivered(msgspec.json.decode(cast("bytes", params))),
+                str(state),
+                str(turn),
+                int(failed),
+                int(runs),
+            )
+            for params, state, turn, failed, runs in cast("Iterable[tuple[Any, ...]]", rows)
+        ]
+
+    def known(self) -> dict[str, tuple[str, str, str]]:
+        """Every remembered event: its state, mode and policy."""
+        rows = cast(
+            "Iterable[tuple[str, str, bytes]]", self._db.execute("SELECT event_id, state, params FROM events")
+        )
+        found: dict[str, tuple[str, str, str]] = {}
+        for event_id, state, params in rows:
+            value = msgspec.json.decode(params)
+            found[event_id] = (state, str(value["injection"]["mode"]), str(value["policy"]))
+        return found
+
+    def runs(self, event_id: str) -> int:
+        """How often a turn was begun for an event."""
+        row = self._db.execute("SELECT runs FROM events WHERE event_id = ?", (event_id,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def event_of_request(self, request_id: str) -> str | None:
+        """The event that a delivery brought, also in an earlier connection (C2A-179)."""
+        row = self._db.execute("SELECT event_id FROM events WHERE request_id = ?", (request_id,)).fetchone()
+        return str(row[0]) if row else None
+
+    def outgoing(self, *, turn_id: str | None = None) -> list[Row]:
+        """What is ready to be said, in order; or all that a turn said or wants to say."""
+        where, values = ("turn_id = ?", (turn_id,)) if turn_id is not None else ("state = 'ready'", ())
+        rows = self._db.execute(
+            "SELECT key, turn_id, event_id, name, arguments, state, result FROM outbox "  # noqa: S608 - fixed text
+            f"WHERE {where} ORDER BY position",
+            values,
+        )
+        return [
+            Row(key, turn, event, name, msgspec.json.decode(arguments), state, result)
+            for key, turn, event, name, arguments, state, result in cast("Iterable[tuple[Any, ...]]", rows)
+        ]
+
+    def replies_to(self, event_id: str) -> int:
+        """How many messages were written in answer to an event."""
+        row = self._db.execute(
+            "SELECT count(*) FROM outbox WHERE event_id = ? AND name = 'chat.send_message'", (event_id,)
+        ).fetchone()
+        return int(cast("tuple[int]", row)[0])
+
+    def spent_on(self, day: str) -> Spending:
+        """What a day has cost so far."""
+        row = self._db.execute(
+            "SELECT count(*), total(tokens_in), total(tokens_out), total(tokens_cached), total(cost_usd) "
+            "FROM spent WHERE day = ?",
+            (day,),
+        ).fetchone()
+        turns, tokens_in, tokens_out, cached, cost = cast("tuple[float, ...]", row)
+        return Spending(int(turns), int(tokens_in), int(tokens_out), int(cached), cost)
+
+    def note(self, name: str) -> str | None:
+        """Something small, kept by name."""
+        row = self._db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else None
+
+
+class Writing:
+    """What can be done inside one transaction."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def accept(self, event_id: str, request_id: str, params: dict[str, Any], now: Moment) -> None:
+        """Keep an event, or open it again in a new form."""
+        self._db.execute(
+            "INSERT INTO events(event_id, request_id, params, arrived, state) VALUES (?, ?, ?, ?, 'waiting') "
+            "ON CONFLICT(event_id) DO UPDATE SET params = excluded.params, state = 'waiting', turn_id = '', "
+            "request_id = excluded.request_id, ended = NULL",
+            (event_id, request_id, msgspec.json.encode(params), now),
+        )
+
+    def begin(self, turn_id: str, event_ids: Iterable[str], *, counts: bool = True) -> None:
+        """These events belong to a turn."""
+        self._db.executemany(
+            "UPDATE events SET state = 'turn', turn_id = ?, runs = runs + ? WHERE event_id = ?",
+            [(turn_id, int(counts), event_id) for event_id in event_ids],
+        )
+
+    def give_back(self, event_ids: Iterable[str], *, failed: bool) -> None:
+        """These events wait again; the turn that had them is still their group."""
+        self._db.executemany(
+            "UPDATE events SET state = 'waiting', failed = failed + ? WHERE event_id = ? AND state != 'done'",
+            [(int(failed), event_id) for event_id in event_ids],
+        )
+
+    def end(self, event_id: str, state: str, now: Moment) -> None:
+        """An event is done, or deferred."""
+        self._db.execute("UPDATE events SET state = ?, ended = ? WHERE event_id = ?", (state, now, event_id))
+
+    def say(self, row: Row, now: Moment) -> None:
+        """Keep something to say; the same key twice is one thing, the first."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO outbox(key, turn_id, event_id, name, arguments, state, at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                row.key,
+                row.turn_id,
+                row.event_id,
+                row.name,
+                msgspec.json.encode(row.arguments),
+                row.state,
+                now,
+            ),
+        )
+
+    def said(self, key: str, state: str, result: str = "") -> None:
+        """How it went."""
+        self._db.execute("UPDATE outbox SET state = ?, result = ? WHERE key = ?", (state, result, key))
+
+    def spent(self, spent: Spent, now: Moment) -> None:
+        """Count a turn."""
+        usage = spent.usage
+        self._db.execute(
+            "INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                spent.turn.id,
+                day_of(now),
+                spent.turn.carrier.event_id,
+                usage.input,
+                usage.output,
+                usage.cached,
+                spent.cost_usd,
+                now,
+            ),
+        )
+
+    def note(self, name: str, value: str) -> None:
+        """Keep something small by name."""
+        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+    def forget(self, now: Moment) -> None:
+        """Let go of what has been done for longer than a week (C2A-162)."""
+        before = now - REMEMBERED
+        self._db.execute("DELETE FROM events WHERE state = 'done' AND ended < ?", (before,))
+        self._db.execute("DELETE FROM outbox WHERE state != 'ready' AND at < ?", (before,))

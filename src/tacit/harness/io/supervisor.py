@@ -1,0 +1,121 @@
+"""A supervisor: keeps a team's agents running, each with its own log, restarted with back-off.
+
+An agent that the hub or its driver refuses is not started again: a person has to act. One agent's end is
+none of the others' concern. The agents share one process: their models and tools are processes of their
+own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from dataclasses import dataclass
+from logging.handlers import RotatingFileHandler
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tacit.base.errors import Corrupt, Refused, TacitError
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import rfc3339
+from tacit.client.repeating import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.harness.io.harness import Harness
+    from tacit.harness.io.seat import Teller
+
+RESTARTS: Final = Pace(first=1.0, longest=60.0)
+STEADY: Final = 300.0
+"""Seconds after which an agent that ran counts as well again."""
+LOG_BYTES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One agent to be kept running; `make` builds a fresh harness each time it is started."""
+
+    name: str
+    make: Callable[[Teller], Harness]
+    log: Path
+
+
+class AgentLog:
+    """One agent's log: a line of JSON for each thing that happened, in files that do not grow for ever."""
+
+    def __init__(self, path: Path, also: Teller) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._handler = RotatingFileHandler(
+            path, maxBytes=LOG_BYTES, backupCount=3, encoding="utf-8", delay=True
+        )
+        self._also = also
+
+    def __call__(self, what: str, **data: object) -> None:
+        """Write a line, and pass it on."""
+        line = msgspec.json.encode({"ts": rfc3339(SystemClock().now()), "what": what, **data}, enc_hook=str)
+        self._handler.emit(logging.LogRecord("tacit.harness", logging.INFO, "", 0, line.decode(), (), None))
+        self._also(what, **data)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._handler.close()
+
+
+class Supervisor:
+    """Runs a team until it is asked to stop."""
+
+    def __init__(self, posts: list[Post], tell: Callable[[str], Teller], *, pace: Pace = RESTARTS) -> None:
+        """`tell` gives, for an agent's name, whoever wants to hear of it."""
+        self._posts = posts
+        self._tell = tell
+        self._pace = pace
+        self._stopping = asyncio.Event()
+        self._running: dict[str, Harness] = {}
+        self.failed: dict[str, TacitError] = {}
+
+    def stop(self) -> None:
+        """Ask every agent to leave."""
+        self._stopping.set()
+        for harness in self._running.values():
+            harness.stop()
+
+    async def run(self) -> None:
+        """Until `stop`, or until no agent is left that could run."""
+        async with asyncio.TaskGroup() as tasks:
+            for post in self._posts:
+                tasks.create_task(self._keep(post), name=f"agent {post.name}")
+
+    async def _keep(self, post: Post) -> None:
+        log = AgentLog(post.log, self._tell(post.name))
+        try:
+            await self._again_and_again(post, log)
+        finally:
+            log.close()
+
+    async def _again_and_again(self, post: Post, log: AgentLog) -> None:
+        loop, fallen = asyncio.get_running_loop(), 0
+        while not self._stopping.is_set():
+            began = loop.time()
+            try:
+                harness = self._running[post.name] = post.make(log)
+                await harness.run()
+            except (Refused, Corrupt) as refused:
+                self.failed[post.name] = refused
+                log("given_up", reason=str(refused))
+                return
+            except TacitError as error:
+                log("fallen", reason=str(error))
+            finally:
+                self._running.pop(post.name, None)
+            fallen = 1 if loop.time() - began > STEADY else fallen + 1
+            await self._rest(self._pace.pause(min(fallen, 10), random.random()))  # noqa: S311
+
+    async def _rest(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,109 @@
+"""The door through which a driver's agent reaches the chat tools: a Unix socket in a folder of our own.
+
+Every call goes to one function of the harness. Whoever connects must know the key that only this harness's
+driver was given. Speaks MCP lines (`tacit.harness.mcp_door`); knows nothing of turns or rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import logging
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+
+from tacit.base.io.system import SystemEntropy
+from tacit.harness import mcp_door
+from tacit.harness.drivers.port import ToolProgram
+from tacit.harness.io.tool_pipe import KEY, SOCKET
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+log: Final = logging.getLogger("tacit.harness")
+LINE: Final = 4 * 2**20
+Call = "Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]"
+
+
+class ToolDoor:
+    """Open while the harness runs."""
+
+    def __init__(
+        self,
+        call: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]],
+        tools: Callable[[], list[dict[str, Any]]],
+    ) -> None:
+        self._call = call
+        self._tools = tools
+        self._key = SystemEntropy().draw(24).hex()
+        # A socket's path is short by nature; the state folder's may not be.
+        self._folder = Path(tempfile.mkdtemp(prefix="tacit-"))
+        self._server: asyncio.Server | None = None
+        self._guests: set[asyncio.Task[None]] = set()
+
+    @property
+    def program(self) -> ToolProgram:
+        """What a driver tells its agent to start."""
+        return ToolProgram(
+            mcp_door.NAME,
+            (sys.executable, "-P", "-m", "tacit.harness.io.tool_pipe"),
+            {SOCKET: str(self._folder / "tools"), KEY: self._key},
+        )
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_unix_server(self._guest, self._folder / "tools", limit=LINE)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+        for guest in self._guests:
+            guest.cancel()
+        if self._guests:
+            await asyncio.wait(self._guests)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def _guest(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a connection is served by a task
+        self._guests.add(task)
+        try:
+            key = await reader.readline()
+            if hmac.compare_digest(key.strip(), self._key.encode()):
+                await self._serve(reader, writer)
+        except (ConnectionError, asyncio.LimitOverrunError, ValueError):
+            log.info("an agent's tool line broke")
+        except asyncio.CancelledError:
+            log.debug("the tool door closes")
+        finally:
+            self._guests.discard(task)
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Calls of one agent may overlap; answers go out whole, in the order in which they are ready."""
+        async with asyncio.TaskGroup() as calls:
+            while line := await reader.readline():
+                try:
+                    message: object = msgspec.json.decode(line)
+                except msgspec.DecodeError:
+                    message = None
+                found = mcp_door.heard(message, self._tools())
+                if isinstance(found, mcp_door.ToolCall):
+                    calls.create_task(self._answer(found, writer))
+                elif found is not None:
+                    writer.write(msgspec.json.encode(found) + b"\n")
+                    await writer.drain()
+
+    async def _answer(self, call: mcp_door.ToolCall, writer: asyncio.StreamWriter) -> None:
+        result = await self._call(call.name, call.arguments)
+        with contextlib.suppress(ConnectionError):
+            writer.write(msgspec.json.encode(mcp_door.called(call, result)) + b"\n")
+            await writer.drain()

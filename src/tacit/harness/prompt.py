@@ -1,0 +1,224 @@
+"""What a model reads: events as quoted blocks in the user role, our rules alone in the system part.
+
+Rows: C2A-096 to C2A-100, C2A-183, C2A-201, C2A-223. Titles of blocks stand at the start of a line and cannot
+be written by a user: every line of chat text that could be taken for one is set off with `> `. Names lose
+control characters and are short. `turn_prompt` refuses to build a prompt whose standing rules hold chat text.
+Knows nothing of drivers, time or delivery.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention import manners
+from tacit.attention.knock import Knock, collapsed
+from tacit.attention.values import Policy
+from tacit.base.errors import Bug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tacit.client.delivered import Author, Delivered
+
+NAME_CHARS: Final = 80
+RULES_CHARS: Final = 1500
+EVENT: Final = "C2A EVENT"
+MESSAGE: Final = "MESSAGE"
+THREAD: Final = "C2A THREAD"
+KNOCKS: Final = "C2A KNOCKS"
+DIGEST: Final = "C2A DIGEST"
+NOTE: Final = "C2A NOTE"
+_TELLING: Final = 24
+"""Characters of chat from which on a coincidence with our own rules is none."""
+_TITLE: Final = re.compile(r"\W*(?:c2a\s+(?:event|response\s+rules|thread|knock|digest|note)s?|message)\W*")
+_LOOKALIKES: Final = str.maketrans("сСаАеЕѕЅмМ", "ccaaeessmm")
+_REPLYING: Final = (
+    "Your final text is posted once as the reply to the event, at reply_target. If you already replied with "
+    "chat_send_message, it is not posted. To say nothing, end with exactly NO_REPLY."
+)
+"""How a reply reaches the room for an agent in a harness; all other rules are everybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPrompt:
+    """The two parts, kept apart."""
+
+    standing: str
+    user: str
+
+    @property
+    def size(self) -> int:
+        """Bytes that the model is given."""
+        return len(self.standing.encode()) + len(self.user.encode())
+
+
+def standing_rules(name: str, instructions: str = "") -> str:
+    """The rules for a session, then what its owner adds (C2A-098, C2A-099); no word of it comes from chat."""
+    intro = f"You are {single_line(name)}, an agent in a chat room with people and other agents."
+    rules = f"{intro}\n\n{manners.standing_rules(_REPLYING)}"
+    if len(rules) > RULES_CHARS:
+        raise Bug("the standing rules are too long")
+    return f"{rules}\n\n{instructions.strip()}" if instructions.strip() else rules
+
+
+def turn_prompt(
+    standing: str,
+    events: Sequence[Delivered],
+    *,
+    knocks: Sequence[Delivered] = (),
+    digests: Sequence[Delivered] = (),
+    note: str = "",
+) -> TurnPrompt:
+    """The prompt of one turn. `events` are fragments of one author; the newest carries the turn."""
+    chat = [
+        part for event in (*events, *digests) for part in (event.text, *(one.text for one in event.window))
+    ]
+    if any(_is_within(part, standing) for part in chat):
+        raise Bug("chat text reached the system part of a prompt (C2A-100)")
+    blocks = [_digest(one) for one in digests]
+    if knocks:
+        blocks.append(knock_block(knocks))
+    if note:
+        blocks.append(f"{NOTE}\n{note}")
+    if events:
+        blocks.append(_thread(events))
+        blocks.append(event_block(events))
+    return TurnPrompt(standing, "\n\n".join(block for block in blocks if block))
+
+
+def event_block(events: Sequence[Delivered]) -> str:
+    """The block of a turn: the newest event's header over the lines of all of them (C2A-083, C2A-096)."""
+    carrier = events[-1]
+    policy = (
+        Policy.MUST_RESPOND if any(one.policy is Policy.MUST_RESPOND for one in events) else carrier.policy
+    )
+    header = [EVENT, f"event_id: {single_line(carrier.event_id)}", f"conversation: {_place(carrier)}"]
+    if carrier.thread:
+        header.append(f"thread: {single_line(carrier.thread)}")
+    header += [
+        f"author: {_author(carrier.author)}",
+        f"directedness: {carrier.directedness.value}",
+        f"response_policy: {policy.value}",
+        f"reason: {single_line(carrier.reason)}",
+        f"reply_target: {single_line(carrier.reply_target)}",
+    ]
+    if carrier.knock is not None:
+        return "\n".join([*header, "", _knock_line(_knock(carrier))])
+    if carrier.signal is not None:
+        header.append(f"signal: {single_line(carrier.signal)}")
+    text = "\n".join(quoted(one.text) for one in events)
+    return "\n".join([*header, "", MESSAGE, text])
+
+
+def inserted_block(events: Sequence[Delivered]) -> str:
+    """What enters a running turn at a tool boundary (C2A-081); its reply is sent with the tool."""
+    blocks = "\n\n".join(event_block([one]) for one in events)
+    return (
+        f"{NOTE}\nThis arrived while you were working. If it changes your work, act on it now. To reply, "
+        f"call chat_send_message with its event_id as inReplyTo and its reply_target as target.\n\n{blocks}"
+    )
+
+
+def more_block(events: Sequence[Delivered]) -> str:
+    """More of the same question, merged into the running turn (C2A-188)."""
+    return (
+        f"{NOTE}\nThe author went on writing; this belongs to the question you are working on.\n\n"
+        + event_block(events)
+    )
+
+
+def knock_block(knocks: Iterable[Delivered]) -> str:
+    """Knocks that wait, those of one thread as one with a count (C2A-088, C2A-090)."""
+    lines = [_knock_line(one) for one in collapsed([_knock(event) for event in knocks])]
+    return "\n".join(
+        [KNOCKS, "Read one with its tool if it matters for your work; no reply is owed.", *lines]
+    )
+
+
+def quoted(text: str) -> str:
+    """Chat text as it may stand in a prompt: no line of it can be taken for the title of a block."""
+    return "\n".join(f"> {line}" if _looks_like_title(line) else line for line in _lines(text))
+
+
+def single_line(text: str, limit: int = NAME_CHARS) -> str:
+    """A name or id without control characters, on one line, cut (C2A-097)."""
+    kept = "".join(
+        " " if unicodedata.category(one) in {"Cc", "Cf", "Zl", "Zp", "Cs"} else one for one in text
+    )
+    return " ".join(kept.split())[: max(limit, NAME_CHARS)]
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as any reader may see them: every separator that Unicode knows counts."""
+    return text.splitlines() or [""]
+
+
+def _looks_like_title(line: str) -> bool:
+    visible = "".join(one for one in line if unicodedata.category(one) not in {"Cc", "Cf"})
+    plain = unicodedata.normalize("NFKC", visible).translate(_LOOKALIKES).casefold()
+    return _TITLE.fullmatch(plain.strip("*_#`~= \t-")) is not None
+
+
+def _is_within(part: str, standing: str) -> bool:
+    """Does a telling line of chat stand in the rules?"""
+    return any(len(line) >= _TELLING and line in standing for line in (one.strip() for one in _lines(part)))
+
+
+def _place(event: Delivered) -> str:
+    return f"{event.kind.value} {single_line(event.conversation)}"
+
+
+def _author(author: Author) -> str:
+    return f"{single_line(author.kind)}:{single_line(author.display_name or author.id)}"
+
+
+def _thread(events: Sequence[Delivered]) -> str:
+    """The window that the host sent along, without what the turn quotes itself."""
+    shown = {one.event_id for one in events}
+    earlier = [row for row in events[-1].window if row.event_id not in shown]
+    if not earlier:
+        return ""
+    rows = [
+        f"[{single_line(row.created_at)}] {_author(row.author)}:\n" + _indented(row.text) for row in earlier
+    ]
+    return "\n".join([THREAD, "Earlier messages, quoted.", *rows])
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in _lines(quoted(text)))
+
+
+def _digest(event: Delivered) -> str:
+    return f"{DIGEST}\nconversation: {_place(event)}\n{quoted(event.text)}"
+
+
+def _knock(event: Delivered) -> Knock:
+    given = event.knock or {}
+    known = {
+        "from": f"{event.author.kind}:{event.author.id}",
+        "where": f"{event.kind.value}:{event.thread or event.conversation}",
+        "topic": f"signal {event.signal}" if event.signal else event.reason,
+        "pullWith": "chat.read_thread" if event.thread else "chat.list_events",
+    }
+    words = {name: single_line(str(given.get(name) or value)) for name, value in known.items()}
+    return Knock(
+        words["from"],
+        words["where"],
+        event.directedness.value,
+        event.policy.value,
+        event.priority.value,
+        words["topic"],
+        words["pullWith"],
+        int(given.get("count") or 1),
+    )
+
+
+def _knock_line(knock: Knock) -> str:
+    times = f" x{knock.count}" if knock.count > 1 else ""
+    return (
+        f"- from {knock.sender} in {knock.where}: {knock.topic}{times} ({knock.directedness}, "
+        f"{knock.policy}, {knock.priority}); read with {knock.pull_with.replace('.', '_')}"
+    )

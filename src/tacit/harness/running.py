@@ -1,0 +1,83 @@
+"""The running turn: what it works on, what it has done so far, and how it may still be changed.
+
+Rows: C2A-082, C2A-163, C2A-164, C2A-180, C2A-188, C2A-219. `Acts` is what the model did through its tools. A
+turn that is to end keeps a running side-effecting call until that has ended; from then on nothing of it
+leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tacit.base.moment import Moment
+    from tacit.client.delivered import Delivered
+    from tacit.harness.effects import Turn
+    from tacit.harness.question import Question
+
+READS: Final = frozenset(
+    {
+        "read", "grep", "glob", "ls", "list", "find", "cat", "search", "view", "todowrite", "toolsearch",
+        "websearch", "webfetch", "web_search", "update_plan", "list_dir", "read_file", "grep_files",
+        "view_image",
+        "chat_list_events", "chat_read_thread", "chat_search", "chat_claim", "chat_react", "chat_defer",
+        "chat_resolve", "chat_progress",
+    }
+)  # fmt: skip
+"""Tools that change nothing, and chat tools that are no outbound chat (C2A-166)."""
+
+
+def has_effects(tool: str) -> bool:
+    """May this tool have changed something outside? Unknown ones may."""
+    name = tool.rsplit(".", 1)[-1].rsplit("__", 1)[-1].casefold()
+    return name not in READS
+
+
+@dataclass(slots=True)
+class Acts:
+    """What the model did through the chat tools."""
+
+    replied: set[str] = field(default_factory=set[str])
+    """Events that a send of this turn answers, once the send is stored."""
+    sends: int = 0
+    """How many stand: written, and not refused."""
+    written: int = 0
+    """How many were written in all; numbers their keys."""
+    discharged: set[str] = field(default_factory=set[str])
+    """Events closed by a signal or a resolve."""
+    deferred: set[str] = field(default_factory=set[str])
+
+
+@dataclass(slots=True)
+class Running:
+    """A turn under way."""
+
+    turn: Turn
+    question: Question
+    began: Moment
+    acts: Acts = field(default_factory=Acts)
+    side_effects: bool = False
+    tools: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Calls under way, and whether each may have effects."""
+    is_ending: bool = False
+    """Aborted: whatever still comes out of it is dropped."""
+    told_driver: bool = False
+    waiting: list[Delivered] = field(default_factory=list["Delivered"])
+    """Immediate events that enter at the next boundary."""
+    inserted: list[Delivered] = field(default_factory=list["Delivered"])
+    interrupt_at: Moment | None = None
+
+    @property
+    def has_spoken(self) -> bool:
+        """Has anything gone out?"""
+        return self.acts.sends > 0
+
+    @property
+    def is_in_effect(self) -> bool:
+        """Does a call with effects run at this moment?"""
+        return any(self.tools.values())
+
+    def holds(self, event_id: str) -> bool:
+        """Is this event part of the turn?"""
+        return self.question.holds(event_id) or any(one.event_id == event_id for one in self.inserted)

@@ -1,0 +1,124 @@
+"""A team of agents, as an owner writes it down in one TOML file: read into values, or refused.
+
+    group = "Lobby"
+
+    [[agent]]
+    name = "ada"
+    driver = "codex"
+    options = ["--access", "write", "--cwd", "/srv/project"]
+    roles = ["reviewer"]
+    instructions = "You look after the build."
+    budget = { cost_usd = 5.0, tokens = 2000000, turns = 200 }
+
+Every fault is reported, not only the first. Opens no file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.base.errors import Refused
+from tacit.harness.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One agent of a team."""
+
+    name: str
+    driver: str
+    group: str
+    options: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    title: str | None = None
+    instructions: str = ""
+    budget: Budget = Budget()
+    time_limit: float = 1800.0
+    claims: bool = True
+    ambient: tuple[str, ...] = ()
+
+
+_MEMBERS: Final[dict[str, tuple[type, ...]]] = {
+    "name": (str,),
+    "driver": (str,),
+    "group": (str,),
+    "options": (list,),
+    "roles": (list,),
+    "title": (str,),
+    "instructions": (str,),
+    "budget": (dict,),
+    "time_limit": (int, float),
+    "claims": (bool,),
+    "ambient": (list,),
+}
+_BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
+
+
+def team_of(document: Mapping[str, Any]) -> tuple[Member, ...]:
+    """The agents of a document; `Refused` with every fault."""
+    rows: object = document.get("agent")
+    faults = [f"unknown key `{name}`" for name in sorted(document.keys() - {"agent", "group"})]
+    if not isinstance(rows, list) or not rows:
+        raise Refused("invalid_request", "a team has at least one [[agent]]", details={"faults": faults})
+    default = document.get("group")
+    members: list[Member] = []
+    for number, row in enumerate(cast("list[object]", rows), 1):
+        given = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+        wrong = _faults(given, default)
+        faults += [f"agent {number}: {fault}" for fault in wrong]
+        if not wrong:
+            members.append(_member(given, str(given.get("group") or default)))
+    names = [(one.group, one.name) for one in members]
+    faults += [
+        f"{name} is named twice in {group}"
+        for group, name in dict.fromkeys(names)
+        if names.count((group, name)) > 1
+    ]
+    if faults:
+        raise Refused("invalid_request", "; ".join(faults), details={"faults": faults})
+    return tuple(members)
+
+
+def _faults(given: Mapping[str, Any], group: object) -> list[str]:
+    found = [f"`{name}` is missing" for name in ("name", "driver") if not given.get(name)]
+    if not given.get("group") and not isinstance(group, str):
+        found.append("`group` is missing, here and at the top")
+    found += _kinds(given, _MEMBERS)
+    budget = given.get("budget")
+    if isinstance(budget, dict):
+        found += [f"budget: {fault}" for fault in _kinds(cast("dict[str, Any]", budget), _BUDGET)]
+    for name in ("options", "roles", "ambient"):
+        words = given.get(name)
+        if isinstance(words, list) and not all(isinstance(word, str) for word in cast("list[object]", words)):
+            found.append(f"`{name}` is a list of texts")
+    return found
+
+
+def _kinds(given: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]) -> list[str]:
+    found: list[str] = []
+    for name, value in given.items():
+        if name not in known:
+            found.append(f"unknown key `{name}`")
+        elif not isinstance(value, known[name]) or (isinstance(value, bool) and bool not in known[name]):
+            found.append(f"`{name}` has the wrong type")
+    return found
+
+
+def _member(given: Mapping[str, Any], group: str) -> Member:
+    return Member(
+        str(given["name"]),
+        str(given["driver"]),
+        group,
+        tuple(given.get("options", ())),
+        tuple(given.get("roles", ())),
+        given.get("title"),
+        str(given.get("instructions", "")),
+        Budget(**given.get("budget", {})),
+        float(given.get("time_limit", 1800.0)),
+        bool(given.get("claims", True)),
+        tuple(given.get("ambient", ())),
+    )

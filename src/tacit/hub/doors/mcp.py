@@ -1,0 +1,169 @@
+"""The MCP door: `POST /mcp`, streamable HTTP, one request and one JSON answer at a time.
+
+The SDK's own transport speaks the protocol, in all its versions, as an ASGI application; here a request of
+ours becomes one of its, and its answer one of ours. No sessions: the token says for each request whose tools
+are called. There is nothing to push, so there is no stream to open (`GET`) and none to end (`DELETE`): both
+are 405, as the protocol asks. The SDK is heavy and optional; the first request loads it, off the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from aiohttp import web
+
+from tacit.attention.codes import Refusal
+from tacit.base.errors import TacitError, Unavailable
+from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
+from tacit.hub.doors.c2a import answer_to, session_of
+from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.requests import Request
+
+    from tacit.bridges.mcp.port import ToolCaller
+    from tacit.hub.hub import Hub
+
+CALLER: Final = "tacit.caller"
+
+
+class HubTools:
+    """The hub's own tools, for one session: the same way in as a plain request to `/c2a`."""
+
+    def __init__(self, hub: Hub, group_id: str, session: str) -> None:
+        self._hub = hub
+        self._group_id = group_id
+        self._session = session
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """Run one tool."""
+        message = tool_request(name, arguments)
+        return outcome_of(await answer_to(self._hub, self._group_id, self._session, message))
+
+
+class McpDoor:
+    """The SDK's transport behind a route of ours."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._greeted: set[tuple[str, str]] = set()
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """Answer one message."""
+        try:
+            group_id, session = session_of(credential_of(self._hub, request))
+            body = await request.read()
+            manager = await self._opened()
+            await self._greet(group_id, session)
+        except Unauthenticated:
+            return unauthenticated_answer()
+        except TacitError as error:
+            return error_answer(error)
+        exchange = _Exchange(request, body, HubTools(self._hub, group_id, session))
+        await manager.handle_request(exchange.scope, exchange.receive, exchange.send)
+        return exchange.answer()
+
+    async def _greet(self, group_id: str, session: str) -> None:
+        """The first time that an agent is here, the host hears of it and finds what waits for it."""
+        if (group_id, session) not in self._greeted:
+            greeted = outcome_of(await answer_to(self._hub, group_id, session, GREETING))
+            if not isinstance(greeted, Refusal):
+                self._greeted.add((group_id, session))
+
+    async def _opened(self) -> StreamableHTTPSessionManager:
+        """The transport, running; whoever comes first starts it."""
+        if self._manager is None:
+            self._manager = asyncio.get_running_loop().create_future()
+            self._hub.host.spawn(self._run(self._manager))
+        return await asyncio.shield(self._manager)
+
+    async def _run(self, opened: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        why = "the MCP door is closing"
+        try:
+            manager = await asyncio.to_thread(self._made)
+            async with manager.run():
+                opened.set_result(manager)
+                # Until the hub stops: the host cancels what it has spawned.
+                await asyncio.get_running_loop().create_future()
+        except ImportError:
+            why = "MCP is not installed here; `pip install 'tacit[mcp]'` adds it"
+        finally:
+            # Whatever ended it, nobody is left waiting, and the next request tries anew.
+            self._manager = None
+            if not opened.done():
+                opened.set_exception(Unavailable(why))
+
+    def _made(self) -> StreamableHTTPSessionManager:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from tacit.bridges.mcp.io.server import room_server
+
+        return StreamableHTTPSessionManager(
+            room_server(_caller, self._hub.store.options.clock),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=self._hub.config.limits.body_bytes,
+        )
+
+
+def _caller(context: ServerRequestContext[Any, Any]) -> ToolCaller:
+    return cast("Request", context.request).scope[CALLER]
+
+
+class _Exchange:
+    """One request and its answer, in ASGI's terms."""
+
+    def __init__(self, request: web.Request, body: bytes, caller: ToolCaller) -> None:
+        self._body: bytes | None = body
+        self._status = 500
+        self._headers: list[tuple[str, str]] = []
+        self._pieces: list[bytes] = []
+        self._answered = asyncio.Event()
+        self.scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": f"{request.version.major}.{request.version.minor}",
+            "method": request.method,
+            "scheme": request.scheme,
+            "path": request.path,
+            "raw_path": request.raw_path.partition("?")[0].encode(),
+            "query_string": request.query_string.encode(),
+            "root_path": "",
+            "headers": [(name.lower(), value) for name, value in request.raw_headers],
+            "client": None,
+            "server": None,
+            CALLER: caller,
+        }
+
+    async def receive(self) -> dict[str, Any]:
+        """The body, once; afterwards nothing comes until the answer is whole."""
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self._answered.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """Keep a part of the answer."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            self._headers = [
+                (name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"]
+            ]
+        elif message["type"] == "http.response.body":
+            self._pieces.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                self._answered.set()
+
+    def answer(self) -> web.Response:
+        """The whole answer; an empty one claims no type."""
+        body = b"".join(self._pieces)
+        dropped = {"content-length"} if body else {"content-length", "content-type"}
+        kept = [(name, value) for name, value in self._headers if name.lower() not in dropped]
+        return web.Response(status=self._status, headers=kept, body=body or None)

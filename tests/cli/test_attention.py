@@ -1,0 +1,132 @@
+"""Attention from the terminal: why, preview, edit, delete, settings, and C2A over standard input and output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from tacit.attention.negotiation import CAPABILITIES
+from tests.cli.conftest import TACIT, Shell
+
+EVERYTHING = {section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()}
+
+
+class Harness:
+    """`tacit c2a` as a harness starts it: one JSON message a line, both ways."""
+
+    def __init__(self, shell: Shell, group: str, name: str) -> None:
+        self._child = subprocess.Popen(
+            [TACIT, "c2a", group, "--as", name],
+            env=shell.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def send(self, **message: Any) -> None:
+        self._child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._child.stdin.flush()
+
+    def next(self) -> dict[str, Any]:
+        return json.loads(self._child.stdout.readline())
+
+    def hello(self) -> dict[str, Any]:
+        params = {
+            "protocolVersion": "2026-06-24",
+            "clientInfo": {"name": "t", "version": "1"},
+            "capabilities": EVERYTHING,
+        }
+        self.send(id=1, method="initialize", params=params)
+        return self.next()
+
+    def end(self) -> int:
+        self._child.stdin.close()
+        code = self._child.wait(20)
+        self._child.stdout.close()
+        return code
+
+
+@pytest.fixture
+def room(shell: Shell) -> Shell:
+    shell.start()
+    shell.run("group", "new", "My room")
+    for name in ("ada", "bob", "cid"):
+        shell.run("actor", "add", "My room", name, "--skill", "backend")
+    return shell
+
+
+@pytest.mark.spec("C2A-206")
+def test_why_says_who_was_asked_and_who_stayed_quiet_with_the_rule(room: Shell) -> None:
+    sent = room.json("send", "My room", "@ada which branch do we release from?")["event"]
+    told = room.run("why", "My room", f"#{sent['seq']}")
+    assert "ada must answer within 5 minutes: it names the agent (C2A-068)" in told
+    assert "2 others stay quiet" in told
+    assert "which branch" not in told
+    data = room.json("why", "My room", sent["id"])
+    assert [(one["agent"], one["policy"], one["rule"]) for one in data["decisions"]] == [
+        ("ada", "must_respond", "matrix.direct_mention")
+    ]
+    assert data["saved_bytes"] > 0
+    ambient = room.json("send", "My room", "lunch was good")["event"]
+    assert "Every agent must not answer" in room.run("why", "My room", ambient["id"])
+
+
+def test_a_preview_says_what_sending_would_do_and_sends_nothing(room: Shell) -> None:
+    assert room.run("preview", "My room", "@ada", "please", "look") == "obliges ada; 2 others stay quiet\n"
+    said = room.run("preview", "My room", "@backend who has time?")
+    assert said == "knocks at ada, bob and cid\n"
+    assert room.run("preview", "My room", "lunch was good") == "everyone stays quiet\n"
+    assert room.run("tail", "My room", "--no-follow", "--kinds", "chat.message") == ""
+
+
+def test_one_edits_and_deletes_ones_own_words(room: Shell) -> None:
+    sent = room.json("send", "My room", "we meet at nine", "--as", "ada")["event"]
+    room.run("edit", "My room", sent["id"], "we", "meet", "at", "ten", "--as", "ada")
+    assert "we meet at ten" in room.run("search", "My room", "ten")
+    assert "permission_denied" in room.run("edit", "My room", sent["id"], "no", "--as", "bob", code=1)
+    room.run("delete", "My room", sent["id"], "--as", "ada")
+    assert "meet" not in room.run("search", "My room", "ten")
+
+
+def test_settings_are_shown_changed_and_kept_in_their_range(room: Shell) -> None:
+    assert room.json("attention", "settings", "My room")["compose_quiet_ms"] == 3000
+    room.run("attention", "settings", "My room", "compose_quiet_ms=4000", "similarity=0.8")
+    assert room.json("attention", "settings", "My room")["similarity"] == 0.8
+    refused = room.run("attention", "settings", "My room", "compose_quiet_ms=100", code=1)
+    assert "between 2000 and 5000" in refused
+    room.run("attention", "settings", "My room", "nonsense=1", code=1)
+    room.run("attention", "settings", "My room", "similarity", code=2)
+
+
+@pytest.mark.spec("C2A-007")
+def test_c2a_is_spoken_over_standard_input_and_output(room: Shell) -> None:
+    harness = Harness(room, "My room", "ada")
+    try:
+        assert harness.hello()["result"]["session"]["id"] == "ada"
+        sent = room.json("send", "My room", "@ada what is the plan?")["event"]
+        delivered = harness.next()
+        assert (delivered["method"], delivered["params"]["eventId"]) == ("chat/deliver", sent["id"])
+        harness.send(id=delivered["id"], result={"accepted": True, "eventId": sent["id"]})
+        arguments = {
+            "target": delivered["params"]["replyTarget"],
+            "content": "We ship on Friday.",
+            "inReplyTo": sent["id"],
+            "idempotencyKey": "k1",
+            "visibility": "channel",
+            "directedness": "to_other",
+        }
+        harness.send(id=2, method="tools/call", params={"name": "chat.send_message", "arguments": arguments})
+        assert harness.next()["result"]["ok"] is True
+        assert "ada answered" in room.run("why", "My room", sent["id"])
+    finally:
+        assert harness.end() == 0
+
+
+@pytest.mark.spec("C2A-228")
+def test_the_self_test_reports_each_of_the_nine_parts(shell: Shell) -> None:
+    told = shell.run("c2a", "--self-test").splitlines()
+    assert len(told) == 9
+    assert all(line.startswith("pass") for line in told), told

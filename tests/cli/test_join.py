@@ -1,0 +1,162 @@
+"""`tacit join` and `tacit agents` as a person types them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TACIT
+
+ANSWER = """#!/bin/sh
+cat > /dev/null
+echo "The answer of $1."
+"""
+
+
+class Joining:
+    """A running `tacit join`."""
+
+    def __init__(self, shell, *words: str) -> None:
+        self.log = (shell.home / "join.err").open("w")
+        self.process = subprocess.Popen(
+            [TACIT, *words], env=shell.env, stdout=subprocess.PIPE, stderr=self.log, text=True, bufsize=1
+        )
+        self.lines: list[str] = []
+
+    def until(self, words: str) -> str:
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if words in line:
+                return line
+        raise AssertionError("".join(self.lines))
+
+    def leave(self, how: int = signal.SIGINT) -> int:
+        self.process.send_signal(how)
+        self.lines += self.process.stdout.readlines()
+        code = self.process.wait(20)
+        self.process.stdout.close()
+        self.log.close()
+        return code
+
+
+@pytest.fixture(autouse=True)
+def hub(shell):
+    shell.start()
+
+
+@pytest.fixture
+def answer(shell):
+    path = shell.home / "answer.sh"
+    path.write_text(ANSWER)
+    path.chmod(0o755)
+    return str(path)
+
+
+def until_said(shell, by: str, count: int = 1) -> list[dict]:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        shown = [json.loads(line) for line in shell.run("--json", "search", "Lobby", "answer").splitlines()]
+        events = [one for group in shown for one in (group if isinstance(group, list) else [group])]
+        if len(found := [one for one in events if one.get("by") == by]) >= count:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(by)
+
+
+def test_an_agent_joins_answers_and_leaves(shell, answer):
+    shell.run("group", "new", "Lobby")
+    ada = Joining(
+        shell,
+        "join",
+        "Lobby",
+        "--as",
+        "ada",
+        "--driver",
+        "command",
+        "--role",
+        "helper",
+        "--",
+        "--text",
+        answer,
+        "Ada",
+    )
+    ada.until("is in the room")
+    assert "added ada to the group" in "".join(ada.lines)
+    shell.run("send", "Lobby", "@ada what is it?")
+    ada.until("replied")
+    assert until_said(shell, "ada")
+    listed = json.loads(shell.run("--json", "agents", "Lobby"))
+    assert (listed[0]["actor_id"], listed[0]["status"], listed[0]["roles"]) == ("ada", "idle", ["helper"])
+    assert "ada" in shell.run("agents", "Lobby")
+    assert ada.leave() == 0
+    assert ada.lines[-1] == "ada left\n"
+    tokens = list(Path(shell.env["XDG_DATA_HOME"]).rglob("token"))
+    assert [stat.S_IMODE(path.stat().st_mode) for path in tokens] == [0o600]
+
+
+def test_it_comes_back_with_the_token_it_kept_and_the_owner_is_not_asked(shell, answer):
+    shell.run("group", "new", "Lobby")
+    words = ("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--text", answer, "Ada")
+    first = Joining(shell, *words)
+    first.until("is in the room")
+    first.leave(signal.SIGTERM)
+    second = Joining(shell, *words)
+    second.until("is in the room")
+    assert "added" not in "".join(second.lines)
+    assert second.leave() == 0
+
+
+def test_a_team_joins_from_a_file_with_a_log_for_each(shell, answer):
+    shell.run("group", "new", "Lobby")
+    team = shell.home / "team.toml"
+    team.write_text(
+        'group = "Lobby"\n'
+        + "".join(
+            f'[[agent]]\nname = "{name}"\ndriver = "command"\noptions = ["--text", "{answer}", "{name}"]\n'
+            for name in ("ada", "bob")
+        )
+    )
+    joined = Joining(shell, "--json", "join", "--all", str(team))
+    joined.until('"what":"connected"')
+    joined.until('"what":"connected"')
+    shell.run("send", "Lobby", "@bob tell us")
+    joined.until('"what":"posted"')
+    assert until_said(shell, "bob")
+    assert joined.leave() == 0
+    logs = sorted(Path(shell.env["XDG_DATA_HOME"]).rglob("agent.log"))
+    assert [path.parent.name for path in logs] == ["ada", "bob"]
+    assert '"what":"posted"' in logs[1].read_text()
+    assert '"what":"posted"' not in logs[0].read_text()
+    assert "tell us" not in logs[1].read_text()
+
+
+IMPOSSIBLE = [
+    (("join",), 2, "say where, who and how"),
+    (("join", "Lobby", "--as", "ada"), 2, "say where, who and how"),
+    (("join", "Lobby", "--as", "ada", "--driver", "abacus"), 2, "abacus"),
+    (("join", "Lobby", "--as", "ada", "--driver", "command"), 1, "needs a program"),
+    (("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--model", "x"), 1, "driver_option"),
+    (("join", "Nowhere", "--as", "ada", "--driver", "command", "--", "true"), 1, "group_not_found"),
+]
+
+
+def test_what_cannot_be_is_said_before_anything_runs(shell):
+    shell.run("group", "new", "Lobby")
+    for words, code, says in IMPOSSIBLE:
+        assert says in shell.run(*words, code=code)
+    assert json.loads(shell.run("--json", "group", "show", "Lobby"))["actors"] == []
+
+
+def test_a_bad_team_file_names_its_faults(shell):
+    team = shell.home / "team.toml"
+    team.write_text('[[agent]]\nname = "ada"\n')
+    said = shell.run("join", "--all", str(team), code=1)
+    assert "agent 1: `driver` is missing" in said
+    team.write_text("not toml [")
+    assert "is not TOML" in shell.run("join", "--all", str(team), code=1)

@@ -1,0 +1,141 @@
+"""A whole house for scenarios: a hub in a process of its own, its owner, and agents with real harnesses and drivers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.client import Hub
+from tacit.harness.io.harness import Harness, Place
+from tests.harness.living import QUICK, WAIT, Desk, Told
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tacit.client import Event
+    from tacit.harness.drivers.port import Driver
+
+TACIT = str(Path(sys.executable).parent / "tacit")
+
+
+class House:
+    """A hub process, a group, and its owner's client."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("TACIT")},
+            "XDG_DATA_HOME": str(folder / "data"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "HOME": str(folder),
+            "NO_COLOR": "1",
+        }
+        self.hub: subprocess.Popen[str] | None = None
+        self.url = ""
+        self.port = "0"
+        self.group = ""
+        self.owner: Hub
+
+    def start(self) -> None:
+        with (self.folder / "hub.log").open("a") as log:
+            self.hub = subprocess.Popen(
+                [TACIT, "--json", "up", "--port", self.port],
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        self.url = json.loads(self.hub.stdout.readline())["url"]
+        self.port = self.url.rsplit(":", 1)[1]
+        self.environment["TACIT_URL"] = self.url
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        if self.hub is not None:
+            self.hub.send_signal(how)
+            self.hub.wait(20)
+            self.hub.stdout.close()
+            self.hub = None
+
+    @property
+    def owner_token(self) -> str:
+        return (self.folder / "data" / "tacit" / "owner.token").read_text().strip()
+
+    async def say(self, text: str, **more: Any) -> str:
+        return (await self.owner.send(self.group, text, **more)).id
+
+    async def messages(self) -> list[Event]:
+        return (await self.owner.events(self.group, kinds=["chat.message"], limit=1000)).events
+
+    async def said_by(self, *names: str) -> list[Event]:
+        return [event for event in await self.messages() if event.by in names]
+
+    async def until_said(self, count: int, *names: str) -> list[Event]:
+        """Wait until agents have posted this many messages."""
+        async with asyncio.timeout(WAIT * 3):
+            async for event in self.owner.follow(self.group, kinds=["chat.message"]):
+                if event.by in names and len(found := await self.said_by(*names)) >= count:
+                    return found
+        raise AssertionError
+
+    async def until_kind(self, kind: str, fits=lambda event: True) -> Event:
+        async with asyncio.timeout(WAIT * 3):
+            async for event in self.owner.follow(self.group, kinds=[kind]):
+                if fits(event):
+                    return event
+        raise AssertionError
+
+    async def type(self) -> None:
+        await self.owner.typing(self.group)
+
+    @asynccontextmanager
+    async def agent(
+        self, name: str, driver: Driver, *, roles: tuple[str, ...] = (), **more: Any
+    ) -> AsyncIterator[Harness]:
+        """An agent in this process, with a real driver."""
+        token_file = self.folder / f"{name}.token"
+        if not token_file.exists():
+            token_file.write_text((await self.owner.add_actor(self.group, name, roles=list(roles)))["token"])
+        place = Place(
+            self.url, token_file.read_text(), name, self.folder / name / "state", habits=QUICK, **more
+        )
+        told = Told()
+        harness = Harness(place, driver, tell=told)
+        harness.told = told
+        running = asyncio.create_task(harness.run())
+        await told.until("connected", running)
+        try:
+            yield harness
+        finally:
+            harness.stop()
+            await running
+
+    def join(self, name: str, desk: Desk, *options: str) -> subprocess.Popen[str]:
+        """The same as a process of its own, by the command that a person types."""
+        words = [TACIT, "--json", "--as", name, "join", self.group, "--driver", "command", *options, "--"]
+        with (self.folder / f"{name}.log").open("a") as log:
+            return subprocess.Popen(
+                [*words, *desk.command()], env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+
+
+@asynccontextmanager
+async def house(folder: Path) -> AsyncIterator[House]:
+    """A running house with one group and the shortest compose window that the rows allow."""
+    opened = House(folder)
+    opened.start()
+    try:
+        async with Hub(opened.url, opened.owner_token, retry_for=20) as owner:
+            opened.owner = owner
+            opened.group = (await owner.create_group("Lobby"))["group_id"]
+            quick = {"compose_quiet_ms": 2000}
+            await owner.call("change_rules", {"group_id": opened.group, "settings": quick})
+            yield opened
+    finally:
+        opened.stop()

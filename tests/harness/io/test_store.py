@@ -1,0 +1,147 @@
+"""What a harness does not forget: reopened after a crash, a failed write, a week."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.moment import SECOND, Moment
+from tacit.client.delivered import delivered
+from tacit.harness.drivers.port import Usage
+from tacit.harness.effects import Spent, Turn
+from tacit.harness.io.store import REMEMBERED, Row, Store
+from tests.c2a_peer import delivery
+
+NOW = Moment(1_768_298_400 * SECOND)
+WEEK = 7 * 86_400 * SECOND
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "harness.db"
+
+
+@pytest.fixture
+def store(path):
+    opened = Store(path)
+    yield opened
+    opened.close()
+
+
+def kept(store, *ids, at=NOW):
+    store.write(lambda writing: [writing.accept(one, f"r-{one}", delivery(one), at) for one in ids])
+
+
+def row(key="k1", event_id="e1", **more):
+    return Row(key, "e1.1", event_id, "chat.send_message", {"content": "hi"}, more.get("state", "ready"))
+
+
+@pytest.mark.spec("C2A-160", "C2A-162")
+def test_what_was_accepted_is_there_after_a_reopening(store, path):
+    kept(store, "e1", "e2")
+    store.write(lambda writing: writing.begin("e1.1", ["e1"]))
+    again = Store(path)
+    assert [(one.event.event_id, one.state, one.runs) for one in again.waiting()] == [
+        ("e1", "turn", 1),
+        ("e2", "waiting", 0),
+    ]
+    assert again.known()["e1"] == ("turn", "buffered", "must_respond")
+    assert again.event_of_request("r-e2") == "e2"
+    again.close()
+
+
+@pytest.mark.spec("C2A-162")
+def test_ids_are_remembered_for_more_than_a_week_and_then_let_go(store):
+    kept(store, "e1", "e2")
+    store.write(lambda writing: writing.end("e1", "done", NOW))
+    store.write(lambda writing: writing.forget(Moment(NOW + WEEK + 3600 * SECOND)))
+    assert "e1" in store.known()
+    store.write(lambda writing: writing.forget(Moment(NOW + REMEMBERED + SECOND)))
+    assert set(store.known()) == {"e2"}
+
+
+@pytest.mark.spec("C2A-167")
+def test_a_key_keeps_its_first_body(store):
+    store.write(lambda writing: writing.say(row(), NOW))
+    store.write(
+        lambda writing: writing.say(
+            Row("k1", "e1.2", "e1", "chat.send_message", {"content": "other"}, "ready"), NOW
+        )
+    )
+    assert [one.arguments for one in store.outgoing()] == [{"content": "hi"}]
+    store.write(lambda writing: writing.said("k1", "sent", "m1"))
+    assert store.outgoing() == []
+    assert [one.state for one in store.outgoing(turn_id="e1.1")] == ["sent"]
+    assert store.replies_to("e1") == 1
+
+
+def test_what_is_said_leaves_in_the_order_in_which_it_was_written(store):
+    for number in (3, 1, 2):
+        store.write(lambda writing, number=number: writing.say(row(f"k{number}"), NOW))
+    assert [one.key for one in store.outgoing()] == ["k3", "k1", "k2"]
+
+
+def test_a_day_s_spending_is_summed(store):
+    turn = Turn("e1.1", (delivered(delivery("e1")),))
+    store.write(lambda writing: writing.spent(Spent(turn, Usage(100, 20, 30), 0.25, 10, "done"), NOW))
+    later = Turn("e1.2", turn.events)
+    store.write(lambda writing: writing.spent(Spent(later, Usage(1, 2, 0), None, 10, "done"), NOW))
+    spent = store.spent_on("2026-01-13")
+    assert (spent.turns, spent.tokens_in, spent.tokens_out, spent.cost_usd) == (2, 101, 22, 0.25)
+    assert store.spent_on("2026-01-14").turns == 0
+
+
+def test_a_transaction_that_fails_leaves_nothing(store):
+    def work(writing):
+        writing.accept("e1", "r", delivery("e1"), NOW)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        store.write(work)
+    assert store.known() == {}
+
+
+class Failing(apsw.VFS):
+    """A disk that refuses to write when told to."""
+
+    fail = False
+
+    def __init__(self) -> None:
+        super().__init__("failing", "")
+
+    def xOpen(self, name, flags):
+        return FailingFile(name, flags)
+
+
+class FailingFile(apsw.VFSFile):
+    def __init__(self, name, flags) -> None:
+        super().__init__("", name, flags)
+
+    def xWrite(self, data, offset):
+        if Failing.fail:
+            raise apsw.FullError
+        super().xWrite(data, offset)
+
+
+@pytest.mark.spec("C2A-160")
+def test_a_full_disk_is_told_and_nothing_half_written_stays(path):
+    vfs = Failing()
+    store = Store(path, vfs="failing")
+    kept(store, "e1")
+    Failing.fail = True
+    try:
+        with pytest.raises(Unavailable):
+            kept(store, "e2")
+    finally:
+        Failing.fail = False
+    kept(store, "e3")
+    assert set(store.known()) == {"e1", "e3"}
+    store.close()
+    vfs.unregister()
+
+
+def test_a_file_that_is_no_database_is_not_touched(path):
+    path.write_bytes(b"certainly not a database, but long enough to look like one" * 20)
+    with pytest.raises(Corrupt):
+        Store(path)

@@ -1,0 +1,79 @@
+"""A supervisor keeps a team running: the fallen are started again, the refused are given up, each has a log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.client.repeating import Pace
+from tacit.harness.io.supervisor import Post, Supervisor
+
+QUICK = Pace(first=0.01, longest=0.02)
+
+
+class Life:
+    """A stand-in for a harness: ends as it is told. What is tested is what becomes of it."""
+
+    def __init__(self, tell, endings) -> None:
+        self._tell, self._endings = tell, endings
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    async def run(self) -> None:
+        self._tell("started")
+        if self._endings:
+            raise self._endings.pop(0)
+        await self._stopped.wait()
+
+
+def heard_by(told):
+    return lambda name: lambda what, **data: told.append((name, what))
+
+
+async def test_an_agent_that_falls_is_started_again_and_the_others_live_on(tmp_path):
+    told = []
+    endings = [Unavailable("the disk is full"), Unavailable("again")]
+    posts = [
+        Post("ada", lambda tell: Life(tell, endings), tmp_path / "ada.log"),
+        Post("bob", lambda tell: Life(tell, []), tmp_path / "bob.log"),
+    ]
+    supervisor = Supervisor(posts, heard_by(told), pace=QUICK)
+    running = asyncio.create_task(supervisor.run())
+    async with asyncio.timeout(10):
+        while told.count(("ada", "started")) < 3:
+            await asyncio.sleep(0.005)
+    assert told.count(("bob", "started")) == 1
+    supervisor.stop()
+    await running
+    lines = [json.loads(line) for line in (tmp_path / "ada.log").read_text().splitlines()]
+    assert [line["what"] for line in lines] == ["started", "fallen", "started", "fallen", "started"]
+    assert lines[1]["reason"] == "the disk is full"
+    assert (tmp_path / "bob.log").exists()
+
+
+async def test_an_agent_that_is_refused_is_given_up(tmp_path):
+    told = []
+    refused = Refused("permission_denied", "the token was revoked")
+    supervisor = Supervisor([Post("ada", lambda tell: Life(tell, [refused]), tmp_path / "a")], heard_by(told))
+    async with asyncio.timeout(10):
+        await supervisor.run()
+    assert told == [("ada", "started"), ("ada", "given_up")]
+    assert supervisor.failed == {"ada": refused}
+
+
+async def test_pauses_grow_and_a_stop_does_not_wait_for_them(tmp_path):
+    told = []
+    endings = [Unavailable("x") for _ in range(9)]
+    supervisor = Supervisor(
+        [Post("ada", lambda tell: Life(tell, endings), tmp_path / "a")], heard_by(told), pace=Pace(first=30.0)
+    )
+    running = asyncio.create_task(supervisor.run())
+    async with asyncio.timeout(10):
+        while ("ada", "fallen") not in told:
+            await asyncio.sleep(0.005)
+        supervisor.stop()
+        await running
+    assert told.count(("ada", "started")) == 1

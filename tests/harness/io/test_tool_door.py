@@ -1,0 +1,89 @@
+"""The door for a driver's agent, met with the official MCP client."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from tacit.harness import chat_tools
+from tacit.harness.io.tool_door import ToolDoor
+from tests.c2a_peer import TOOLS
+
+LISTED = chat_tools.listed(
+    [
+        {"name": name, "description": name, "inputSchema": {"type": "object"}, "annotations": {}}
+        for name in TOOLS
+    ]
+)
+
+
+@pytest.fixture
+async def door():
+    calls = []
+
+    async def call(name, arguments):
+        calls.append((name, arguments))
+        if name == "chat_claim":
+            await asyncio.sleep(0.2)
+        return chat_tools.result_for_model({"ok": name != "chat_react", "name": name})
+
+    async with ToolDoor(call, lambda: LISTED) as opened:
+        opened.calls = calls
+        yield opened
+
+
+def started(door, **changes):
+    program = door.program
+    environment = {**os.environ, **program.environment, **changes}
+    return stdio_client(
+        StdioServerParameters(command=program.command[0], args=list(program.command[1:]), env=environment)
+    )
+
+
+async def test_the_official_client_lists_and_calls_the_tools(door):
+    async with started(door) as (read, write), ClientSession(read, write) as client:
+        await client.initialize()
+        listed = await client.list_tools()
+        assert {tool.name for tool in listed.tools} == {name.replace(".", "_") for name in TOOLS}
+        slow = asyncio.create_task(client.call_tool("chat_claim", {"eventId": "e1"}))
+        good = await client.call_tool("chat_send_message", {"content": "hi"})
+        bad = await client.call_tool("chat_react", {"signal": "seen"})
+        await slow
+    assert good.content[0].text == '{"ok":true,"name":"chat_send_message"}'
+    assert bad.model_dump(by_alias=True)["isError"] is True
+    assert {name for name, _ in door.calls} == {"chat_claim", "chat_send_message", "chat_react"}
+
+
+async def test_whoever_does_not_know_the_key_is_not_let_in(door):
+    reader, writer = await asyncio.open_unix_connection(door.program.environment["TACIT_TOOLS_SOCKET"])
+    writer.write(b"guess\n" + b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
+    assert await reader.read() == b""
+    writer.close()
+    await writer.wait_closed()
+    assert door.calls == []
+
+
+async def test_rubbish_is_answered_and_the_line_lives(door):
+    environment = door.program.environment
+    reader, writer = await asyncio.open_unix_connection(environment["TACIT_TOOLS_SOCKET"])
+    writer.write(environment["TACIT_TOOLS_KEY"].encode() + b"\nnot json\n")
+    writer.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    assert b"-32600" in await reader.readline()
+    assert b'"id":1' in await reader.readline()
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_the_pipe_says_so_when_no_harness_runs(tmp_path, door):
+    program = door.program
+    environment = {**os.environ, "TACIT_TOOLS_SOCKET": str(tmp_path / "gone")}
+    process = await asyncio.create_subprocess_exec(
+        *program.command, env=environment, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+    )
+    _, said = await process.communicate()
+    assert process.returncode == 1
+    assert b"is not running" in said

@@ -1,0 +1,634 @@
+"""What an agent does about what it hears: inputs in, effects out, time as an argument."""
+
+from __future__ import annotations
+
+import pytest
+
+from tacit.base.moment import SECOND, Moment
+from tacit.client.delivered import delivered
+from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.drivers.port import Failure, FailureKind, Insert, Proceed, Stop, TurnOutcome
+from tacit.harness.effects import (
+    Abort,
+    Begin,
+    Claim,
+    Defer,
+    Join,
+    Post,
+    Postpone,
+    React,
+    Return,
+    Settle,
+    Spent,
+    Steer,
+    Tell,
+)
+from tests.c2a_peer import delivery
+
+T0 = 1_768_298_400 * SECOND
+PLAIN = Manners(boundaries=True)
+
+
+def at(seconds: float) -> Moment:
+    return Moment(T0 + int(seconds * SECOND))
+
+
+def event(event_id="e1", text="What is the plan?", **more):
+    return delivered(delivery(event_id, text, **more))
+
+
+def immediate(event_id, **more):
+    return event(event_id, injection__mode="immediate", **more)
+
+
+def knock(event_id, reason="thread_participation", policy="may_respond", **more):
+    return event(
+        event_id,
+        content=None,
+        knock={"from": "human:ann", "where": f"thread:{event_id}", "topic": "question"},
+        injection__mode="notify",
+        attention={"policy": policy, "reason": reason, "priority": "normal"},
+        policy=policy,
+        target__directedness="to_my_role",
+        **more,
+    )
+
+
+def kinds(effects, *kept):
+    """The effects of these kinds."""
+    return [one for one in effects if isinstance(one, kept)]
+
+
+def settled(effects):
+    return {one.event_id: one.disposition for one in effects if isinstance(one, Settle)}
+
+
+def begin(conduct, *events, start=0.0):
+    """The turn of these events, begun once the author is quiet."""
+    for number, one in enumerate(events):
+        conduct.heard(one, at(start + number))
+    effects = conduct.due(at(start + len(events) + 3))
+    return kinds(effects, Begin)[0].turn
+
+
+def done(text="The plan is ready."):
+    return TurnOutcome("t", text)
+
+
+def failure(kind=FailureKind.RETRYABLE, code="model_unavailable", **more):
+    return TurnOutcome("t", failure=Failure(kind, code, **more))
+
+
+# -- fragments
+
+
+@pytest.mark.spec("C2A-083", "C2A-085", "C2A-087", "C2A-221")
+def test_five_fragments_a_second_apart_are_one_turn_and_the_others_superseded():
+    conduct = Conduct(PLAIN)
+    for number in range(5):
+        assert conduct.heard(event(f"e{number}", f"part {number}"), at(number)) == []
+    assert conduct.next_due == at(7)
+    assert conduct.due(at(6.9)) == []
+    turn = kinds(conduct.due(at(7)), Begin)[0].turn
+    assert [one.text for one in turn.events] == [f"part {number}" for number in range(5)]
+    effects = conduct.ended(done(), at(9))
+    assert [one.body for one in kinds(effects, Post)] == ["The plan is ready."]
+    assert settled(effects) == {"e4": None, **{f"e{number}": "superseded" for number in range(4)}}
+    assert kinds(effects, Settle)[-1].more == {"mergedInto": "e4"}
+
+
+@pytest.mark.spec("C2A-083")
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"author": {"id": "usr:bo", "kind": "human", "displayName": "Bo"}},
+        {"conversation__id": "g2"},
+        {"conversation__threadId": "elsewhere"},
+    ],
+)
+def test_nothing_is_joined_across_authors_conversations_or_threads(other):
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1"), at(0))
+    conduct.heard(event("e2", **other), at(1))
+    turn = kinds(conduct.due(at(5)), Begin)[0].turn
+    assert [one.event_id for one in turn.events] == ["e1"]
+    turn = kinds(conduct.ended(done(), at(6)), Begin)[0].turn
+    assert [one.event_id for one in turn.events] == ["e2"]
+
+
+@pytest.mark.spec("C2A-084")
+def test_typing_holds_the_window_open_up_to_the_cap():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1"), at(0))
+    conduct.typing("g1", "user", at(1), typing=True)
+    assert conduct.next_due == at(30)
+    conduct.typing("g1", "user", at(8), typing=False)
+    assert conduct.next_due == at(11)
+
+
+@pytest.mark.spec("C2A-086")
+def test_fragments_are_merged_for_thirty_seconds():
+    conduct = Conduct(PLAIN)
+    for number in range(0, 30, 2):
+        conduct.heard(event(f"e{number}"), at(number))
+    turn = kinds(conduct.due(at(30)), Begin)[0].turn
+    assert len(turn.events) == 15
+    assert conduct.heard(event("late"), at(31)) != []
+
+
+def test_what_was_written_far_apart_and_arrives_together_is_not_joined():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1", timing__createdAt="2026-01-13T08:00:00Z"), at(0))
+    conduct.heard(event("e2", timing__createdAt="2026-01-13T09:00:00Z"), at(0))
+    assert len(kinds(conduct.due(at(3)), Begin)[0].turn.events) == 1
+
+
+@pytest.mark.spec("C2A-188")
+def test_a_fragment_while_the_model_thinks_restarts_the_turn_with_everything():
+    conduct = Conduct(PLAIN)
+    first = begin(conduct, event("e1", "one"))
+    effects = conduct.heard(event("e2", "two"), at(10))
+    assert effects == [Return(("e1", "e2")), Abort(first.id)]
+    assert kinds(conduct.ended(done("half an answer"), at(10.2)), Post) == []
+    turn = kinds(conduct.due(at(13.3)), Begin)[0].turn
+    assert [one.text for one in turn.events] == ["one", "two"]
+    assert turn.id != first.id
+
+
+@pytest.mark.spec("C2A-188")
+def test_two_restarts_and_no_more():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    for number in (2, 3):
+        assert kinds(conduct.heard(event(f"e{number}"), at(number * 20)), Abort)
+        conduct.ended(failure(FailureKind.CANCELLED, "cancelled"), at(number * 20 + 1))
+        assert kinds(conduct.due(at(number * 20 + 4)), Begin)
+    assert conduct.heard(event("e4"), at(90)) == []
+    effects = conduct.ended(done(), at(95))
+    assert kinds(effects, Post)[0].turn.carrier.event_id == "e3"
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "e4"
+
+
+@pytest.mark.spec("C2A-188")
+@pytest.mark.parametrize("tool", ["shell", "Bash", "mcp__files__write", "tacit.chat_send_message"])
+def test_no_restart_after_a_side_effecting_tool_call(tool):
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.tool_started("c1", tool)
+    conduct.boundary("c1", at(6))
+    assert conduct.heard(event("e2"), at(7)) == []
+    assert kinds(conduct.ended(done(), at(8)), Post)
+
+
+@pytest.mark.spec("C2A-188")
+@pytest.mark.parametrize("tool", ["Read", "Grep", "tacit.chat_read_thread", "mcp__tacit__chat_claim"])
+def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.tool_started("c1", tool)
+    assert conduct.boundary("c1", at(6)) == (Proceed(), [])
+    assert kinds(conduct.heard(event("e2"), at(7)), Abort)
+
+
+@pytest.mark.spec("C2A-188")
+def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    turn = begin(conduct, event("e1", "one"))
+    steer = kinds(conduct.heard(event("e2", "two"), at(8)), Steer)[0]
+    assert (steer.turn_id, steer.text.endswith("MESSAGE\ntwo")) == (turn.id, True)
+    assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]
+    effects = conduct.ended(done(), at(9))
+    assert kinds(effects, Post)[0].turn.carrier.event_id == "e2"
+    assert settled(effects) == {"e2": None, "e1": "superseded"}
+
+
+def test_a_steer_that_is_not_taken_becomes_a_restart():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    assert kinds(conduct.steered(steer.event, at(8), taken=False), Abort)
+
+
+def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    conduct.ended(done(), at(8.5))
+    assert kinds(conduct.steered(steer.event, at(9), taken=True), Begin)
+
+
+# -- what reaches a model at all
+
+
+@pytest.mark.spec("C2A-003", "C2A-080", "C2A-091")
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"injection__mode": "tool_mailbox", "target__directedness": "ambient"},
+        {"injection__mode": "silent"},
+        {
+            "injection__mode": "buffered",
+            "target__directedness": "ambient",
+            "attention__policy": "must_not_respond",
+        },
+        {
+            "injection__mode": "immediate",
+            "target__directedness": "to_other",
+            "attention__policy": "may_respond",
+        },
+    ],
+)
+def test_ambient_traffic_and_the_mailbox_start_no_turn_and_add_nothing_to_a_prompt(more):
+    conduct = Conduct(PLAIN)
+    for number in range(100):
+        assert conduct.heard(event(f"a{number}", **more), at(number)) == [Settle(f"a{number}")]
+    assert conduct.next_due is None
+    turn = begin(conduct, event("e1"), start=200)
+    assert (turn.knocks, turn.digests, len(turn.events)) == ((), (), 1)
+
+
+@pytest.mark.spec("C2A-080")
+def test_an_owner_may_let_the_ambient_traffic_of_one_conversation_through():
+    conduct = Conduct(Manners(ambient=frozenset({"g1"})))
+    more = {"target__directedness": "ambient", "attention__policy": "may_respond"}
+    assert conduct.heard(event("a1", **more), at(0)) == []
+    assert conduct.heard(event("a2", conversation__id="g2", **more), at(0)) == [Settle("a2")]
+
+
+@pytest.mark.spec("C2A-090")
+def test_knocks_wait_for_the_next_turn_and_wake_nobody():
+    conduct = Conduct(PLAIN)
+    for number in range(3):
+        assert conduct.heard(knock(f"k{number}"), at(number)) == []
+    assert conduct.next_due is None
+    turn = begin(conduct, event("e1"), start=10)
+    assert [one.event_id for one in turn.knocks] == ["k0", "k1", "k2"]
+    assert settled(conduct.ended(done(), at(20))) == {"e1": None, "k0": None, "k1": None, "k2": None}
+
+
+@pytest.mark.spec("C2A-090")
+def test_a_knock_that_obliges_wakes_an_idle_session():
+    conduct = Conduct(PLAIN)
+    assert kinds(conduct.heard(knock("k1", policy="must_respond"), at(0)), Begin)
+
+
+@pytest.mark.spec("C2A-071", "C2A-153")
+def test_work_put_up_for_a_role_is_claimed_before_a_model_is_asked():
+    conduct = Conduct(PLAIN)
+    asked = knock("k1", reason="role_mention")
+    assert conduct.heard(asked, at(0)) == [Claim(asked)]
+    won = event("k1", "Who reviews this?", target__directedness="to_my_role", attention__policy="may_respond")
+    conduct.heard(won, at(0.1), claimed=True)
+    assert kinds(conduct.due(at(4)), Begin)[0].turn.carrier.text == "Who reviews this?"
+
+
+def test_an_agent_that_does_not_claim_keeps_the_knock():
+    conduct = Conduct(Manners(claims_roles=False))
+    assert conduct.heard(knock("k1", reason="role_mention"), at(0)) == []
+
+
+@pytest.mark.spec("C2A-092")
+def test_a_digest_is_shown_with_the_next_turn():
+    conduct = Conduct(PLAIN)
+    digest = event("d1", "12 messages", injection__mode="digest", attention__policy="must_not_respond")
+    assert conduct.heard(digest, at(0)) == []
+    assert [one.event_id for one in begin(conduct, event("e1")).digests] == ["d1"]
+
+
+def test_knocks_of_a_run_that_failed_are_shown_again():
+    conduct = Conduct(PLAIN)
+    conduct.heard(knock("k1"), at(0))
+    begin(conduct, event("e1"))
+    effects = conduct.ended(failure(), at(10))
+    assert settled(effects) == {}
+    assert [one.event_id for one in kinds(conduct.due(at(13)), Begin)[0].turn.knocks] == ["k1"]
+
+
+# -- how a turn ends
+
+
+@pytest.mark.spec("C2A-059")
+def test_silence_posts_nothing_and_is_told_as_the_policy_allows():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", attention__policy="may_respond"))
+    effects = conduct.ended(done("NO_REPLY"), at(9))
+    assert kinds(effects, Post, React) == []
+    assert settled(effects) == {"e1": "ignored"}
+
+
+@pytest.mark.spec("C2A-059", "C2A-121", "C2A-133")
+@pytest.mark.parametrize(("author", "sign"), [("human", "seen"), ("agent", "done")])
+def test_silence_where_an_answer_is_owed_shows_as_a_sign(author, sign):
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", author={"id": "x", "kind": author}))
+    effects = conduct.ended(done("NO_REPLY"), at(9))
+    assert kinds(effects, Post, React) == [React("e1", sign)]
+    assert settled(effects) == {"e1": None}
+
+
+@pytest.mark.spec("C2A-002", "C2A-118")
+def test_words_about_an_event_that_must_not_be_answered_are_dropped():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", attention__policy="must_not_respond"))
+    effects = conduct.ended(done("I have an opinion."), at(9))
+    assert kinds(effects, Post) == []
+    assert settled(effects) == {"e1": "ignored"}
+
+
+@pytest.mark.spec("C2A-168")
+def test_a_tool_post_and_a_last_word_are_one_message():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
+    effects = conduct.ended(done("I have answered."), at(9))
+    assert kinds(effects, Post) == []
+    assert settled(effects) == {"e1": None}
+
+
+def test_a_message_elsewhere_does_not_take_the_place_of_the_answer():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"other"}
+    assert kinds(conduct.ended(done("The answer."), at(9)), Post)
+
+
+@pytest.mark.spec("C2A-133")
+def test_a_signal_discharges_without_words():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.discharged = {"e1"}
+    effects = conduct.ended(done("I have reacted."), at(9))
+    assert kinds(effects, Post) == []
+
+
+def test_what_the_model_deferred_waits_for_the_hub_to_bring_it_again():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.deferred = {"e1"}
+    assert kinds(conduct.ended(done("Later."), at(9)), Postpone, Post) == [Postpone("e1")]
+
+
+@pytest.mark.spec("C2A-163")
+def test_a_model_that_fails_is_tried_three_times_and_then_the_event_has_failed():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    effects = conduct.ended(failure(), at(10))
+    assert kinds(effects, Return) == [Return(("e1",), failed=True)]
+    assert conduct.next_due == at(12)
+    assert kinds(conduct.due(at(12)), Begin)[0].turn.attempt == 2
+    conduct.ended(failure(retry_after=20.0), at(13))
+    assert conduct.next_due == at(33)
+    assert kinds(conduct.due(at(33)), Begin)[0].turn.attempt == 3
+    effects = conduct.ended(failure(code="rubbish"), at(40))
+    assert settled(effects) == {"e1": "failed"}
+    assert kinds(effects, Settle)[0].more["error"]["code"] == "rubbish"
+    assert kinds(effects, Tell)[0].level == "error"
+
+
+@pytest.mark.spec("C2A-163")
+def test_a_failure_that_only_a_person_can_mend_is_not_tried_again():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    assert settled(conduct.ended(failure(FailureKind.PERMANENT, "signed_out"), at(9))) == {"e1": "failed"}
+
+
+@pytest.mark.spec("C2A-164")
+def test_a_turn_that_broke_after_it_had_spoken_is_not_run_again():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
+    effects = conduct.ended(failure(), at(9))
+    assert settled(effects) == {"e1": None}
+    assert conduct.next_due is None
+
+
+def test_what_a_turn_cost_is_told_also_when_it_was_aborted():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.cancelled("e1", at(5))
+    assert kinds(conduct.ended(done(), at(6)), Spent)[0].ended == "aborted"
+
+
+# -- edits, deletes, stop
+
+
+@pytest.mark.spec("C2A-180", "C2A-187")
+def test_a_deleted_message_is_forgotten_wherever_it_is():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1"), at(0))
+    assert conduct.cancelled("e1", at(1)) == [Settle("e1", "superseded")]
+    assert conduct.due(at(5)) == []
+    conduct.heard(knock("k1"), at(6))
+    assert conduct.cancelled("k1", at(7)) == [Settle("k1", "superseded")]
+    assert conduct.cancelled("unknown", at(8)) == []
+
+
+@pytest.mark.spec("C2A-180", "C2A-185")
+def test_a_cancelled_turn_ends_and_nothing_of_it_is_posted():
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1"))
+    assert conduct.cancelled("e1", at(5)) == [Settle("e1", "superseded"), Abort(turn.id)]
+    assert kinds(conduct.ended(done("too late"), at(6)), Post) == []
+
+
+@pytest.mark.spec("C2A-185", "C2A-189")
+def test_an_edit_while_the_model_thinks_is_the_only_thing_answered():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", "delete the old logs"))
+    conduct.cancelled("e1", at(5))
+    conduct.heard(event("e2", "delete nothing", supersedes="e1"), at(5))
+    conduct.ended(done("deleted"), at(5.1))
+    turn = kinds(conduct.due(at(9)), Begin)[0].turn
+    assert [one.text for one in turn.events] == ["delete nothing"]
+
+
+@pytest.mark.spec("C2A-185")
+@pytest.mark.parametrize("cancel_first", [True, False])
+def test_an_edited_fragment_keeps_its_place(cancel_first):
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", "one"), event("e2", "two"), event("e3", "three"))
+    if cancel_first:
+        conduct.cancelled("e2", at(7))
+    conduct.heard(event("e4", "TWO", supersedes="e2"), at(7))
+    conduct.ended(done("stale"), at(7.1))
+    turn = kinds(conduct.due(at(11)), Begin)[0].turn
+    assert [one.text for one in turn.events] == ["one", "TWO", "three"]
+
+
+@pytest.mark.spec("C2A-185")
+def test_an_edit_before_the_model_is_asked_replaces_the_text():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1", "helo"), at(0))
+    conduct.heard(event("e2", "hello", supersedes="e1"), at(1))
+    assert [one.text for one in kinds(conduct.due(at(4)), Begin)[0].turn.events] == ["hello"]
+
+
+@pytest.mark.spec("C2A-180")
+def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.tool_started("c1", "shell")
+    assert conduct.cancelled("e1", at(5)) == [Settle("e1", "superseded")]
+    assert conduct.boundary("c1", at(6)) == (Stop(), [])
+
+
+@pytest.mark.spec("C2A-180")
+def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    assert conduct.cancelled("e2", at(8)) == []
+    assert conduct.steered(steer.event, at(8), taken=False) == [Settle("e2", "superseded")]
+    conduct.heard(knock("k1", reason="role_mention"), at(9))
+    conduct.cancelled("k1", at(9))
+    assert conduct.heard(event("k1"), at(9), claimed=True) == [Settle("k1", "superseded")]
+
+
+@pytest.mark.spec("C2A-180")
+def test_messages_already_sent_stay():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
+    assert conduct.cancelled("e1", at(5)) == []
+
+
+@pytest.mark.spec("C2A-082", "C2A-180", "C2A-219")
+def test_stop_ends_the_work_at_once_and_is_answered_with_a_signal():
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1"))
+    conduct.heard(
+        event("e2", "and then", author={"id": "user", "kind": "human"}, conversation__threadId="t"), at(4)
+    )
+    stop = immediate("s1", text="stop", attention__reason="cancellation")
+    effects = conduct.heard(stop, at(5))
+    assert settled(effects) == {"e2": "superseded", "e1": "superseded", "s1": None}
+    assert kinds(effects, Abort, React) == [Abort(turn.id), React("s1", "done")]
+    assert kinds(conduct.ended(done("more"), at(5.2)), Post, Begin) == []
+
+
+def test_stop_without_anything_to_stop_is_a_question_for_the_model():
+    conduct = Conduct(PLAIN)
+    stop = immediate("s1", text="stop the deploy", attention__reason="cancellation")
+    assert kinds(conduct.heard(stop, at(5)), Begin)
+
+
+# -- immediate and urgent
+
+
+@pytest.mark.spec("C2A-081")
+def test_immediate_content_needs_no_compose_window():
+    conduct = Conduct(PLAIN)
+    assert kinds(conduct.heard(immediate("e1"), at(0)), Begin)
+
+
+@pytest.mark.spec("C2A-081", "C2A-082")
+def test_immediate_content_enters_the_same_turn_at_its_next_boundary():
+    conduct = Conduct(Manners(inserts=True, boundaries=True))
+    turn = begin(conduct, event("e1"))
+    assert conduct.heard(immediate("e2", text="use the other branch", conversation__id="g2"), at(5)) == []
+    conduct.tool_started("c1", "shell")
+    order, effects = conduct.boundary("c1", at(6))
+    assert isinstance(order, Insert)
+    assert "use the other branch" in order.text
+    assert kinds(effects, Join)[0].turn_id == turn.id
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e2"}
+    effects = conduct.ended(done("The plan."), at(9))
+    assert settled(effects) == {"e1": None, "e2": None}
+    assert len(kinds(effects, Post)) == 1
+
+
+def test_an_inserted_obligation_that_went_unanswered_gets_a_turn_of_its_own():
+    conduct = Conduct(Manners(inserts=True, boundaries=True))
+    begin(conduct, event("e1"))
+    conduct.heard(immediate("e2", conversation__id="g2"), at(5))
+    conduct.boundary("c1", at(6))
+    effects = conduct.ended(done("The plan."), at(9))
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"
+
+
+@pytest.mark.spec("C2A-082")
+def test_a_generation_is_not_aborted_for_what_is_immediate_but_not_urgent():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    assert conduct.heard(immediate("e2", conversation__id="g2"), at(5)) == []
+    assert conduct.due(at(60)) == []
+    effects = conduct.ended(done(), at(70))
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"
+
+
+@pytest.mark.spec("C2A-082", "C2A-219")
+def test_an_urgent_event_aborts_after_ten_seconds_without_a_boundary_and_the_work_comes_again():
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1"))
+    conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
+    assert conduct.next_due == at(15)
+    assert conduct.due(at(14.9)) == []
+    assert conduct.due(at(15)) == [Return(("e1",)), Abort(turn.id)]
+    effects = conduct.ended(failure(FailureKind.CANCELLED, "cancelled"), at(15.1))
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "u1"
+    assert kinds(conduct.ended(done(), at(20)), Begin)[0].turn.carrier.event_id == "e1"
+
+
+@pytest.mark.spec("C2A-082", "C2A-219")
+def test_no_abort_for_urgency_where_interruption_was_not_agreed():
+    conduct = Conduct(Manners(interrupt=False, boundaries=True))
+    begin(conduct, event("e1"))
+    conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
+    assert conduct.next_due is None
+    assert conduct.due(at(100)) == []
+
+
+@pytest.mark.spec("C2A-219")
+def test_an_urgent_event_never_aborts_while_a_side_effecting_call_runs():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.tool_started("c1", "shell")
+    conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
+    assert conduct.due(at(30)) == []
+    order, effects = conduct.boundary("c1", at(31))
+    assert order == Stop()
+    assert kinds(effects, Return) == [Return(("e1",))]
+
+
+def test_pressing_questions_go_first():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.heard(event("e2", conversation__id="g2"), at(5))
+    conduct.heard(immediate("e3", conversation__id="g3"), at(9))
+    assert kinds(conduct.ended(done(), at(20)), Begin)[0].turn.carrier.event_id == "e3"
+
+
+# -- budget and restart
+
+
+def test_a_pause_stops_turns_and_tells_whoever_is_owed_an_answer():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1"), at(0))
+    assert conduct.pause(at(3600), "the day's budget is used up") == [
+        Defer("e1", "the day's budget is used up", at(3600))
+    ]
+    assert conduct.due(at(10)) == []
+    assert kinds(conduct.heard(event("e2", conversation__id="g2"), at(11)), Defer)
+    assert conduct.next_due == at(3600)
+    assert kinds(conduct.due(at(3600)), Begin)
+
+
+def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
+    conduct = Conduct(PLAIN)
+    rows = [(event("e1", "one"), "e2.1", 0, 1), (event("e2", "two"), "e2.1", 0, 1), (knock("k1"), "", 0, 0)]
+    conduct.restore(rows, at(100))
+    turn = kinds(conduct.due(at(100)), Begin)[0].turn
+    assert [one.text for one in turn.events] == ["one", "two"]
+    assert turn.id == "e2.2"
+    assert [one.event_id for one in turn.knocks] == ["k1"]
+
+
+@pytest.mark.spec("C2A-081")
+def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
+    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    turn = begin(conduct, event("e1"))
+    steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
+    assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]
+    effects = conduct.ended(done(), at(9))
+    assert kinds(effects, Post)[0].turn.carrier.event_id == "e1"
+    assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"

@@ -1,0 +1,215 @@
+"""A conduct under any order of inputs: one turn at a time, every event ends once, nothing speaks after a cancel."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from tacit.base.moment import SECOND, Moment
+from tacit.client.delivered import delivered
+from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.drivers.port import Failure, FailureKind, Insert, Stop, TurnOutcome
+from tacit.harness.effects import Abort, Begin, Claim, Join, Post, Postpone, Return, Settle, Spent, Steer
+from tests.c2a_peer import delivery
+
+AUTHORS = st.sampled_from(["user", "usr:bo"])
+PLACES = st.sampled_from(["g1", "g2"])
+MODES = st.sampled_from(["buffered", "buffered", "buffered", "immediate", "notify", "digest", "tool_mailbox"])
+POLICIES = st.sampled_from(["must_respond", "must_respond", "may_respond", "must_not_respond"])
+
+
+class Life(RuleBasedStateMachine):
+    """An agent's life, and a small model of what must hold."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = Moment(1_768_298_400 * SECOND)
+        self.conduct = Conduct(Manners(boundaries=True))
+        self.count = 0
+        self.open: set[str] = set()
+        self.ended: set[str] = set()
+        self.cancelled: set[str] = set()
+        self.posts: list[Post] = []
+        self.turn: str | None = None
+        self.aborting = False
+        self.steers: list[Steer] = []
+        self.claims: list[Claim] = []
+        self.calls: list[str] = []
+
+    @rule(steers=st.booleans(), inserts=st.booleans(), interrupt=st.booleans())
+    @precondition(lambda self: self.count == 0)
+    def with_a_driver(self, steers, inserts, interrupt):
+        self.conduct.manners = Manners(steers=steers, inserts=inserts, boundaries=True, interrupt=interrupt)
+
+    def carry_out(self, effects) -> None:
+        for effect in effects:
+            match effect:
+                case Begin():
+                    assert self.turn is None
+                    assert effect.turn.events
+                    assert len({(one.author.id, one.conversation) for one in effect.turn.events}) == 1
+                    assert not self.cancelled & {one.event_id for one in effect.turn.events}
+                    self.turn, self.aborting, self.calls = effect.turn.id, False, []
+                case Abort():
+                    assert effect.turn_id == self.turn
+                    self.aborting = True
+                case Settle() | Postpone():
+                    assert effect.event_id in self.open, effect
+                    self.open.discard(effect.event_id)
+                    self.ended.add(effect.event_id)
+                case Return():
+                    assert set(effect.event_ids) <= self.open
+                case Join():
+                    assert {one.event_id for one in effect.events} <= self.open
+                case Post():
+                    assert effect.turn.carrier.event_id not in self.cancelled
+                    self.posts.append(effect)
+                case Steer():
+                    self.steers.append(effect)
+                case Claim():
+                    self.claims.append(effect)
+                case _:
+                    pass
+
+    @rule(
+        author=AUTHORS, place=PLACES, mode=MODES, policy=POLICIES, urgent=st.booleans(),
+        reason=st.sampled_from(["direct_message", "direct_message", "role_mention", "cancellation"]),
+    )  # fmt: skip
+    def hear(self, author, place, mode, policy, urgent, reason):
+        self.count += 1
+        event_id = f"e{self.count}"
+        more = {"content": None, "knock": {"topic": "message"}} if mode == "notify" else {}
+        attention = {"policy": policy, "reason": reason, "priority": "urgent" if urgent else "normal"}
+        params = delivery(
+            event_id, f"text {self.count}", author={"id": author, "kind": "human"}, conversation__id=place,
+            injection__mode=mode, policy=policy, attention=attention, **more,
+        )  # fmt: skip
+        self.open.add(event_id)
+        self.carry_out(self.conduct.heard(delivered(params), self.now))
+
+    @rule(which=st.randoms(use_true_random=False))
+    @precondition(lambda self: self.open)
+    def edit(self, which):
+        old = which.choice(sorted(self.open))
+        self.count += 1
+        event_id = f"e{self.count}"
+        self.open.add(event_id)
+        self.cancelled.add(old)
+        self.carry_out(self.conduct.cancelled(old, self.now))
+        self.carry_out(self.conduct.heard(delivered(delivery(event_id, "edited", supersedes=old)), self.now))
+
+    @rule(which=st.randoms(use_true_random=False))
+    @precondition(lambda self: self.open)
+    def cancel(self, which):
+        event_id = which.choice(sorted(self.open))
+        spoke = self.conduct.running is not None and self.conduct.running.has_spoken
+        if not (spoke and self.conduct.running.holds(event_id)):
+            self.cancelled.add(event_id)
+        self.carry_out(self.conduct.cancelled(event_id, self.now))
+
+    @rule(author=AUTHORS, place=PLACES, typing=st.booleans())
+    def type(self, author, place, typing):
+        self.conduct.typing(place, author, self.now, typing=typing)
+
+    @rule(seconds=st.sampled_from([0.1, 1, 3, 11, 40]))
+    def wait(self, seconds):
+        self.now = Moment(self.now + int(seconds * SECOND))
+        self.carry_out(self.conduct.due(self.now))
+
+    @rule(name=st.sampled_from(["Read", "shell"]))
+    @precondition(lambda self: self.turn and not self.aborting)
+    def use_tool(self, name):
+        self.calls.append(f"c{len(self.calls)}")
+        self.conduct.tool_started(self.calls[-1], name)
+
+    @rule()
+    @precondition(lambda self: self.turn and not self.aborting and self.calls)
+    def reach_boundary(self):
+        order, effects = self.conduct.boundary(self.calls.pop(), self.now)
+        self.carry_out(effects)
+        if isinstance(order, Stop):
+            self.aborting = True
+        if isinstance(order, Insert):
+            assert self.conduct.manners.inserts
+
+    @rule()
+    @precondition(lambda self: self.turn and not self.aborting and self.conduct.running is not None)
+    def reply_with_a_tool(self):
+        running = self.conduct.running
+        if not running.is_ending:
+            running.acts.sends += 1
+            running.acts.replied.add(running.turn.carrier.event_id)
+
+    @rule(taken=st.booleans())
+    @precondition(lambda self: self.steers)
+    def steered(self, taken):
+        steer = self.steers.pop(0)
+        if steer.event.event_id in self.open:
+            self.carry_out(self.conduct.steered(steer.event, self.now, taken=taken))
+
+    @rule(won=st.booleans())
+    @precondition(lambda self: self.claims)
+    def claimed(self, won):
+        event = self.claims.pop(0).event
+        if event.event_id not in self.open or event.event_id in self.cancelled:
+            return
+        if not won:
+            self.carry_out([Settle(event.event_id, "ignored")])
+            return
+        params = delivery(
+            event.event_id, "whole", author={"id": event.author.id, "kind": "human"}, attention__policy="may_respond",
+            conversation__id=event.conversation, attention__reason="role_mention",
+        )  # fmt: skip
+        self.carry_out(self.conduct.heard(delivered(params), self.now, claimed=True))
+
+    @rule(how=st.sampled_from(["text", "text", "silence", "retry", "permanent"]))
+    @precondition(lambda self: self.turn)
+    def end_turn(self, how):
+        texts = {"text": "An answer.", "silence": "NO_REPLY"}
+        failures = {
+            "retry": Failure(FailureKind.RETRYABLE, "model_unavailable"),
+            "permanent": Failure(FailureKind.PERMANENT, "signed_out"),
+        }
+        failure = Failure(FailureKind.CANCELLED, "cancelled") if self.aborting else failures.get(how)
+        outcome = TurnOutcome(self.turn, texts.get(how, ""), failure=failure)
+        spoke = self.conduct.running.has_spoken
+        before, aborting = len(self.posts), self.conduct.running.is_ending
+        self.turn = None
+        effects = self.conduct.ended(outcome, self.now)
+        assert [one for one in effects if isinstance(one, Spent)]
+        self.carry_out(effects)
+        if aborting or spoke:
+            assert len(self.posts) == before
+
+    @invariant()
+    def an_answer_is_given_once(self):
+        answered = [post.turn.carrier.event_id for post in self.posts]
+        assert len(answered) == len(set(answered))
+
+    @invariant()
+    def it_always_knows_when_to_look_again(self):
+        if self.turn is None and self.conduct.owed:
+            assert self.conduct.next_due is not None
+
+    def teardown(self):
+        """Left alone, everything comes to an end."""
+        for _ in range(400):
+            if self.steers:
+                self.steered(taken=False)
+            elif self.claims:
+                self.claimed(won=False)
+            elif self.turn:
+                self.end_turn("permanent")
+            elif self.conduct.next_due is not None:
+                self.now = Moment(max(self.now, self.conduct.next_due))
+                self.carry_out(self.conduct.due(self.now))
+            else:
+                break
+        assert self.conduct.owed == 0
+        waiting = {one.event_id for one in (*self.conduct._knocks, *self.conduct._digests)}
+        assert self.open - self.cancelled <= waiting
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=150, stateful_step_count=40)

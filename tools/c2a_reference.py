@@ -1,0 +1,108 @@
+"""docs/reference/c2a.md, made from the tables of `tacit.attention`: tools, errors, records.
+
+python tools/c2a_reference.py           write the page
+python tools/c2a_reference.py --check   fail when it is stale
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from tacit.attention import records
+from tacit.attention.codes import CODES
+from tacit.attention.negotiation import CAPABILITIES, TOOLS, VERSIONS
+from tacit.attention.schemas import INPUTS
+from tacit.attention.settings import DEFAULTS, NAMES
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reference" / "c2a.md"
+
+
+def _argument(name: str, schema: dict, required: list[str]) -> str:
+    kind = schema.get("type") or ("one of " + ", ".join(map(str, schema["enum"])) if "enum" in schema else "")
+    kind = " or ".join(kind) if isinstance(kind, list) else kind
+    says = schema.get("description", "")
+    text = f"`{name}`{'' if name in required else '?'}: {kind}"
+    return text + (f" ({says})" if says else "")
+
+
+def _tools() -> list[str]:
+    lines = ["| tool | arguments (`?` may be left out) | repeatable | needs |", "|---|---|---|---|"]
+    for tool in TOOLS:
+        schema = INPUTS[tool.name]
+        arguments = "<br>".join(
+            _argument(name, one, schema["required"]) for name, one in schema["properties"].items()
+        )
+        marks = "reads" if tool.read_only else "yes"
+        lines.append(f"| `{tool.name}`<br>{tool.says} | {arguments} | {marks} | `{tool.capability}` |")
+    return lines
+
+
+def _records() -> list[str]:
+    lines = ["| kind | says | members |", "|---|---|---|"]
+    for kind, model in records.KINDS.items():
+        says = (model.__doc__ or "").strip().split("\n")[0]
+        names = ", ".join(f"`{name}`" for name in model.__struct_encode_fields__)
+        lines.append(f"| `{kind}` | {says} | {names} |")
+    return lines
+
+
+def page() -> str:
+    """The whole page."""
+    capabilities = [f"- `{section}`: {', '.join(names)}" for section, names in CAPABILITIES.items()]
+    errors = [f"| {number} | `{code}` |" for code, number in CODES.items()]
+    settings = [f"| `{name}` | {json.dumps(getattr(DEFAULTS, name))} |" for name in sorted(NAMES)]
+    return "\n".join(
+        [
+            "# C2A reference",
+            "",
+            "<!-- Made by tools/c2a_reference.py from the tables in src/tacit/attention; do not edit by hand. -->",
+            "",
+            f"Versions: {', '.join(VERSIONS)}. How to use all this: [c2a.md](../c2a.md).",
+            "",
+            "## Tools",
+            "",
+            *_tools(),
+            "",
+            "## Capabilities",
+            "",
+            *capabilities,
+            "",
+            "## Errors",
+            "",
+            "| JSON-RPC code | `error.data.code` |",
+            "|---|---|",
+            *errors,
+            "",
+            "## Records in the ledger",
+            "",
+            "Written by the hub alone, folded into what it knows; a record about a private event is as private.",
+            "",
+            *_records(),
+            "",
+            "## Settings of a group",
+            "",
+            "`tacit attention settings GROUP NAME=VALUE`; times are milliseconds.",
+            "",
+            "| setting | default |",
+            "|---|---|",
+            *settings,
+            "",
+        ]
+    )
+
+
+def main() -> int:
+    """Write the page, or check it."""
+    made = page()
+    if "--check" in sys.argv:
+        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != made:
+            sys.stderr.write(f"{PAGE.relative_to(ROOT)} is stale: run python tools/c2a_reference.py\n")
+            return 1
+        return 0
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
