@@ -101,9 +101,19 @@ async def test_a_message_that_arrives_while_the_agent_is_busy_is_neither_lost_no
     assert len(model.calls) == 2
 
 
-@AGENTS
 @pytest.mark.spec("C2A-059")
-@pytest.mark.parametrize("words", ["NO_REPLY", "No reply needed.", "(stays silent)"])
+@pytest.mark.parametrize(
+    ("rig", "words"),
+    [
+        pytest.param(rig, words, id=f"{rig.name}-{words}")
+        for rig, words in (
+            (named("command")[0].values[0], "NO_REPLY"),
+            (named("command")[0].values[0], "(stays silent)"),
+            (named("codex")[0].values[0], "NO_REPLY"),
+            (named("claude")[0].values[0], "No reply needed."),
+        )
+    ],
+)
 async def test_words_of_silence_are_never_posted(rig, home, model, words):
     model.script(Say(words), Say("A real answer."))
     async with home.agent("ada", driver_of(rig, home, model)) as harness:
