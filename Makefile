@@ -4,7 +4,8 @@ PY := $(VENV)/bin/python
 PYTHON ?= python3
 JOBS ?= 2
 
-.PHONY: setup setup-test setup-check system-test run test check soak bench bench-language fuzz docs lock clean
+.PHONY: setup setup-test setup-check system-test run test check soak bench bench-language bench-attention bench-harness \
+  bench-drivers bench-relay bench-web web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -46,6 +47,7 @@ check: setup-check
 	$(PY) tools/sizes.py
 	$(PY) tools/spec_check.py
 	$(PY) tools/docs.py --check
+	$(PY) tools/web_check.py
 
 soak: setup-test system-test
 	$(PY) -m pytest -n $(JOBS) -m soak $(ARGS)
@@ -61,6 +63,26 @@ bench: $(VENV)/.ready-bench
 bench-language: $(VENV)/.ready-bench
 	$(PY) bench/language.py $(ARGS)
 
+bench-attention: setup
+	$(PY) bench/attention.py $(ARGS)
+	$(PY) bench/attention_host.py
+
+bench-harness: setup-test
+	$(PY) -m bench.harness $(ARGS)
+
+bench-drivers: setup-test
+	$(PY) -m bench.drivers $(ARGS)
+
+bench-relay: $(VENV)/.ready-bench
+	$(PY) -m bench.relay $(ARGS)
+
+bench-web: setup-test system-test
+	$(PY) -m bench.web $(ARGS)
+
+# The room's page is built from web/ and committed: running needs no Node, changing the page does.
+web:
+	cd web && npm ci --no-audit --no-fund && npm test && npm run build
+
 fuzz: setup-test
 	$(PY) -m fuzz.hub --seconds 60 $(ARGS)
 	$(PY) fuzz/language.py
@@ -73,10 +95,10 @@ docs: setup
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate pyproject.toml tools/build.in -o locks/run.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp pyproject.toml tools/build.in -o locks/run.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml tools/build.in -o locks/test.txt
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra test --extra check -c locks/test.txt pyproject.toml tools/build.in -o locks/check.txt
-	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --extra mcp --extra bench -c locks/check.txt pyproject.toml tools/build.in -o locks/bench.txt
 
 clean:
 	rm -rf $(VENV)

@@ -93,6 +93,7 @@ def page() -> str:
 
 
 def main() -> int:
+    """Write the page, or check it."""
     made = page()
     if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != made:

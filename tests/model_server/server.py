@@ -4,6 +4,7 @@ import asyncio
 import json
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 
 from aiohttp import web
 
@@ -103,16 +104,20 @@ class ModelServer:
                 request.transport.close()
                 return web.Response()
             return web.json_response(speaker.plain(reply))
-        return await self._stream(request, speaker, reply)
-
-    async def _stream(self, request: web.Request, speaker, reply: Reply) -> web.StreamResponse:
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
         )
+        with suppress(ConnectionError):  # whoever asked has hung up: a cancelled turn
+            await self._stream(request, response, speaker, reply)
+        return response
+
+    async def _stream(
+        self, request: web.Request, response: web.StreamResponse, speaker, reply: Reply
+    ) -> None:
         await response.prepare(request)
         if isinstance(reply, Rubbish):
             await response.write(b'data: {"certainly": [not an answer\n\nevent: what\ndata: 7\n\n')
-            return response
+            return
         for part in speaker.opening(_tokens(reply)):
             await response.write(part)
         if isinstance(reply, Held):
@@ -125,11 +130,10 @@ class ModelServer:
             for part in speaker.some(reply.text):
                 await response.write(part)
             request.transport.close()
-            return response
+            return
         for part in speaker.rest(reply):
             await response.write(part)
         await response.write_eof()
-        return response
 
     async def _count(self, request: web.Request) -> web.Response:
         await request.read()

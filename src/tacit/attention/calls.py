@@ -230,7 +230,7 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
 
 
 def _takes_part(caller: Caller, root: str) -> bool:
-    return caller.session in caller.attention.threads.get(root, ())
+    return caller.session in caller.attention.participants(root)
 
 
 def defer(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
@@ -331,7 +331,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
     if duty is None:
         return refusal("event_not_found", "this event was not delivered to the session", "C2A-117")
     word, error = arguments.get("disposition"), arguments.get("error")
-    if word not in REPORTED:
+    if not isinstance(word, str) or word not in REPORTED:
         return refusal("invalid_request", f"disposition is one of {', '.join(sorted(REPORTED))}", "C2A-117")
     reason = arguments.get("reason") or arguments.get("mergedInto") or ""
     changed = change(duty, Wish(Disposition(word), reason=str(reason)), caller.now, caller.attention.settings)

@@ -22,7 +22,7 @@ from tacit.attention.modes import is_pushed
 from tacit.attention.notes import decision_in, situation_in
 from tacit.attention.rates import Flow, inbound
 from tacit.attention.signals import SIGNALS, signal_of
-from tacit.attention.values import Decision, Mode, Policy, Rule
+from tacit.attention.values import Decision, Intent, Mode, Policy, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -215,7 +215,7 @@ def _owners(attention: Attention, conversation: Conversation | None) -> frozense
     if conversation is None:
         return frozenset()
     owners = attention.ownership.owners(conversation, ())
-    owner = attention.thread_owner.get(conversation.thread) if conversation.thread else None
+    owner = attention.owner_of(conversation.thread) if conversation.thread else None
     return owners | {owner} if owner else owners
 
 
@@ -228,15 +228,31 @@ def _answer(event: Event, heard: Heard, attention: Attention, now: Moment) -> li
     duty = attention.duties.get(answered, heard.by)
     found: list[Written] = []
     if duty is not None and not duty.closed and duty.policy is not Policy.MUST_NOT_RESPOND:
-        receipt = duty.policy is Policy.ACK_ONLY
-        wish = Wish(Disposition.ACKNOWLEDGED if receipt else Disposition.RESPONDED)
-        changed = change(duty, wish, now, attention.settings)
+        ends = _ends_in(event, duty)
+        changed = change(duty, Wish(ends), now, attention.settings) if ends is not None else None
         if isinstance(changed, records.Disposition):
             found.append(changed)
     targets = [event_target(answered)]
     if heard.conversation.thread:
         targets.append(thread_target(heard.conversation.thread))
     return [*found, *renewals(attention.claims, heard.by, targets, now, attention.settings)]
+
+
+def _ends_in(event: Event, duty: Duty) -> Disposition | None:
+    """What a reply makes of the duty it answers: words answer it, a CLowl message does as it says.
+
+    A result, a failure or the facts that were asked for answer; a receipt is one; progress, a question back
+    and a delegation leave the duty where it is (CLOWL-092).
+    """
+    if duty.policy is Policy.ACK_ONLY:
+        return Disposition.ACKNOWLEDGED
+    given = event.data.get("clowl")
+    performative = cast("dict[str, object]", given).get("p") if isinstance(given, dict) else None
+    if performative is None or performative in {"DONE", "ERR"}:
+        return Disposition.RESPONDED
+    if performative == "INF" and duty.intent is Intent.QUESTION:
+        return Disposition.RESPONDED
+    return Disposition.ACKNOWLEDGED if performative == "ACK" else None
 
 
 def _spoken(event: Event, heard: Heard, attention: Attention) -> list[Written]:

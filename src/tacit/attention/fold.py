@@ -158,7 +158,7 @@ class Attention:
         stream = self.ownership.stream_of(conversation)
         left = self.absences.leavers(conversation)
         root = conversation.thread
-        owner = self.thread_owner.get(root) if root is not None else None
+        owner = self.owner_of(root) if root is not None else None
         owners = self.ownership.owners(conversation, task_ids(data) if "refs" in data else ())
         if owner is not None:
             owners |= {owner}
@@ -168,7 +168,7 @@ class Attention:
         supersedes = data.get("supersedes")
         return ConversationState(
             conversation,
-            (self.threads.get(root, _EMPTY) if root is not None else _EMPTY) - left,
+            (self.participants(root) if root is not None else _EMPTY) - left,
             owners - left,
             replied.author if replied is not None else None,
             above == root,
@@ -279,15 +279,30 @@ class Attention:
             self.answers[key] = (*self.answers.get(key, ()), answer)
             self.offers.pop(answered, None)
 
+    def participants(self, root: str) -> frozenset[str]:
+        """The agents that take part in a thread; before its first reply those whom its opener concerns."""
+        known = self.threads.get(root)
+        opener = self.past.get(root) if known is None else None
+        if opener is not None:
+            return opener.named | {opener.author} if opener.by_agent else opener.named
+        return known or _EMPTY
+
+    def owner_of(self, root: str) -> str | None:
+        """The agent that opened or claimed a thread."""
+        owner = self.thread_owner.get(root)
+        opener = self.past.get(root) if owner is None and root not in self.threads else None
+        return opener.author if opener is not None and opener.by_agent else owner
+
+    def _begun(self, root: str) -> frozenset[str]:
+        """Who takes part so far; the first time, an agent that opened it becomes its owner for good."""
+        known = self.participants(root)
+        if root not in self.threads and (owner := self.owner_of(root)) is not None:
+            self.thread_owner[root] = owner
+        return known
+
     def _joined(self, root: str, heard: Heard) -> None:
         """Who takes part in a thread now: its opener, whoever wrote, whoever was named."""
-        known = self.threads.get(root)
-        if known is None:
-            opener = self.past.get(root)
-            known = _EMPTY if opener is None else opener.named
-            if opener is not None and opener.by_agent:
-                known |= {opener.author}
-                self.thread_owner.setdefault(root, opener.author)
+        known = self._begun(root)
         if heard.by_agent:
             known |= {heard.by}
         self.threads[root] = known | heard.target.agents
@@ -386,7 +401,7 @@ class Attention:
         if root is None:
             return
         if record.action in {"take", "assign"}:
-            self.threads[root] = self.threads.get(root, _EMPTY) | {record.session}
+            self.threads[root] = self._begun(root) | {record.session}
             if record.target.startswith("thread:"):
                 self.thread_owner[root] = record.session
         ended = record.action in {"release", "expire"} and record.target.startswith("thread:")

@@ -196,7 +196,7 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
     thread = said.conversation.thread if said is not None else root
     holder = _holder(answered.event_id, thread, caller) if answered is not None else None
     owners = attention.ownership.owners(conversation, ())
-    owner = attention.thread_owner.get(thread) if thread is not None else None
+    owner = attention.owner_of(thread) if thread is not None else None
     reveals = revealed(send, place, caller) is not None
     what = approvals.fingerprint("send", session, send.target, send.body)
     return Surroundings(
@@ -209,7 +209,7 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
         holder=holder,
         owns=session in owners or owner == session,
         thread_owned=owner is not None,
-        agents_in_thread=len(attention.threads.get(thread, ())) if thread is not None else 0,
+        agents_in_thread=len(attention.participants(thread)) if thread is not None else 0,
         left=attention.absences.has_left(session, conversation),
         goodbye_for=attention.absences.goodbye_for(session, conversation),
         stopped=attention.exchanges.stopped(place_of(conversation)),

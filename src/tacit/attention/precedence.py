@@ -1,8 +1,8 @@
 """Precedence: which situation of the matrix holds for an agent.
 
 Rows: C2A-053, C2A-074, C2A-115, C2A-152, C2A-156, C2A-192, C2A-193. One ordered list of predicates; the
-first that is true decides. An agent that appears in no set of the event or the state gets what everybody gets, so one
-look with `NOBODY` stands for all unexceptional agents.
+first that is true decides. An agent that appears in no set of the event or the state gets what everybody
+gets, so one look with `NOBODY` stands for all unexceptional agents.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import msgspec
 
 from tacit import __version__
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.views import current
+from tacit.attention.io.views import current, has_changed_messages
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.hub import requests, speech, views
 from tacit.ledger.admission import Submission
@@ -213,6 +213,7 @@ async def show_event(hub: Hub, credential: Credential, request: requests.OneEven
 
     event, acks, reactions, now = await hub.desk.read(query)
     shown: dict[str, Any] = {"event": now or views.raw(event), **acks, "reactions": reactions}
+    shown |= {"parties": sorted(event.parties())} if event.private else {}
     intent = speech.intent_of(event)
     return {**shown, "intent": intent} if intent is not None else shown
 
@@ -228,9 +229,13 @@ async def speak(hub: Hub, credential: Credential, request: requests.Speak) -> ob
 async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) -> object:
     """A CLowl trace as the ledger tells it: tree, tasks, who owes what, broken links."""
     group = await group_of(hub, credential, request.group_id)
-    found = await hub.desk.read(
-        lambda reader: reader.trace(group, credential.principal, request.tid, request.limit)
-    )
+
+    def query(reader: Reader) -> list[Found]:
+        found = reader.trace(group, credential.principal, request.tid, request.limit)
+        versions = Archive.on(reader, group).attention.versions
+        return [event for event in found if not versions.is_deleted(event.event_id)]
+
+    found = await hub.desk.read(query)
     trace = speech.trace_of(found, request.tid)
     if trace is None:
         raise missing("event", "no message of this trace in this group", "CLOWL-079")
@@ -263,6 +268,8 @@ async def show_window(hub: Hub, credential: Credential, request: requests.Window
 
 def as_they_stand(reader: Reader, group: Group, found: list[Found]) -> list[object]:
     """Messages with their newest text, and without the text of those that were taken back (C2A-187)."""
+    if not found or not has_changed_messages(reader.connection, group.number):
+        return list(views.events(found))
     archive = Archive.on(reader, group)
     return [current(archive, event) or views.raw(event) for event in found]
 
@@ -273,9 +280,12 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
     if principal != credential.principal and not credential.is_owner:
         raise denied("an inbox is for its owner's eyes", "CCCS-110")
     group = await group_of(hub, credential, request.group_id)
-    return views.inbox(
-        await hub.desk.read(lambda reader: reader.inbox(group, principal, request.limit)), principal
-    )
+
+    def query(reader: Reader) -> dict[str, Any]:
+        read = reader.inbox(group, principal, request.limit)
+        return views.inbox(read, principal, lambda found: as_they_stand(reader, group, found))
+
+    return await hub.desk.read(query)
 
 
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:

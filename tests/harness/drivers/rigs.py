@@ -16,6 +16,8 @@ from tests.model_server import ModelServer
 AGENTS = Path(__file__).parent / "agents"
 RULES = "STANDING RULES: be kind."
 PATIENCE = 30.0
+PROMPT = 4.5
+"""Seconds in which a cancelled turn is over, also where the agent had to be ended by force."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Rig:
     """Where an agent tells less than the model's server did, the code it is left with."""
 
     def options(self, state: Path, model: ModelServer) -> Options:
-        options = Options(str(state), model="scripted", key="the-key", model_retries=0)
+        options = Options(str(state), model="scripted", key="k3y-of-the-model", model_retries=0)
         match self.name:
             case "codex" | "openai":
                 return replace(options, base_url=f"{model.url}/v1")

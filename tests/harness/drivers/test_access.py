@@ -86,3 +86,16 @@ async def test_a_path_in_the_chat_does_not_put_the_file_before_the_model(rig, tm
     await soon(driver.close())
     assert "SECRET" not in str(model.calls[0].body)
     assert "INSIDE" not in str(model.calls[0].body)
+
+
+@pytest.mark.parametrize("access", list(Access))
+async def test_the_models_key_is_not_in_the_agents_own_shell(rig, tmp_path, model, place, access):
+    driver = rig.driver(tmp_path / "state", model, access=access)
+    shown, found = await told(
+        driver, model, place, shell(rig, "env"), shell(rig, "echo key: $(env | grep -c k3y-of-the-model)")
+    )
+    await soon(driver.close())
+    assert "k3y-of-the-model" not in shown
+    if rig.name == "codex" or access is Access.FULL:  # elsewhere Claude has no shell at all
+        assert "PATH=" in shown
+        assert "key: 0" in found

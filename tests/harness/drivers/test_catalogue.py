@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tacit.base.errors import Refused
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Access, Options
+from tacit.harness.drivers.port import FailureCode
 from tests.harness.drivers.rigs import RIGS
 
 
@@ -75,3 +78,14 @@ def test_listing_the_drivers_imports_none_of_them():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_documents_tell_of_every_driver_option_and_failure():
+    page = (Path(__file__).resolve().parents[3] / "docs" / "drivers.md").read_text(encoding="utf-8")
+    for entry in catalogue.CATALOGUE:
+        assert f"| `{entry.name}` |" in page
+        assert f"tacit[{entry.extra}]" in page or not entry.extra
+    for flag in catalogue.FLAGS:
+        assert f"| `{flag}" in page
+    for code in get_args(FailureCode):
+        assert f"`{code}`" in page or code == "cancelled"

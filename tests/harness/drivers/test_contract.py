@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tacit.harness.drivers.port import FailureKind, TextDelta, Usage
-from tests.harness.drivers.rigs import RULES, Eye, soon, turn
+from tests.harness.drivers.rigs import PROMPT, RULES, Eye, soon, turn
 from tests.model_server import Cut, Held, Rubbish, Say, Status
 from tests.model_server.replies import Tokens
 
@@ -51,7 +51,7 @@ async def test_cancel_while_the_model_thinks_ends_the_turn_and_the_next_one_work
     await soon(held.arrived.wait())
     await driver.cancel(asked.turn_id)
     heard = len(eye.events)
-    outcome = await soon(running, 3)
+    outcome = await soon(running, PROMPT)
     assert outcome.failure is not None
     assert outcome.failure.kind is FailureKind.CANCELLED
     assert outcome.text == ""
@@ -70,7 +70,7 @@ async def test_cancel_while_the_model_speaks_lets_nothing_more_out(driver, model
     await driver.cancel(asked.turn_id)
     heard = list(eye.events)
     held.release()
-    outcome = await soon(running, 3)
+    outcome = await soon(running, PROMPT)
     assert outcome.failure.kind is FailureKind.CANCELLED
     assert eye.events == heard
 
@@ -82,7 +82,7 @@ async def test_cancel_at_any_moment_is_quick_and_leaves_the_agent_well(driver, m
         running = asyncio.create_task(driver.run(asked, Eye()))
         await asyncio.sleep(moment)  # not to wait for anything: the moment is the input
         await driver.cancel(asked.turn_id)
-        outcome = await soon(running, 2)
+        outcome = await soon(running, PROMPT)
         assert outcome.failure is None or outcome.failure.kind is FailureKind.CANCELLED
         model.script(Say("well"))
         again = await soon(driver.run(turn(), Eye()))
@@ -96,7 +96,7 @@ async def test_a_cancelled_task_cancels_its_turn(driver, model):
     await soon(held.arrived.wait())
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await soon(running, 3)
+        await soon(running, PROMPT)
     assert (await soon(driver.run(turn(), Eye()))).text == "fresh"
 
 
@@ -139,6 +139,26 @@ async def test_steering_does_what_the_driver_declares(driver, model):
     assert await driver.steer(asked.turn_id, "after the end") is False
 
 
+async def test_text_that_was_taken_is_seen_however_late_it_came(driver, model):
+    for moment in (0.0, 0.002, 0.004, 0.006, 0.01, 0.015, 0.02, 0.03, 0.05):
+        held = Held(Say("answer"))
+        asked = turn()
+        model.follow(lambda seen, held=held: Say("answer to all") if model.calls else held)
+        running = asyncio.create_task(driver.run(asked, Eye()))
+        await soon(held.arrived.wait())
+        held.release()
+        await asyncio.sleep(moment)  # not to wait for anything: the moment is the input
+        taken = await soon(driver.steer(asked.turn_id, f"LATE {moment}"))
+        outcome = await soon(running)
+        assert outcome.failure is None
+        assert taken is any(f"LATE {moment}" in text for call in model.calls for text in call.texts("user"))
+        assert outcome.text == ("answer to all" if taken else "answer")
+        assert sum(text.count(f"LATE {moment}") for text in model.calls[-1].texts("user")) == taken
+        model.script(Say("next"))
+        await soon(driver.run(turn(), Eye()))
+        assert sum(text.count(f"LATE {moment}") for text in model.calls[-1].texts("user")) == taken
+
+
 FAULTS = {
     "500": (Status(500), FailureKind.RETRYABLE, "model_unavailable"),
     "429": (Status(429, retry_after=7), FailureKind.RETRYABLE, "rate_limited"),
@@ -164,7 +184,7 @@ async def test_a_failing_model_gives_a_failure_of_the_right_kind(rig, driver, mo
 async def test_a_model_that_hangs_meets_the_time_limit(driver, model):
     held = Held(Say("much too late"))
     model.script(held, Say("well again"))
-    outcome = await soon(driver.run(turn(time_limit=1.0), Eye()), 8)
+    outcome = await soon(driver.run(turn(time_limit=1.0), Eye()))
     assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.RETRYABLE, "time_limit")
     assert (await soon(driver.run(turn(), Eye()))).text == "well again"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tacit.harness.drivers.catalogue import build
-from tacit.harness.drivers.port import Standing
+from tacit.harness.drivers.port import FailureKind, Standing
 from tests.harness.drivers.rigs import RULES, Eye, named, offspring, soon, turn
 from tests.model_server import Say
 
@@ -100,19 +100,31 @@ async def test_the_key_reaches_the_model_and_stands_on_no_command_line(rig, tmp_
     await soon(driver.run(turn(tools=tools), Eye()))
     await soon(driver.close())
     sent = model.calls[0].headers
-    assert "the-key" in str(sent.get("Authorization")) + str(sent.get("X-Api-Key", sent.get("x-api-key")))
-    assert not any("the-key" in line or "secret-of-the-room" in line for line in lines)
-    for path in tmp_path.rglob("*"):
-        if path.is_file() and b"secret-of-the-room" in path.read_bytes():
-            assert path.stat().st_mode & 0o077 == 0, path
+    assert "k3y-of-the-model" in str(sent.get("Authorization")) + str(
+        sent.get("X-Api-Key", sent.get("x-api-key"))
+    )
+    assert not any("k3y-of-the-model" in line or "secret-of-the-room" in line for line in lines)
+    left = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"secret-of-the-room" not in left
+    assert b"k3y-of-the-model" not in left
 
 
 @pytest.mark.parametrize("rig", named("codex", "claude"), indirect=True, scope="module")
 async def test_with_my_config_an_agent_is_mine(rig, tmp_path, model, person, monkeypatch):
     (person / ".claude" / "settings.json").write_text("{}")
-    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "the-key")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "k3y-of-the-model")
     driver = build(rig.name, replace(rig.options(tmp_path / "state", model), use_my_config=True))
     model.script(Say("as you like it"))
     assert (await soon(driver.run(turn(), Eye()))).text == "as you like it"
     await soon(driver.close())
     assert "POISON" in str(model.calls[0].body)
+
+
+@pytest.mark.parametrize("rig", named("claude"), indirect=True, scope="module")
+async def test_without_a_key_or_an_account_an_agent_is_signed_out(rig, tmp_path, model, person):
+    driver = rig.driver(tmp_path / "state", model, key="")
+    model.script()
+    failure = (await soon(driver.run(turn(), Eye()))).failure
+    await soon(driver.close())
+    assert (failure.kind, failure.code) == (FailureKind.PERMANENT, "signed_out")
+    assert model.calls == []

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -114,3 +116,44 @@ async def test_killed_tools_are_told_to_the_model_and_started_again(rig, tmp_pat
     assert (await soon(driver.run(turn(tools=tools), eye))).text == "tool again"
     assert [ended.ok for ended in eye.boundaries] == [True]
     await soon(driver.close())
+
+
+HOST = """
+import asyncio, sys
+from pathlib import Path
+from types import SimpleNamespace
+from tests.harness.drivers.rigs import RIGS, Eye, turn
+
+async def main(name, state, url):
+    rig = next(rig for rig in RIGS if rig.name == name)
+    await rig.driver(Path(state), SimpleNamespace(url=url)).run(turn(), Eye())
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("rig", named("codex", "claude", "acp", "command"), indirect=True, scope="module")
+async def test_an_agent_left_behind_by_a_killed_harness_does_not_work_on(rig, tmp_path, model):
+    root = str(Path(__file__).parents[3])
+    held = Held(Say("from the grave"))
+    model.script(held, Say("alive"))
+    host = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        HOST,
+        rig.name,
+        str(tmp_path),
+        model.url,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    await soon(held.arrived.wait())
+    left = offspring(host.pid)
+    assert left
+    host.kill()
+    await host.wait()
+    driver = rig.driver(tmp_path, model)
+    assert (await soon(driver.run(turn(), Eye()))).text == "alive"
+    assert alive(left) == set()
+    await soon(driver.close())
+    assert not (tmp_path / "agent.pid").exists()

@@ -143,12 +143,19 @@ def test_codex_asks_and_nobody_says_yes(method):
 def test_claude_gets_tokens_in_a_file_and_rules_on_its_line():
     standing = Standing("--not-a-flag", TOOLS)
     line = claude.arguments(
-        standing, model="m", access=Access.READ, session_id="-x", tools_file="/f", use_my_config=False
+        standing,
+        model="m",
+        access=Access.READ,
+        session_id="-x",
+        tools_file="/f",
+        key_file="/k y",
+        use_my_config=False,
     )
     assert "secret" not in " ".join(line)
     assert "--append-system-prompt=--not-a-flag" in line
     assert "--resume=-x" in line
     assert "--strict-mcp-config" in line
+    assert """--settings={"apiKeyHelper": "cat '/k y'"}""" in line
     servers = claude.tools_file(standing)["mcpServers"]
     assert servers["far"]["headers"] == {"Authorization": "Bearer secret"}
     assert servers["room"] == {"type": "stdio", "command": "tacit", "args": ["mcp"], "env": {"T": "secret"}}
@@ -186,6 +193,19 @@ def test_a_streamed_answer_is_put_together():
     assert chat.ToolCall("1", "f", "").parsed() == {}
     assert answer.message()["tool_calls"][0]["function"]["name"] == "f"
     assert chat.wire_name("my room", "send.it") == "my_room__send_it"
+
+
+@pytest.mark.parametrize(
+    ("said", "aloud"),
+    [
+        ("plain", "plain"),
+        ("<think>\nhm </b>\n</think>\n\nblue", "blue"),
+        ("<think>never ends", ""),
+        ("the tag <think> is", "the tag <think> is"),
+    ],
+)
+def test_thinking_is_not_said_aloud(said, aloud):
+    assert chat.spoken(said) == aloud
 
 
 def test_a_turn_ended_early_leaves_only_what_it_did():

@@ -61,7 +61,7 @@ async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, mode
 async def test_stop_at_a_boundary_ends_the_turn_there(handy, model, tools):
     model.follow(lambda seen: Say("too late") if model.calls else Call("read_note", {"name": "x"}))
     eye = Eye(Stop())
-    outcome = await soon(handy.run(turn(tools=tools), eye), 8)
+    outcome = await soon(handy.run(turn(tools=tools), eye))
     assert outcome.failure.kind is FailureKind.CANCELLED
     assert isinstance(eye.events[-1], ToolEnded)
     model.script(Say("next"))

@@ -192,7 +192,7 @@ async def test_an_edit_before_the_reply_cancels_the_old_event_and_only_the_edit_
     ann = await stage.agent("ann")
     first = await stage.tell("@ann deploy to production")
     await ann.delivery(first)
-    edited = (await stage.edit(first, "@ann deploy to staging")).body["event_id"]
+    edited = (await stage.edit(first, "@ann deploy to staging")).body["id"]
     second = await ann.delivery(edited)
     assert second["content"] == "@ann deploy to staging"
     assert second["supersedes"] == first["id"]

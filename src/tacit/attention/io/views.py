@@ -26,6 +26,8 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import apsw
+
     from tacit.attention.approvals import Asked
     from tacit.attention.io.archive import Archive
     from tacit.attention.notes import Decided
@@ -311,21 +313,33 @@ def approval_view(asked: Asked) -> dict[str, Any]:
     }
 
 
+def has_changed_messages(connection: apsw.Connection, number: int) -> bool:
+    """Was anything ever edited or taken back in this group? Mostly not, and then nothing is looked up."""
+    row = connection.execute(
+        "SELECT 1 FROM folds WHERE group_no=? AND fold IN ('edited','deleted') LIMIT 1", (number,)
+    ).fetchone()
+    return row is not None
+
+
+_KEPT_OF_DELETED: Final = frozenset({"to", "reply_to", "conversation", "supersedes"})
+
+
 def current(archive: Archive, found: Found) -> dict[str, Any] | None:
     """A message as it stands now, when that is not what the ledger's event says: edited, or taken back.
 
-    None when the event says it all. The event keeps its id and position.
+    None when the event says it all. The event keeps its id and position. An edit is shown as it was written,
+    until the message is taken back.
     """
     versions = archive.attention.versions
-    if found.kind != "chat.message" or not versions.is_superseded(found.event_id):
+    if found.kind not in {"chat.message", "x.c2a.edit"} or not versions.is_superseded(found.event_id):
         return None
     event = decode(found.raw)
     shown = {name: getattr(event, name) for name in event.__struct_fields__}
     if versions.is_deleted(found.event_id):
-        kept = {
-            name: value for name, value in event.data.items() if name in {"to", "reply_to", "conversation"}
-        }
+        kept = {name: value for name, value in event.data.items() if name in _KEPT_OF_DELETED}
         return {**shown, "data": {**kept, "text": "", "deleted": True}}
+    if found.kind == "x.c2a.edit":
+        return None
     latest = archive.past.form(versions.latest(found.event_id))
     if latest is None:
         return None

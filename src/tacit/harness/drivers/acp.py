@@ -12,6 +12,8 @@ from tacit.harness.drivers.reading import Message, part, text
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
+SIGN_IN: Final = -32000
+SIGN_IN_HINT: Final = "the agent wants to be signed in: run it once by itself, then give --use-my-config"
 _YES: Final = ("allow_once", "allow_always")
 _NO: Final = ("reject_once", "reject_always")
 _READING: Final = frozenset({"read", "search", "think", "fetch"})
@@ -52,8 +54,8 @@ def permission(call: Message, servers: AbstractSet[str], access: Access) -> tupl
 
 def failure(code: int) -> Failure:
     """What a JSON-RPC error to a prompt means."""
-    if code == -32000:
-        return permanent("signed_out", hint="the agent wants to be signed in: run it once by itself")
+    if code == SIGN_IN:
+        return permanent("signed_out", hint=SIGN_IN_HINT)
     if code in {-32600, -32601, -32602}:
         return permanent("agent_error", hint="the agent does not take such a prompt")
     return retryable("agent_error")

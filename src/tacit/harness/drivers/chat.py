@@ -16,6 +16,7 @@ from tacit.harness.drivers.port import Usage
 from tacit.harness.drivers.reading import Message, count, part, parts, text
 
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _NAME_LIMIT: Final = 64
 MEMORY: Final = 200_000
 """Characters of earlier turns that are sent along."""
@@ -117,6 +118,11 @@ class Answer:
                 for call in calls
             ]
         return found
+
+
+def spoken(said: str) -> str:
+    """What a model says aloud: local models may put their thinking before it, between marks of their own."""
+    return _THINKING.sub("", said).strip()
 
 
 def _usage(counts: Message) -> Usage:

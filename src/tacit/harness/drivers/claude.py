@@ -7,6 +7,8 @@ with a user message.
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import Final
 
 from tacit.harness.drivers.failures import from_status, permanent, retryable
@@ -32,17 +34,19 @@ QUIET: Final = {
 _ALONE: Final = {
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
 }
 
 
-def settings(*, base_url: str, key: str, retries: int, config: str, use_my_config: bool) -> dict[str, str]:
-    """Variables for the process. The chat tools are always at hand, never behind a search."""
+def settings(*, base_url: str, retries: int, config: str, use_my_config: bool) -> dict[str, str]:
+    """Variables for the process. The chat tools are always at hand, never behind a search.
+
+    The key is not among them: the agent's shell would inherit it, and anybody in the room could ask for it.
+    """
     found = {**QUIET, "ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_MAX_RETRIES": str(retries)}
     found["CLAUDE_CODE_ENTRYPOINT"] = "sdk-py"
     if base_url:
         found["ANTHROPIC_BASE_URL"] = base_url
-    if key:
-        found["ANTHROPIC_API_KEY"] = key
     if not use_my_config:
         found |= {**_ALONE, "CLAUDE_CONFIG_DIR": config}
     return found
@@ -55,9 +59,10 @@ def arguments(
     access: Access,
     session_id: str | None,
     tools_file: str,
+    key_file: str,
     use_my_config: bool,
 ) -> list[str]:
-    """The command line. Servers and tokens are in `tools_file`: command lines can be read by all."""
+    """The command line. What is secret is in files: command lines can be read by all."""
     line = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
     line += ["--include-partial-messages", f"--append-system-prompt={standing.rules}"]
     line += ["--permission-mode", _MODES[access]]
@@ -69,6 +74,8 @@ def arguments(
         line.append(f"--resume={session_id}")
     if standing.tools:
         line += ["--mcp-config", tools_file]
+    if key_file:
+        line.append("--settings=" + json.dumps({"apiKeyHelper": f"cat {shlex.quote(key_file)}"}))
     if not use_my_config:
         line += ["--strict-mcp-config", "--setting-sources="]
     return line

@@ -62,6 +62,7 @@ def settings(
 ) -> list[str]:
     """`-c` values: no telemetry, and a provider and bounds of ours unless it is the person's own Codex."""
     lines: list[str] = [*_QUIET, *(() if use_my_config else _ALONE)]
+    lines.append(f'shell_environment_policy.set.{KEY}=""')  # or anybody in the room could ask to see it
     if model:
         lines.append(f"model={_quoted(model)}")
     if base_url or not use_my_config:

@@ -165,7 +165,10 @@ class Proceed:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Put this text before the model, in the user role, before it goes on (`immediate`, C2A-081, C2A-082)."""
+    """Put this text before the model, in the user role, before it goes on (`immediate`, C2A-081, C2A-082).
+
+    From then on it is part of the turn: when the turn fails, whoever runs it again says it again.
+    """
 
     text: str
 

@@ -19,7 +19,9 @@ from acp.schema import (
     InitializeResponse,
     LoadSessionResponse,
     NewSessionResponse,
+    PermissionOption,
     PromptResponse,
+    ToolCallUpdate,
     Usage,
 )
 from thinking import Mind, ModelFault
@@ -40,6 +42,8 @@ class SmallAgent:
 
     async def new_session(self, cwd, mcp_servers=None, **_):
         self._keep(mcp_servers)
+        if "SIGNED_OUT" in os.environ:
+            raise RequestError.auth_required()
         return NewSessionResponse(session_id=uuid.uuid4().hex)
 
     async def load_session(self, cwd, session_id, mcp_servers=None, **_):
@@ -72,6 +76,19 @@ class SmallAgent:
             status = "completed" if ok else "failed"
             await self.client.session_update(session_id, update_tool_call(call_id, status=status))
             await asyncio.sleep(0)
+
+        if prompt[-1].text.startswith("MAY I "):
+            kind = prompt[-1].text.removeprefix("MAY I ")
+            options = [
+                PermissionOption(option_id="y", name="Yes", kind="allow_once"),
+                PermissionOption(option_id="n", name="No", kind="reject_once"),
+            ]
+            call = ToolCallUpdate(tool_call_id="p1", title="something", kind=kind)
+            answer = await self.client.request_permission(
+                session_id=session_id, tool_call=call, options=options
+            )
+            await on_text(answer.outcome.option_id)
+            return PromptResponse(stop_reason="end_turn")
 
         mind = Mind(asyncio.to_thread, on_text, on_tool_started, on_tool_ended)
         self.thinking = asyncio.create_task(mind.think([*earlier, *said], self.servers))

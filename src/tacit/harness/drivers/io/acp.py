@@ -107,7 +107,7 @@ class Acp(NoSteering):
                 os.environ, home=str(state / "home"), use_my_config=options.use_my_config
             ),
             directory=directory,
-            stderr=state / "stderr.log",
+            state=state,
         )
         self._telling = Telling(options, {server.name for server in standing.tools})
         connection: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
@@ -118,7 +118,11 @@ class Acp(NoSteering):
                 self._session = await _session(line, standing, directory, session_id)
         except TimeoutError as error:
             raise Unavailable("the agent was not ready in time") from error
-        except (RequestError, ConnectionError, ValueError) as error:
+        except RequestError as error:
+            if error.code == reading.SIGN_IN:
+                raise Refused("driver_unusable", reading.SIGN_IN_HINT) from error
+            raise Unavailable("the agent did not open a session") from error
+        except (ConnectionError, ValueError) as error:
             raise Unavailable("the agent did not open a session") from error
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
@@ -149,14 +153,15 @@ class Acp(NoSteering):
             with suppress(ConnectionError):
                 await self._line.cancel(session_id=self._session)
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the agent and what it started."""
         child, line = self._child, self._line
         self._child = self._line = None
         if child is not None:
-            await child.end()
+            await child.end(politely=politely)
         if line is not None:
-            await line.close()
+            with suppress(OSError):  # the package may still have had something to say
+                await line.close()
 
 
 async def _session(line: Line, standing: Standing, directory: str, session_id: str | None) -> str:

@@ -1,7 +1,9 @@
 """A child process of a driver: its own group and environment, and an end that leaves nobody behind.
 
-The rule owned here: after `end` neither the process nor anything it started is alive, however it was ended.
-What the process writes to stderr goes to a private file in the driver's folder, never to a log of ours.
+The rule owned here: after `end` neither the process nor anything it started is alive, however it was ended;
+and one that a killed driver left behind is ended before the next one starts in the same folder, so that no
+turn is at work twice. What the process writes to stderr goes to a private file in the driver's folder, never
+to a log of ours.
 """
 
 from __future__ import annotations
@@ -21,27 +23,41 @@ if TYPE_CHECKING:
 _LINE_LIMIT: Final = 64 * 2**20
 _GRACE: Final = 2.0
 _LOOK_AGAIN: Final = 0.01
+_NOTE: Final = "agent.pid"
 
 
 class Child:
     """A running process with pipes. Made by `start`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, stderr: Path) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, state: Path, strays: tuple[str, ...] = ()
+    ) -> None:
         assert process.stdin is not None  # noqa: S101 - asked for in `start`; the type does not say so
         assert process.stdout is not None  # noqa: S101
         self.stdin = process.stdin
         self.stdout = process.stdout
-        self.stderr = stderr
         self.ending = False
         self._process = process
+        self._note = state / _NOTE
+        self._strays = strays
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, environment: Mapping[str, str], directory: str, stderr: Path
+        cls,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        directory: str,
+        state: Path,
+        strays: tuple[str, ...] = (),
     ) -> Child:
-        """Start `command` in `directory`, at the head of a process group of its own."""
-        stderr.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        log = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        """Start `command` in `directory`, at the head of a process group of its own.
+
+        `strays` are arguments by which helpers are known that may slip out of the family: who has all of them
+        and no parent that has the first is ended too.
+        """
+        await _end_left_behind(state / _NOTE)
+        log = _log(state)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -61,7 +77,8 @@ class Child:
             raise Unavailable(f"cannot start {Path(command[0]).name}") from error
         finally:
             os.close(log)
-        return cls(process, stderr)
+        _write_note(state / _NOTE, process.pid)
+        return cls(process, state, strays)
 
     @property
     def pid(self) -> int:
@@ -113,8 +130,10 @@ class Child:
             await self.settled()
         self._signal(signal.SIGKILL)
         await _end_orphans(family)
+        await _end_orphans(_adrift(self._strays))
         await self.settled()
         self._let_go()
+        self._note.unlink(missing_ok=True)
 
     def _let_go(self) -> None:
         """Close our ends of the pipes, also where a stranger still holds the others."""
@@ -125,6 +144,35 @@ class Child:
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+
+def _log(state: Path) -> int:
+    """A fresh private file for what the process says to nobody."""
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return os.open(state / "stderr.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+
+
+def _write_note(note: Path, pid: int) -> None:
+    with suppress(OSError, ValueError, IndexError):
+        note.write_text(f"{pid} {_standing(Path(f'/proc/{pid}/stat'))[2]}", encoding="ascii")
+
+
+def _read_note(note: Path) -> tuple[int, str] | None:
+    try:
+        pid, born = note.read_text(encoding="ascii").split()
+        return int(pid), born
+    except (OSError, ValueError):
+        return None
+
+
+async def _end_left_behind(note: Path) -> None:
+    """End the process that an earlier driver noted here and did not live to end, with all below it."""
+    head = _read_note(note)
+    if head is not None and _lives(*head):
+        family = _descendants(head[0])
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(head[0], signal.SIGKILL)
+        await _end_orphans([head, *family])
 
 
 async def _end_orphans(family: list[tuple[int, str]]) -> None:
@@ -152,6 +200,22 @@ def _standing(stat: Path) -> tuple[str, int, str]:
     """A process's state, its parent, and when it was born."""
     after_name = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
     return after_name[0], int(after_name[1]), after_name[19]
+
+
+def _adrift(words: tuple[str, ...]) -> list[tuple[int, str]]:
+    """The processes with these arguments whose parents are gone."""
+    found: list[tuple[int, str]] = []
+    for stat in Path("/proc").glob("[0-9]*/stat") if words else ():
+        with suppress(OSError, ValueError, IndexError):
+            if set(words) <= _arguments(stat.parent):
+                _, parent, born = _standing(stat)
+                if words[0] not in _arguments(Path(f"/proc/{parent}")):
+                    found.append((int(stat.parent.name), born))
+    return found
+
+
+def _arguments(process: Path) -> set[str]:
+    return set((process / "cmdline").read_bytes().decode("utf-8", "replace").split("\0"))
 
 
 def _descendants(root: int) -> list[tuple[int, str]]:

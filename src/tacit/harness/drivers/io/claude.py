@@ -114,21 +114,22 @@ class Claude(NoSteering):
     async def _start(self, standing: Standing, session_id: str | None) -> Child:
         options = self._options
         state = Path(options.state)
-        home, work, tools = state / "home", state / "work", state / "tools.json"
+        home, work, tools, key = state / "home", state / "work", state / "tools.json", state / "key"
         for folder in (home, work):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write_private(tools, msgspec.json.encode(claude.tools_file(standing)))
+        _write_private(key, options.key.encode())
         line = claude.arguments(
             standing,
             model=options.model,
             access=options.access,
             session_id=session_id,
             tools_file=str(tools),
+            key_file=str(key) if options.key and not options.use_my_config else "",
             use_my_config=options.use_my_config,
         )
         settings = claude.settings(
             base_url=options.base_url,
-            key=options.key,
             retries=options.model_retries,
             config=str(home / ".claude"),
             use_my_config=options.use_my_config,
@@ -139,7 +140,7 @@ class Claude(NoSteering):
                 os.environ, home=str(home), use_my_config=options.use_my_config, settings=settings
             ),
             directory=standing.directory or options.directory or str(work),
-            stderr=state / "stderr.log",
+            state=state,
         )
 
     async def _tools_ready(self, client: ClaudeSDKClient, names: set[str]) -> None:
@@ -244,12 +245,14 @@ class Claude(NoSteering):
             with _faults("Claude Code does not listen"):
                 await self._client.interrupt()
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the process and the tools it started."""
         client, child = self._client, self._child
         self._client = self._child = self._messages = None
         if child is not None:
-            await child.end()
+            await child.end(politely=politely)
+            for secret in ("tools.json", "key"):
+                (Path(self._options.state) / secret).unlink(missing_ok=True)
         if client is not None:
             await client.disconnect()
 

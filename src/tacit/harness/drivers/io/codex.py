@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +41,9 @@ class Codex:
         self._thread = ""
         self._turn = ""
         self._counted = codex.usage({})
+        self._offered: dict[str, str] = {}
+        self._unheard = False
+        self._steering = asyncio.Lock()
 
     @property
     def traits(self) -> Traits:
@@ -68,7 +72,9 @@ class Codex:
             [*program, *self._arguments(program[0])],
             environment=self._environment(home),
             directory=directory,
-            stderr=state / "stderr.log",
+            state=state,
+            # A sandbox that was being set up when Codex ended waits for its parent for ever.
+            strays=(program[0], "codex-linux-sandbox", _real(directory)),
         )
         self._peer = RpcPeer(child, codex.refusal)
         try:
@@ -133,13 +139,25 @@ class Codex:
             return None  # no longer there: a new thread begins
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
-        """Run a turn in the thread."""
+        """Run a turn in the thread, and another for text that came too late for the first."""
+        self._offered = {}
+        words = codex.user_input(live.request.prompt)
+        while True:
+            outcome = await self._ask(live, words)
+            async with self._steering:  # whoever is offering text right now has its answer first
+                missed, self._offered = list(self._offered.values()), {}
+            if outcome.failure is not None or live.shut or not (missed or self._unheard):
+                return outcome
+            words = [part for said in missed for part in codex.user_input(said)]
+
+    async def _ask(self, live: LiveTurn, words: list[Message]) -> TurnOutcome:
+        """One turn of Codex's. Without words it goes on from what stands in the thread."""
         peer = self._peer
         if peer is None:
             raise Unavailable("Codex is not running")
-        params = {"threadId": self._thread, "input": codex.user_input(live.request.prompt)}
+        self._unheard = False
         try:
-            started = await peer.request("turn/start", params)
+            started = await peer.request("turn/start", {"threadId": self._thread, "input": words})
         except PeerFault:
             return live.outcome(session_id=self.session_id, failure=retryable("agent_error"))
         self._turn = text(part(started, "turn"), "id")
@@ -155,12 +173,17 @@ class Codex:
             method, params = text(notice, "method"), part(notice, "params")
             if (text(params, "turnId") or text(part(params, "turn"), "id")) != self._turn:
                 continue
+            item = part(params, "item")
             if method == "turn/completed":
                 return self._completed(live, part(params, "turn"), said)
             if method == "thread/tokenUsage/updated":
                 self._count(live, part(params, "tokenUsage"))
-            elif method == "item/completed" and text(part(params, "item"), "type") == "agentMessage":
-                said.append(part(params, "item"))
+            elif method == "item/completed" and text(item, "type") == "agentMessage":
+                said.append(item)
+            elif method == "item/completed" and text(item, "type") == "userMessage":
+                self._unheard = self._offered.pop(text(item, "clientId"), None) is not None
+            elif method == "item/started" and text(item, "type") != "userMessage":
+                self._unheard = False
             await self._tell(live, method, params)
 
     async def _tell(self, live: LiveTurn, method: str, params: Message) -> None:
@@ -168,7 +191,7 @@ class Codex:
         if isinstance(event, ToolEnded):
             order = await live.boundary(event)
             if isinstance(order, Insert):
-                await self.steer(live, order.text)
+                await self._offer(order.text)
         elif event is not None:
             await live.saw(event)
 
@@ -187,18 +210,37 @@ class Codex:
 
     async def steer(self, live: LiveTurn, text: str) -> bool:
         """Merge text into the running turn."""
-        if self._peer is None or not self._turn or live.shut:
-            return False
+        async with self._steering:
+            if not self._turn or live.shut:
+                return False
+            name = await self._offer(text)
+            if name is None:
+                return True
+            del self._offered[name]
+            return False  # it was just ending
+
+    async def _offer(self, words: str) -> str | None:
+        """Offer text to the turn. None when Codex took it, else the name under which it still waits here.
+
+        Text that comes at the very end may be taken, or even be written into the thread, without the model
+        being asked again. So it is kept until it is an item of the turn and the model has done something
+        since; else another turn follows.
+        """
+        name = uuid.uuid4().hex
+        self._offered[name] = words
         params = {
             "threadId": self._thread,
             "expectedTurnId": self._turn,
-            "input": codex.user_input(text),
+            "input": codex.user_input(words),
+            "clientUserMessageId": name,
         }
         try:
+            if self._peer is None:
+                return name
             await self._peer.request("turn/steer", params)
         except PeerFault:
-            return False  # it was just ending
-        return True
+            return name
+        return None
 
     async def interrupt(self, live: LiveTurn) -> None:
         """Ask for the turn's end."""
@@ -209,11 +251,15 @@ class Codex:
             except PeerFault:
                 return  # it ended by itself
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the process and the tools it started."""
         peer, self._peer = self._peer, None
         if peer is not None:
-            await peer.close()
+            await peer.close(politely=politely)
+
+
+def _real(directory: str) -> str:
+    return str(Path(directory).resolve())
 
 
 def _ready_tool(params: Message, waiting: set[str]) -> None:

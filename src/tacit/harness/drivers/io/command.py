@@ -68,7 +68,7 @@ class Command(NoSteering):
                 os.environ, home="", use_my_config=True, settings={"TACIT_RULES": request.standing.rules}
             ),
             directory=request.standing.directory or options.directory or str(Path(options.state) / "work"),
-            stderr=Path(options.state) / "stderr.log",
+            state=Path(options.state),
         )
         try:
             await self._tell(
@@ -124,7 +124,8 @@ class Command(NoSteering):
         if child is not None:
             await child.end(politely=False)
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """End the program, if one runs."""
+        del politely
         self._open = False
         await self._end_child()

@@ -123,7 +123,7 @@ class OpenAi(NoSteering):
             turn.append(answer.message())
             if not answer.calls:
                 self._remember(turn)
-                return live.outcome(text=answer.said.strip(), session_id=self._session)
+                return live.outcome(text=chat.spoken(answer.said), session_id=self._session)
             await self._use_tools(live, answer.calls, turn)
             if live.shut:
                 self._remember(chat.done_so_far(turn))
@@ -220,8 +220,9 @@ class OpenAi(NoSteering):
         if self._asking is not None:
             self._asking.cancel()
 
-    async def kill(self) -> None:
+    async def kill(self, *, politely: bool = True) -> None:
         """Let go of the tools and the line."""
+        del politely
         http, tools = self._http, self._tools
         self._http = self._tools = None
         if http is not None:

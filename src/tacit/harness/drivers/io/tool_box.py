@@ -11,7 +11,7 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from tacit.base.errors import Unavailable
+from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers.chat import definition, wire_name
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.port import ToolAddress
@@ -31,11 +31,11 @@ class ToolBox:
 
     def __init__(self, extra: str, stderr: Path) -> None:
         self.definitions: list[Message] = []
-        self.broken = False
+        self._lost = False
         self._extra = extra
         self._stderr = stderr
         self._tools: dict[str, tuple[Client, str, str]] = {}
-        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ready = asyncio.Event()
         self._closing = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
@@ -46,11 +46,28 @@ class ToolBox:
         if servers:
             box._keeper = asyncio.create_task(box._keep(servers))
             try:
-                await box._ready
+                await box._begun(box._keeper)
             except BaseException:
                 await box.close()
                 raise
         return box
+
+    async def _begun(self, keeper: asyncio.Task[None]) -> None:
+        ready = asyncio.create_task(self._ready.wait())
+        try:
+            await asyncio.wait({keeper, ready}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if keeper.done():
+            error = keeper.exception()
+            raise (
+                error if isinstance(error, Refused) else Unavailable("the chat tools did not start")
+            ) from error
+
+    @property
+    def broken(self) -> bool:
+        """Whether a server is gone."""
+        return self._lost or (self._keeper is not None and self._keeper.done())
 
     def name(self, wire: str) -> str:
         """`server.tool` for a wire name; the wire name itself when it is unknown."""
@@ -70,10 +87,10 @@ class ToolBox:
         try:
             result = await client.call_tool(tool, arguments)
         except MCPError as error:
-            self.broken = error.error.code == CONNECTION_CLOSED
+            self._lost = error.error.code == CONNECTION_CLOSED
             return f"the tool refused with code {error.error.code}", False
         except (OSError, EOFError, RuntimeError, ValueError):
-            self.broken = True
+            self._lost = True
             return "the tool is out of reach", False
         words = [getattr(block, "text", "") for block in result.content]
         return "\n".join(word for word in words if word), not result.is_error
@@ -82,29 +99,26 @@ class ToolBox:
         """Let go of the servers; those we started end."""
         self._closing.set()
         keeper, self._keeper = self._keeper, None
-        if keeper is not None:
-            await asyncio.wait({keeper})
+        if keeper is None:
+            return
+        if not self._ready.is_set():
+            keeper.cancel()
+        await asyncio.wait({keeper})
+        if not keeper.cancelled():
+            keeper.exception()  # whoever wanted to know has been told when the box was opened
 
     async def _keep(self, servers: tuple[ToolServer, ...]) -> None:
         try:
             from mcp import Client
-        except ImportError:
-            self._ready.set_exception(needs(self._extra))
-            return
-        try:
-            async with AsyncExitStack() as stack:
-                log = stack.enter_context(self._stderr.open("w"))
-                for server in servers:
-                    client = await stack.enter_async_context(Client(_transport(server, log)))
-                    await self._learn(server.name, client)
-                self._ready.set_result(None)
-                await self._closing.wait()
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - told to whoever waits, by kind
-            self.broken = True
-            if not self._ready.done():
-                reason = Unavailable("the chat tools did not start")
-                reason.__cause__ = error
-                self._ready.set_exception(reason)
+        except ImportError as error:
+            raise needs(self._extra) from error
+        async with AsyncExitStack() as stack:
+            log = stack.enter_context(self._stderr.open("w"))
+            for server in servers:
+                client = await stack.enter_async_context(Client(_transport(server, log)))
+                await self._learn(server.name, client)
+            self._ready.set()
+            await self._closing.wait()
 
     async def _learn(self, server: str, client: Client) -> None:
         cursor: str | None = None

@@ -32,7 +32,7 @@ from tacit.harness.drivers.port import (
 if TYPE_CHECKING:
     from tacit.harness.drivers.port import Failure
 
-_GRACE: Final = 5.0
+_GRACE: Final = 2.0
 _ASK_AGAIN: Final = 0.2
 
 
@@ -125,8 +125,8 @@ class Backend(Protocol):
         """Ask the agent to stop, so that `perform` comes back. May fail silently: force follows."""
         ...
 
-    async def kill(self) -> None:
-        """End every process, politely where that is quick."""
+    async def kill(self, *, politely: bool = True) -> None:
+        """End every process, by asking first or at once."""
         ...
 
 
@@ -192,6 +192,8 @@ class SessionDriver:
                 {work, ended}, timeout=live.request.time_limit, return_when=asyncio.FIRST_COMPLETED
             )
             if work.done() and not live.shut:
+                if work.exception() is not None:  # a watch that raised: the agent is still in the turn
+                    await self._backend.kill()
                 return work.result()
             failure = cancelled() if live.shut else retryable("time_limit")
             live.end()
@@ -224,7 +226,7 @@ class SessionDriver:
         if not work.done():
             work.cancel()
             await asyncio.wait({work})
-            await self._backend.kill()
+            await self._backend.kill(politely=False)
         if not work.cancelled() and (error := work.exception()) is not None:
             raise error
 

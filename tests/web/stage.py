@@ -1,0 +1,158 @@
+"""A real hub process and a real browser, for tests, screenshots and measurements of the web room."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+CHROMIUM = "/usr/bin/chromium"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class HubProcess:
+    """`tacit up` in a process of its own; may be killed and started again on the same folder and port."""
+
+    def __init__(self, folder: Path, port: int | None = None) -> None:
+        self.folder = folder
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", "from tacit.cli.main import main; main()", "up", "--data", str(self.folder / "data"), "--port", str(self.port)],
+                stdout=log, stderr=log, env={**os.environ, "TACIT_URL": ""},
+            )  # fmt: skip
+        end = time.monotonic() + 30
+        while True:
+            try:
+                with urllib.request.urlopen(f"{self.url}/healthz", timeout=1):
+                    return
+            except OSError:
+                assert self._process.poll() is None, (self.folder / "log").read_text()
+                assert time.monotonic() < end, "the hub did not start"
+                time.sleep(0.02)
+
+    def kill(self) -> None:
+        """SIGKILL, no farewell."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait(10)
+            self._process = None
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(20)
+            self._process = None
+
+    @property
+    def owner(self) -> str:
+        return (self.folder / "data" / "owner.token").read_text().strip()
+
+    def link(self, token: str | None = None) -> str:
+        return f"{self.url}/#token={token or self.owner}"
+
+    def call(self, method: str, path: str, body: Any = None, token: str | None = None) -> Any:
+        """One HTTP request; the owner's unless another token is given."""
+        request = urllib.request.Request(
+            self.url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers={"Authorization": f"Bearer {token or self.owner}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read())
+
+    def call_status(self, method: str, path: str, token: str) -> int:
+        """The status alone, also of a refusal."""
+        request = urllib.request.Request(
+            self.url + path, method=method, headers={"Authorization": f"Bearer {token}"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def group(self, title: str) -> str:
+        return self.call("POST", "/v1/groups", {"title": title})["group_id"]
+
+    def actor(self, group: str, name: str, **given: Any) -> str:
+        return self.call("POST", f"/v1/groups/{group}/actors", {"actor_id": name, **given})["token"]
+
+    def person(self, group: str, name: str, title: str | None = None) -> str:
+        body = {"principal": f"usr:{name}", **({"title": title} if title else {})}
+        return self.call("POST", f"/v1/groups/{group}/people", body)["token"]
+
+    def append(self, group: str, kind: str, data: dict[str, Any], token: str | None = None) -> dict[str, Any]:
+        return self.call("POST", f"/v1/groups/{group}/events", {"kind": kind, "data": data}, token)
+
+    def say(self, group: str, text: str, token: str | None = None, **data: Any) -> dict[str, Any]:
+        return self.append(group, "chat.message", {"text": text, **data}, token)
+
+    def events(self, group: str, token: str | None = None, **query: Any) -> list[dict[str, Any]]:
+        given = "&".join(f"{name}={value}" for name, value in {"limit": 1000, **query}.items())
+        return self.call("GET", f"/v1/groups/{group}/events?{given}", token=token)["events"]
+
+
+def fill(folder: Path, group_id: str, count: int) -> None:
+    """Put many messages into a stopped hub's ledger, through the library, a commit for every few thousand."""
+    import msgspec
+
+    from tacit.ledger.admission import Submission
+    from tacit.ledger.io.clerk import Append
+    from tacit.ledger.io.store import Options, Store
+
+    store = Store(folder / "data", Options())
+    store.start()
+    done: list[object] = []
+    try:
+        for number in range(count):
+            data = {"text": f"message number {number} " + "word " * (number % 23), "format": "plain"}
+            raw = msgspec.json.encode(data)
+            store.submit(Append(Submission(group_id, "user", "chat.message", data, raw), done.append))
+            if number - len(done) > 8000:
+                while number - len(done) > 2000:
+                    time.sleep(0.005)
+        while len(done) < count:
+            time.sleep(0.005)
+    finally:
+        store.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, headless."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()

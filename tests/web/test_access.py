@@ -1,0 +1,245 @@
+"""Everyone: keyboard alone, a phone's width, dark colours, a screen reader's rules (axe-core)."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+    from tests.web.conftest import Visits
+    from tests.web.stage import HubProcess
+
+AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture(scope="module")
+def scene(hub: HubProcess) -> dict[str, Any]:
+    group = hub.group("Release")
+    hub.group("Design")
+    ada = hub.actor(group, "ada", title="Ada", roles=["backend"], role="foreman")
+    ben = hub.person(group, "ben", "Ben Okafor")
+    first = hub.say(group, "Which branch? See `main` or https://example.org.", format="markdown")
+    hub.say(
+        group,
+        "- one\n- two\n\n```py\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        ada,
+        format="markdown",
+        reply_to=first["id"],
+    )
+    hub.append(
+        group, "chat.reaction", {"event_id": first["id"], "actor_id": "ada", "emoji": "\U0001f440"}, ada
+    )
+    hub.say(
+        group,
+        "Please acknowledge",
+        ben,
+        priority="attention",
+        to=["@all", "user"],
+        conversation={"kind": "channel"},
+    )
+    hub.say(group, "in private", ada, to=["user"])
+    hub.append(group, "system.notify", {"kind": "deploy", "title": "Deployed", "priority": "high"})
+    return {"group": group, "ada": ada, "ben": ben}
+
+
+def faults(page: Page, rules: list[str] | None = None) -> list[str]:
+    """What axe-core calls serious or critical."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    found = page.evaluate("async (options) => (await axe.run(document, options)).violations", options)
+    return [
+        f"{one['id']}: {node['html'][:160]} ({node.get('failureSummary', '')[:200]})"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"]
+    ]
+
+
+def states(page: Page) -> list[tuple[str, Any]]:
+    """Every state of the page that a person meets, and how to come to it."""
+
+    def view(name: str):
+        return lambda: (
+            page.keyboard.press("Escape"),
+            page.get_by_role("link", name=name, exact=True).first.click(),
+        )
+
+    def thread() -> None:
+        page.get_by_role("button", name=re.compile("1 reply")).click()
+
+    def inspector() -> None:
+        page.locator(".strip-line").first.click()
+        page.wait_for_selector(".inspector .sums")
+
+    def search() -> None:
+        page.get_by_role("button", name="Search messages").click()
+        page.get_by_role("searchbox").fill("branch")
+        page.wait_for_selector("[role=option]")
+
+    return [
+        ("talk", lambda: page.wait_for_selector(".strip-line")),
+        ("thread", thread),
+        ("inspector", inspector),
+        ("search", search),
+        ("palette", lambda: page.keyboard.press("Control+k")),
+        (
+            "keys",
+            lambda: (
+                page.keyboard.press("Escape"),
+                page.get_by_role("button", name="Keyboard shortcuts").click(),
+            ),
+        ),
+        ("people", lambda: (page.keyboard.press("Escape"), view("People")())),
+        ("agent", page.get_by_role("button", name="Add an agent").last.click),
+        ("traces", view("Traces")),
+        ("ledger", lambda: (view("Ledger")(), page.wait_for_selector(".event-line .ek.chat"))),
+        ("dashboard", lambda: (view("Dashboard")(), page.wait_for_selector(".plot"))),
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault_in_any_state(visit: Visits, scene, scheme: str) -> None:
+    page = visit(scene["group"], color_scheme=scheme)
+    rules = None if scheme == "light" else ["color-contrast"]  # only colours differ in the dark
+    found = {}
+    for name, enter in states(page):
+        enter()
+        if one := faults(page, rules):
+            found[name] = one
+    assert not found, json.dumps(found, indent=1)
+
+
+def test_the_sign_in_page_is_accessible_too(visit: Visits, hub: HubProcess) -> None:
+    page = visit.profile().new_page()
+    page.goto(hub.url)
+    expect(page.get_by_label("Sign-in link or token")).to_be_visible()
+    assert faults(page) == []
+
+
+def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubProcess, scene) -> None:
+    page = visit(scene["group"])
+    keys = page.keyboard
+    expect(page.locator(".main .composer textarea")).to_be_focused()
+    keys.type("typed without a mouse @ad")
+    keys.press("Enter")
+    keys.type("hello")
+    keys.press("Enter")
+    mine = page.locator(".main article.message", has_text="typed without a mouse @ada hello")
+    expect(mine).to_be_visible()
+    keys.press("Escape")
+    keys.press("k")
+    expect(mine).to_be_focused()
+    keys.press("+")
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    expect(mine.get_by_role("button", name="agree, You")).to_be_visible()
+    keys.press("e")
+    expect(page.get_by_label("Edit message")).to_be_focused()
+    keys.press("End")
+    keys.type(" and edited")
+    keys.press("Enter")
+    expect(mine.locator(".edited")).to_be_visible()
+    expect(mine).to_be_focused()
+    keys.press("t")
+    expect(page.locator(".panel textarea")).to_be_focused()
+    keys.type("from the keys")
+    keys.press("Enter")
+    expect(page.locator(".panel article.message", has_text="from the keys")).to_be_visible()
+    keys.press("Escape")
+    keys.press("Escape")
+    expect(page.locator(".panel")).to_have_count(0)
+    keys.press("k")
+    keys.press("k")
+    expect(page.locator(".main article.selected")).to_be_focused()
+    keys.press("i")
+    expect(page.locator(".inspector .excerpt")).to_be_visible()
+    keys.press("Escape")
+    keys.press("/")
+    keys.type("which branch")
+    expect(page.get_by_role("option")).to_have_count(1)
+    keys.press("Enter")
+    expect(page.locator(".main article.selected")).to_contain_text("Which branch?")
+    keys.press("Escape")
+    keys.press("Control+k")
+    keys.type("desi")
+    keys.press("Enter")
+    expect(page.locator(".head h1")).to_have_text("Design")
+    keys.press("Alt+ArrowUp")
+    expect(page.locator(".head h1")).to_have_text("Release")
+    keys.press("Escape")
+    keys.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    keys.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_focus_is_always_visible(visit: Visits, scene) -> None:
+    page = visit(scene["group"])
+    page.keyboard.press("Escape")
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        seen = page.evaluate(
+            """() => {
+            const at = document.activeElement;
+            const style = getComputedStyle(at);
+            const ring = getComputedStyle(at.closest(".write, .field") ?? at);
+            return at === document.body || style.outlineStyle !== "none" || ring.boxShadow !== "none" || ring.outlineStyle !== "none";
+        }"""
+        )
+        assert seen, page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+
+
+def test_on_a_phone_the_sidebar_and_the_panel_are_drawers_and_nothing_overflows(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["group"], **PHONE)
+
+    def fits() -> bool:
+        return page.evaluate(
+            "document.documentElement.scrollWidth <= innerWidth && document.body.scrollWidth <= innerWidth"
+        )
+
+    assert fits()
+    expect(page.locator(".sidebar")).not_to_be_in_viewport()
+    page.get_by_role("button", name="Open the sidebar").tap()
+    expect(page.locator(".sidebar")).to_be_in_viewport()
+    page.get_by_role("link", name="Design").tap()
+    expect(page.locator(".head h1")).to_have_text("Design")
+    expect(page.locator(".sidebar")).not_to_be_in_viewport()
+    page.get_by_role("button", name="Open the sidebar").tap()
+    page.get_by_role("link", name="Release").tap()
+    said = page.locator("article.message", has_text="Please acknowledge")
+    said.get_by_role("button", name="Acknowledge").tap()
+    expect(said.locator(".acks .done")).to_contain_text("You")
+    page.get_by_role("button", name=re.compile("1 reply|2 replies")).first.tap()
+    expect(page.locator(".panel")).to_be_in_viewport(ratio=0.99)
+    page.locator(".panel textarea").fill("from the phone")
+    page.locator(".panel").get_by_role("button", name="Send").tap()
+    expect(page.locator(".panel article.message", has_text="from the phone")).to_be_visible()
+    page.get_by_role("button", name="Close Thread").tap()
+    for name in ("People", "Traces", "Ledger", "Dashboard"):
+        page.get_by_role("link", name=name).tap()
+        page.wait_for_timeout(80)
+        assert fits(), name
+
+
+def test_colours_follow_the_system_and_the_switch(visit: Visits, scene) -> None:
+    page = visit(scene["group"], color_scheme="dark")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(23, 24, 26)"
+    switch = page.get_by_role("button", name=re.compile("Colours"))
+    switch.click()
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    page.reload()
+    page.wait_for_selector(".head")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    switch.click()
+    assert page.evaluate(paper) == "rgb(23, 24, 26)"

@@ -1,0 +1,269 @@
+"""Attention made visible, and people in charge (issue parts 2 and 3)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.agent import Agent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.web.conftest import Visits
+    from tests.web.stage import HubProcess
+
+
+@pytest.fixture
+def scene(hub: HubProcess) -> Iterator[dict[str, Any]]:
+    """A fresh room with three agents, two of them connected."""
+    group = hub.group("Attention")
+    tokens = {
+        "ada": hub.actor(group, "ada", roles=["backend"]),
+        "bob": hub.actor(group, "bob", roles=["backend"]),
+        "lin": hub.actor(group, "lin", roles=["docs"]),
+    }
+    with Agent(hub, tokens["ada"]) as ada, Agent(hub, tokens["bob"]) as bob, Agent(hub, tokens["lin"]) as lin:
+        yield {"group": group, "ada": ada, "bob": bob, "lin": lin, "tokens": tokens}
+
+
+def message(page, text: str):
+    return page.locator(".main article.message", has_text=text)
+
+
+def test_the_line_under_the_composer_says_what_sending_will_do(visit: Visits, scene) -> None:
+    page = visit(scene["group"])
+    area = page.locator(".main .composer textarea")
+    area.fill("@ada which branch do we release from?")
+    expect(page.locator(".will")).to_have_text("obliges ada; 2 others stay quiet")
+    area.fill("lunch was good today")
+    expect(page.locator(".will")).to_have_text("everyone stays quiet")
+    area.fill("@backend who has time for a review?")
+    expect(page.locator(".will")).to_contain_text("ada and bob")
+
+
+def test_a_question_shows_who_owes_who_works_and_who_answered(visit: Visits, scene, write) -> None:
+    page = visit(scene["group"])
+    write(page, "@ada which branch do we release from?")
+    strip = message(page, "which branch").first.locator(".strip")
+    expect(strip).to_contain_text("ada owes a reply")
+    expect(strip).to_contain_text("2 others stay quiet")
+    asked = scene["ada"].delivery()
+    scene["ada"].note(
+        "notifications/progress",
+        progressToken=asked["eventId"],
+        eventId=asked["eventId"],
+        progress=40,
+        total=100,
+        message="reading the tags",
+    )
+    expect(strip.locator("progress")).to_have_attribute("value", "40")
+    expect(strip).to_contain_text("reading the tags")
+    scene["ada"].call(
+        "chat.send_message",
+        target=asked["replyTarget"],
+        inReplyTo=asked["eventId"],
+        content="From release/2.0.",
+        idempotencyKey="k1",
+        visibility="channel",
+        directedness="to_other",
+    )
+    expect(message(page, "From release/2.0.").first).to_be_visible()
+    expect(strip).to_contain_text("ada answered")
+
+
+@pytest.mark.spec("C2A-226")
+def test_what_must_not_be_answered_shows_nothing_and_a_receipt_becomes_its_glyph(
+    visit: Visits, hub: HubProcess, scene, write
+) -> None:
+    page = visit(scene["group"])
+    write(page, "lunch was good today")
+    quiet = message(page, "lunch was good").locator(".strip")
+    expect(quiet).to_have_text("all 3 agents stay quiet")
+    page.get_by_role("button", name="Ask for acknowledgement").click()
+    write(page, "the freeze starts at noon")
+    strip = message(page, "freeze starts at noon").locator(".strip")
+    expect(strip).to_contain_text("receipt")
+    event = hub.events(scene["group"], kinds="chat.message")[-1]
+    scene["ada"].call("chat.react", inReplyTo=event["id"], signal="agree")
+    expect(strip).to_contain_text("ada \U0001f44d")
+    message(page, "freeze starts").locator(".strip-line").click()
+    inspector = page.locator(".inspector")
+    expect(inspector.locator(".decision")).to_have_count(3)
+    expect(inspector.locator(".decision", has_text="bob")).to_contain_text("receipt only")
+    message(page, "lunch was good").locator(".strip-line").click()
+    expect(page.locator(".inspector .quiet-rest")).to_contain_text("Every agent")
+
+
+def test_the_inspector_names_aim_policy_mode_rule_and_bytes(visit: Visits, scene, write) -> None:
+    page = visit(scene["group"])
+    write(page, "@bob please look at the index")
+    scene["bob"].delivery()
+    message(page, "look at the index").locator(".strip-line").click()
+    card = page.locator(".inspector .decision", has_text="bob")
+    expect(card).to_contain_text("must answer")
+    expect(card).to_contain_text("named")
+    expect(card).to_contain_text("after the compose window")
+    expect(card.locator("code")).not_to_be_empty()
+    expect(page.locator(".inspector .sums")).to_contain_text("prompt saved")
+    expect(page.locator(".inspector .verdict")).to_contain_text("bob owes a reply")
+    expect(page.locator(".inspector .quiet-rest")).to_contain_text("must not answer")
+
+
+def test_a_person_stops_an_agent_and_gives_the_question_to_another(visit: Visits, scene, write) -> None:
+    page = visit(scene["group"])
+    write(page, "@ada please tidy the backlog")
+    scene["ada"].delivery()
+    said = message(page, "tidy the backlog")
+    said.locator(".strip-line").click()
+    page.get_by_role("button", name="Give to another").click()
+    page.locator(".choices").get_by_role("button", name="bob").click()
+    expect(said.locator(".strip")).to_contain_text("bob owes a reply")
+    assert scene["bob"].delivery()["policy"] == "must_respond"
+    page.locator(".decision", has_text="bob").get_by_role("button", name="Stop").click()
+    expect(said.locator(".strip")).to_contain_text("called off")
+
+
+def test_an_agent_that_would_reveal_private_talk_waits_for_a_tap(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["group"])
+    secret = "the budget for the second quarter is four hundred thousand and not a cent more"
+    hub.say(scene["group"], f"@ada {secret}, is that enough for the plan?", to=["ada"])
+    asked = scene["ada"].delivery()
+    refused = scene["ada"].call(
+        "chat.send_message",
+        target="conversation:main",
+        content=f"I was told that {secret}",
+        idempotencyKey="leak",
+        visibility="channel",
+        directedness="ambient",
+        inReplyTo=asked["eventId"],
+    )
+    assert refused["error"]["data"]["code"] == "approval_required"
+    card = page.locator(".approval")
+    expect(card).to_contain_text("ada asks for your leave")
+    expect(card).to_contain_text("second quarter")
+    card.get_by_role("button", name="Refuse").click()
+    expect(card).to_have_count(0)
+    answered = hub.events(scene["group"], kinds="x.c2a.approval")[-1]
+    assert (answered["data"]["state"], answered["data"]["answered_by"]) == ("denied", "user")
+
+
+def test_who_is_online_and_busy_is_seen_and_an_agent_is_asked_to_leave(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["group"])
+    scene["bob"].note("notifications/status", status="busy", detail="running the tests")
+    expect(page.locator(".sidebar .entry", has_text="bob").locator(".dot.busy")).to_be_visible()
+    page.get_by_role("link", name="People").click()
+    card = page.locator(".card", has_text="@bob")
+    expect(card).to_contain_text("running the tests")
+    card.get_by_role("button", name="Ask to leave").click()
+    expect(page.locator(".toast")).to_contain_text("asked to leave")
+    left = hub.events(scene["group"], kinds="x.c2a.membership")[-1]
+    assert (left["data"]["session"], left["data"]["action"]) == ("bob", "leave")
+
+
+def test_a_notice_about_a_stopped_loop_stands_out_and_is_acknowledged(
+    visit: Visits, hub: HubProcess, scene, write
+) -> None:
+    page = visit(scene["group"])
+    hub.append(
+        scene["group"],
+        "system.notify",
+        {
+            "kind": "attention.loop",
+            "priority": "high",
+            "title": "Two agents went in circles.",
+            "requires_ack": True,
+            "target_actor_id": "lin",
+        },
+    )
+    notice = page.locator(".notice.loop")
+    expect(notice).to_contain_text("Two agents went in circles.")
+    ben = visit(scene["group"], hub.person(scene["group"], "ben"))
+    hub.append(
+        scene["group"],
+        "system.notify",
+        {
+            "kind": "attention.loop",
+            "priority": "high",
+            "title": "It needs your decision.",
+            "requires_ack": True,
+            "target_actor_id": "usr:ben",
+        },
+    )
+    mine = ben.locator(".notice", has_text="It needs your decision.")
+    mine.get_by_role("button", name="Acknowledge").click()
+    expect(mine).to_contain_text("acknowledged by")
+
+
+def test_an_agent_is_added_with_commands_to_copy_and_its_tokens_are_issued_and_revoked(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["group"])
+    page.get_by_role("button", name="Add an agent").first.click()
+    page.get_by_label("Name, as others will write it after @").fill("zed")
+    page.get_by_label("Roles it can be called by").fill("qa, docs")
+    page.keyboard.press("Enter")
+    command = page.locator(".commands .object")
+    expect(command).to_contain_text("--as zed --driver codex")
+    page.get_by_role("tab", name="Claude Code").click()
+    expect(command).to_contain_text("--driver claude")
+    page.get_by_role("button", name="Done").click()
+    page.get_by_role("link", name="People").click()
+    card = page.locator(".card", has_text="@zed")
+    expect(card.locator(".roles")).to_contain_text("qa")
+    card.locator("summary").click()
+    expect(card.locator(".tokens li")).to_have_count(1)
+    card.get_by_role("button", name="Issue a token").click()
+    token = card.locator(".fresh code").inner_text()
+    assert hub.call("GET", "/v1/whoami", token=token)["principal"] == "zed"
+    expect(card.locator(".tokens li")).to_have_count(2)
+    for _ in range(2):
+        card.get_by_role("button", name="Revoke").first.click()
+    expect(card.locator(".tokens li")).to_contain_text("No live token")
+    assert hub.call_status("GET", "/v1/whoami", token=token) == 401
+
+
+def test_the_copied_command_brings_an_agent_in_and_it_answers_while_the_others_stay_quiet(
+    visit: Visits, scene, write, tmp_path: Path
+) -> None:
+    page = visit(scene["group"])
+    page.get_by_role("button", name="Add an agent").first.click()
+    page.get_by_label("Name, as others will write it after @").fill("echo")
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="Program").click()
+    command = page.locator(".commands .object").inner_text()
+    page.get_by_role("button", name="Done").click()
+    script = tmp_path / "reply.sh"
+    script.write_text("#!/bin/sh\ncat >/dev/null\necho 'You asked, I **answer**.'\n")
+    script.chmod(0o755)
+    found = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "TACIT_HOME": str(tmp_path),
+    }
+    with (tmp_path / "log").open("wb") as log:
+        agent = subprocess.Popen(
+            ["sh", "-c", f"exec env {command}"], cwd=tmp_path, env=found, stdout=log, stderr=log
+        )
+    try:
+        expect(page.locator(".sidebar .entry", has_text="echo").locator(".dot.online")).to_be_visible(
+            timeout=30_000
+        )
+        write(page, "@echo are you there?")
+        answer = page.locator(".main article.message.agent", has_text="You asked, I answer.")
+        expect(answer.locator("strong")).to_have_text("answer", timeout=30_000)
+        strip = page.locator(".main article.message.person", has_text="are you there?").locator(".strip")
+        expect(strip).to_contain_text("echo answered")
+        expect(strip).to_contain_text("3 others stay quiet")
+    finally:
+        agent.terminate()
+        agent.wait(20)

@@ -1,0 +1,12 @@
+import { render } from "preact";
+import { arrive } from "./state/session";
+import { start } from "./state/hub";
+import { App } from "./ui/app";
+import "./style/base.css";
+import "./style/shell.css";
+import "./style/talk.css";
+import "./style/views.css";
+
+arrive();
+start();
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,199 @@
+/** The running room: one line to the hub, the groups behind it, and what the whole page shares. */
+
+import { computed, effect, signal } from "@preact/signals";
+import type { Group, LedgerEvent } from "../types";
+import { Line, type LineState, RpcError, type Who } from "../net/socket";
+import { flush, openOutbox, put, type Parcel, type Post } from "./outbox";
+import { Room } from "./room";
+import { go, route } from "./router";
+import { token } from "./session";
+import { load, save } from "./storage";
+
+export const me = signal("");
+export const boundTo = signal<string | null>(null);
+export const lineState = signal<LineState>("connecting");
+export const retryAt = signal(0);
+export const wasOnline = signal(false);
+export const rooms = signal<Room[]>([]);
+export const loaded = signal(false);
+
+export const isOwner = computed(() => me.value === "user");
+export const room = computed(() => rooms.value.find((one) => one.group.value.group_id === route.value.groupId) ?? null);
+export const totalUnread = computed(() => rooms.value.reduce((sum, one) => sum + one.unreadHere.value, 0));
+
+export interface Toast {
+  id: number;
+  text: string;
+  tone: "plain" | "bad";
+}
+export const toasts = signal<Toast[]>([]);
+let toastIds = 0;
+
+export function say(text: string, tone: Toast["tone"] = "plain"): void {
+  const id = ++toastIds;
+  toasts.value = [...toasts.value.slice(-2), { id, text, tone }];
+  setTimeout(() => {
+    toasts.value = toasts.value.filter((one) => one.id !== id);
+  }, tone === "bad" ? 8000 : 4000);
+}
+
+/** Tell the person what went wrong, in the hub's words. */
+export function complain(error: unknown): void {
+  say(error instanceof Error ? error.message : String(error), "bad");
+}
+
+/** Spoken by screen readers, never shown. */
+export const announcement = signal("");
+
+let line: Line | null = null;
+
+export function call<T = any>(method: string, params: Record<string, unknown> = {}): Promise<T> {
+  if (line === null) return Promise.reject(new RpcError("offline", "Not connected."));
+  return line.call<T>(method, params);
+}
+
+export function notify(method: string, params: Record<string, unknown>): void {
+  line?.notify(method, params);
+}
+
+export function hurry(): void {
+  line?.hurry();
+}
+
+const post: Post = {
+  append: (parcel: Parcel) =>
+    call<LedgerEvent>("append", { group_id: parcel.group_id, kind: "chat.message", data: { ...parcel.data, client_id: parcel.client_id } }),
+  async find(parcel: Parcel) {
+    let cursor: Record<string, unknown> = { since_ts: new Date(parcel.created - 5000).toISOString() };
+    for (;;) {
+      const page = await call<{ events: LedgerEvent[]; next_cursor: number }>("events", {
+        group_id: parcel.group_id,
+        kinds: ["chat.message"],
+        limit: 1000,
+        ...cursor,
+      });
+      const found = page.events.find((one) => one.by === me.value && one.data.client_id === parcel.client_id);
+      if (found !== undefined) return found;
+      if (page.events.length < 1000) return null;
+      cursor = { since_seq: page.next_cursor };
+    }
+  },
+  landed: () => undefined,
+};
+
+export function send(groupId: string, data: Record<string, any>): string {
+  const client_id = crypto.randomUUID();
+  put({ client_id, group_id: groupId, data, created: Date.now() });
+  void flush(post);
+  return client_id;
+}
+
+export function resend(): void {
+  void flush(post);
+}
+
+const MANY = 1500;
+
+async function resumeRoom(one: Room, group: Group): Promise<void> {
+  const missed = group.last_seq - one.seen;
+  if (missed < 0 || missed > MANY) {
+    one.seen = group.last_seq;
+    one.restart();
+  }
+  one.group.value = group;
+  const { subscription } = await call<{ subscription: number }>("follow", { group_id: group.group_id, since_seq: one.seen });
+  one.subscription = subscription;
+  one.resume();
+  void one.count().then(() => one.refreshConversations());
+  void one.refreshPresence();
+}
+
+/** Learn of groups that were opened elsewhere. */
+export async function refreshGroups(): Promise<void> {
+  const { groups } = await call<{ groups: Group[] }>("groups");
+  const known = new Map(rooms.peek().map((one) => [one.id, one]));
+  const next = groups.map((group) => known.get(group.group_id) ?? new Room(group, me.peek(), line!));
+  const same = next.length === known.size && next.every((one) => known.has(one.id));
+  if (!same) rooms.value = next;
+  for (const [at, one] of next.entries()) {
+    if (one.subscription === null) await resumeRoom(one, groups[at]!);
+    else if (one.group.peek().title !== groups[at]!.title) one.group.value = groups[at]!;
+  }
+}
+
+async function opened(who: Who): Promise<void> {
+  if (me.peek() !== "" && me.peek() !== who.principal) return location.reload();
+  me.value = who.principal;
+  boundTo.value = who.group_id;
+  openOutbox(who.principal);
+  for (const one of rooms.peek()) one.subscription = null;
+  try {
+    await refreshGroups();
+  } catch (error) {
+    if (!(error instanceof RpcError && error.isTransient)) complain(error);
+    return;
+  }
+  loaded.value = true;
+  wasOnline.value = true;
+  if (room.peek() === null) {
+    const last = load<string | null>("room", null);
+    const first = rooms.peek().find((one) => one.id === last) ?? rooms.peek()[0];
+    if (first !== undefined) go({ groupId: first.id });
+  }
+  void flush(post);
+}
+
+const roomOf = (groupId: string): Room | undefined => rooms.peek().find((known) => known.id === groupId);
+
+function noticed(method: string, params: any): void {
+  if (method === "event") {
+    const one = rooms.peek().find((known) => known.subscription === params.subscription);
+    // Notices may overtake the answer that names their subscription.
+    const target = one ?? rooms.peek().find((known) => known.id === params.event.group_id);
+    target?.take(params.event, params.parties);
+    if (params.event.kind === "chat.message" && params.event.by !== me.peek() && target?.id === route.peek().groupId) {
+      announcement.value = `${target!.nameOf(params.event.by)}: ${String(params.event.data.text ?? "").slice(0, 200)}`;
+    }
+  } else if (method === "typing") {
+    const where = params.conversation_id === "main" ? null : params.conversation_id;
+    roomOf(params.group_id)?.signalled(params.by, where);
+  } else if (method === "presence") {
+    roomOf(params.group_id)?.stirred();
+  } else if (method === "ephemeral") {
+    roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
+  }
+}
+
+export function start(): void {
+  const given = token.peek();
+  if (given === null) return;
+  line = new Line(location.origin.replace(/^http/, "ws") + "/v1/ws", given, {
+    onState: (state, at) => {
+      lineState.value = state;
+      retryAt.value = at;
+    },
+    onOpen: (who) => void opened(who),
+    onNotice: noticed,
+  });
+  line.open();
+  window.addEventListener("online", () => line?.hurry());
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") line?.probe();
+  });
+  setInterval(() => {
+    if (lineState.peek() !== "online" || document.visibilityState !== "visible") return;
+    void refreshGroups().catch(() => undefined);
+    const here = room.peek();
+    void here?.refreshPresence();
+    void here?.attention.refreshAgents();
+  }, 15_000);
+}
+
+effect(() => {
+  const unread = totalUnread.value;
+  const title = room.value?.group.value.title;
+  document.title = `${unread > 0 ? `(${unread}) ` : ""}${title ? `${title} · ` : ""}Tacit`;
+});
+effect(() => {
+  if (route.value.groupId !== null) save("room", route.value.groupId);
+});

@@ -1,0 +1,42 @@
+/** Who sits here: the token, taken from the sign-in link once and then kept out of every address. */
+
+import { signal, effect } from "@preact/signals";
+import { load, onSaved, save } from "./storage";
+
+export const token = signal<string | null>(null);
+export const theme = signal<"system" | "light" | "dark">(load("theme", "system"));
+
+/** Take the token out of the address before anything else runs. */
+export function arrive(): void {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get("token");
+  if (given !== null) {
+    save("token", given);
+    history.replaceState(null, "", location.pathname);
+  }
+  token.value = load<string | null>("token", null);
+  onSaved("token", () => {
+    const now = load<string | null>("token", null);
+    if (now !== token.value) location.reload();
+  });
+}
+
+export function signIn(given: string): void {
+  save("token", given);
+  token.value = given;
+}
+
+export function signOut(): void {
+  save("token", undefined);
+  location.replace(location.pathname);
+}
+
+effect(() => {
+  const wanted = theme.value;
+  save("theme", wanted);
+  if (wanted === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = wanted;
+});
+onSaved("theme", () => {
+  theme.value = load("theme", "system");
+});

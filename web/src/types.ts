@@ -1,0 +1,145 @@
+/** The shapes that the hub sends. Only what the room reads is named. */
+
+export interface LedgerEvent {
+  v: number;
+  id: string;
+  ts: string;
+  seq: number;
+  kind: string;
+  group_id: string;
+  scope_key: string;
+  by: string;
+  data: Record<string, any>;
+  duplicate?: boolean;
+}
+
+export interface Reaction {
+  actor_id: string;
+  emoji: string;
+}
+
+export interface Quoted {
+  event_id: string;
+  seq: number;
+  by: string;
+  text: string;
+}
+
+/** One event with all that hangs on it: what `timeline` answers. */
+export interface Row {
+  event: LedgerEvent;
+  parties?: string[];
+  reactions?: Reaction[];
+  acknowledged?: string[];
+  owing?: string[];
+  replies?: number;
+  root?: string;
+  quoted?: Quoted;
+  edit?: { event_id: string; ts: string; text: string };
+  deleted?: boolean;
+}
+
+export interface Stretch {
+  rows: Row[];
+  starts: boolean;
+  ends: boolean;
+  last_seq: number;
+}
+
+export interface Actor {
+  actor_id: string;
+  role: string | null;
+  title: string | null;
+  roles: string[];
+  joined_seq: number;
+}
+
+export interface Person {
+  principal: string;
+  title: string | null;
+}
+
+export interface Group {
+  group_id: string;
+  title: string;
+  created: string;
+  last_seq: number;
+  scopes: { scope_key: string; url: string }[];
+  actors: Actor[];
+  people: Person[];
+}
+
+export interface Inbox {
+  actor_id: string;
+  unread: LedgerEvent[];
+  unread_count: number;
+  attention: LedgerEvent[];
+  attention_count: number;
+  notices: LedgerEvent[];
+  cursor: number;
+}
+
+export interface Conversation {
+  parties: string[];
+  last_seq: number;
+  /** Where its newest messages to the reader stand, the newest first. */
+  received: number[];
+}
+
+/** What one agent got for one message, and what became of it. */
+export interface AgentDecision {
+  agent: string;
+  directedness: string;
+  policy: string;
+  mode: string;
+  rule?: string;
+  reason?: string;
+  priority?: string;
+  deadline?: string | number | null;
+  sentence?: string;
+  state?: string;
+  glyph?: string | null;
+  row?: string;
+  answers?: string[];
+  attended?: boolean;
+  claimed_until?: string;
+  progress?: { value: number; total: number | null; message: string | null };
+  prompt_bytes?: number;
+}
+
+export interface Decisions {
+  event_id: string;
+  seq: number;
+  intent?: string;
+  sentence?: string;
+  decisions: AgentDecision[];
+  quiet: number;
+  quiet_sentence?: string;
+  prompt_bytes?: number;
+  saved_bytes?: number;
+}
+
+export interface Preview {
+  obliges: string[];
+  may: string[];
+  knocks: string[];
+  quiet: number;
+  sentence: string;
+}
+
+export interface AgentPresence {
+  actor_id: string;
+  online: boolean;
+  status: string;
+  detail: string;
+  attended: boolean;
+  owes: { event_id: string; since: string; deadline?: string }[];
+  claims: string[];
+  turns: number;
+  tokens_in: number;
+  tokens_out: number;
+  prompt_bytes: number;
+  cost: number;
+  currency: string;
+  progress: { value: number; total: number | null; message: string | null } | null;
+}

@@ -1,0 +1,208 @@
+/** The whole page: sign-in, or the room with its three columns. */
+
+import { lazy } from "./lazy";
+import { useEffect } from "preact/hooks";
+import type { VNode } from "preact";
+import { announcement, isOwner, lineState, loaded, me, room, rooms, say, toasts } from "../state/hub";
+import type { Room } from "../state/room";
+import { address, route, type View } from "../state/router";
+import { signIn, token } from "../state/session";
+import { dialog, drawer, help, jumpTo, palette, panel, relaying, selected } from "../state/ui";
+import { Approvals } from "./approvals";
+import { Avatar } from "./avatar";
+import { Dialogs } from "./dialogs";
+import { Icon, type IconName } from "./icons";
+import { listen } from "./keys";
+import { Palette } from "./palette";
+import { PanelView } from "./panels";
+import { Connection, Logo, Sidebar } from "./sidebar";
+import { Talk } from "./talk";
+
+const Ledger = lazy(() => import("./ledger").then((found) => found.Ledger));
+const Traces = lazy(() => import("./traces").then((found) => found.Traces));
+const Dashboard = lazy(() => import("./dashboard").then((found) => found.Dashboard));
+const People = lazy(() => import("./people").then((found) => found.People));
+
+export function App(): VNode {
+  useEffect(listen, []);
+  if (token.value === null || lineState.value === "denied") return <SignIn denied={lineState.value === "denied"} />;
+  const here = room.value;
+  const open = panel.value;
+  return (
+    <div class={`shell${open && here ? " with-panel" : ""}`}>
+      <a class="skip" href="#main">
+        To the conversation
+      </a>
+      {drawer.value && <button type="button" class="scrim" aria-label="Close the sidebar" onClick={() => (drawer.value = false)} />}
+      <Sidebar />
+      <main id="main" class="main" tabIndex={-1}>
+        {here ? <Here key={here.id} room={here} /> : <Nowhere />}
+      </main>
+      {open && here && <PanelView open={open} room={here} />}
+      {palette.value && <Palette />}
+      {(dialog.value || relaying.value || help.value) && <Dialogs />}
+      <div class="toasts" role="status" aria-live="polite">
+        {toasts.value.map((one) => (
+          <p key={one.id} class={`toast ${one.tone}`}>
+            {one.text}
+          </p>
+        ))}
+      </div>
+      <p class="hidden" role="log" aria-live="polite">
+        {announcement.value}
+      </p>
+    </div>
+  );
+}
+
+const VIEWS: { view: View; label: string; icon: IconName }[] = [
+  { view: "talk", label: "Talk", icon: "talk" },
+  { view: "people", label: "People", icon: "people" },
+  { view: "traces", label: "Traces", icon: "tree" },
+  { view: "ledger", label: "Ledger", icon: "ledger" },
+  { view: "dashboard", label: "Dashboard", icon: "chart" },
+];
+
+function Here({ room: here }: { room: Room }): VNode {
+  const at = route.value;
+  const parties = at.view === "dm" && at.detail ? at.detail.split(",") : undefined;
+  useEffect(() => {
+    if (at.view === "talk" && at.detail && /^\d+$/.test(at.detail)) jumpTo(here.id, Number(at.detail));
+  }, [at.view, at.detail]);
+  useEffect(() => {
+    selected.value = null;
+    void here.attention.refreshAgents();
+  }, [at.view, at.detail, here]);
+  return (
+    <>
+      <Head room={here} parties={parties} />
+      {(at.view === "talk" || at.view === "dm") && (
+        <>
+          <Approvals room={here} />
+          <Talk room={here} place={{ groupId: here.id, ...(parties && { parties }) }} autoFocus={matchMedia("(hover: hover)").matches} />
+        </>
+      )}
+      <>
+        {at.view === "ledger" && <Ledger room={here} />}
+        {at.view === "traces" && <Traces room={here} />}
+        {at.view === "dashboard" && <Dashboard room={here} />}
+        {at.view === "people" && <People room={here} />}
+      </>
+    </>
+  );
+}
+
+function Head({ room: here, parties }: { room: Room; parties?: string[] }): VNode {
+  const { title, actors } = here.group.value;
+  const owed = here.owed.value.length + here.notices.value.length;
+  const others = parties?.filter((one) => one !== me.value);
+  const online = actors.filter((one) => here.attention.agents.value.some((known) => known.actor_id === one.actor_id && known.online)).length;
+  return (
+    <header class="head">
+      <button type="button" class="tool only-phone" aria-label="Open the sidebar" onClick={() => (drawer.value = true)}>
+        <Icon name="menu" />
+      </button>
+      {others && <Avatar room={here} principal={others[0] ?? me.value} />}
+      <div class="head-title">
+        <h1>{others ? others.map((one) => here.nameOf(one)).join(", ") : title}</h1>
+        <p class="soft">
+          {others ? (
+            <>private · in {title}</>
+          ) : (
+            <>
+              {actors.length} {actors.length === 1 ? "agent" : "agents"}
+              {online > 0 && `, ${online} online`} · {here.group.value.people.length + 1} {here.group.value.people.length === 0 ? "person" : "people"}
+            </>
+          )}
+        </p>
+      </div>
+      <nav class="views" aria-label="Views of this room">
+        {VIEWS.map((one) => (
+          <a
+            key={one.view}
+            href={address({ groupId: here.id, view: one.view, detail: null })}
+            aria-current={route.value.view === one.view ? "page" : undefined}
+            title={one.label}
+          >
+            <Icon name={one.icon} size={17} />
+            <span>{one.label}</span>
+          </a>
+        ))}
+      </nav>
+      <div class="head-tools">
+        {owed > 0 && (
+          <button type="button" class="tool asks" title="Waiting for you" aria-label={`${owed} waiting for your acknowledgement`} onClick={() => (panel.value = { kind: "owed" })}>
+            <Icon name="bell" />
+            <span class="badge asks">{owed}</span>
+          </button>
+        )}
+        <button type="button" class="tool" title="Search (/)" aria-label="Search messages" onClick={() => (panel.value = { kind: "search" })}>
+          <Icon name="search" />
+        </button>
+      </div>
+      {lineState.value !== "online" && <Connection />}
+    </header>
+  );
+}
+
+function Nowhere(): VNode {
+  if (!loaded.value) {
+    return (
+      <div class="nowhere" aria-busy="true">
+        <Connection />
+      </div>
+    );
+  }
+  return (
+    <div class="nowhere">
+      <Logo size={44} />
+      <h1>{rooms.value.length === 0 ? "No room yet" : "Choose a room"}</h1>
+      <p>A room holds people and agents, and remembers everything said in it.</p>
+      {isOwner.value && (
+        <button type="button" class="primary" onClick={() => (dialog.value = "group")}>
+          Open a room
+        </button>
+      )}
+      <button type="button" class="quiet only-phone" onClick={() => (drawer.value = true)}>
+        Show rooms
+      </button>
+    </div>
+  );
+}
+
+function SignIn({ denied }: { denied: boolean }): VNode {
+  return (
+    <main class="sign-in">
+      <Logo size={52} />
+      <h1>Tacit</h1>
+      <p>One room for people and agents.</p>
+      {denied && (
+        <p class="refusal" role="alert">
+          This token is not valid any more. Ask for a new link.
+        </p>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const given = String(new FormData(event.currentTarget).get("token") ?? "").trim();
+          const bare = given.includes("#token=") ? given.split("#token=")[1]! : given;
+          if (bare === "") return say("Paste a link or a token.", "bad");
+          signIn(bare);
+          location.reload();
+        }}
+      >
+        <label>
+          Sign-in link or token
+          <input name="token" type="password" autocomplete="off" placeholder="the link that `tacit up` printed" required />
+        </label>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+      <p class="soft">
+        No link at hand? On the hub's machine, <code>tacit link</code> prints it.
+      </p>
+    </main>
+  );
+}
+

@@ -1,0 +1,247 @@
+/** The left side: rooms, private conversations, people and agents of the room, and who sits here. */
+
+import type { VNode } from "preact";
+import { isOwner, lineState, me, retryAt, room, rooms, hurry, wasOnline } from "../state/hub";
+import type { Room } from "../state/room";
+import { address, go, route } from "../state/router";
+import { signOut, theme } from "../state/session";
+import { dialog, drawer, help, palette, panel } from "../state/ui";
+import { Avatar, stateOf } from "./avatar";
+import { Icon } from "./icons";
+import { useEffect, useState } from "preact/hooks";
+
+export function Sidebar(): VNode {
+  const here = room.value;
+  return (
+    <nav class={drawer.value ? "sidebar open" : "sidebar"} aria-label="Rooms">
+      <header class="brand">
+        <Logo />
+        <b>Tacit</b>
+        <button type="button" class="tool" title="Jump to… (Ctrl+K)" aria-label="Jump to a room, person or command" onClick={() => (palette.value = true)}>
+          <Icon name="search" />
+        </button>
+        <button type="button" class="tool only-phone" aria-label="Close the sidebar" onClick={() => (drawer.value = false)}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="lists">
+        <section>
+          <h2>
+            Rooms
+            {isOwner.value && (
+              <button type="button" class="tool" title="Open a room" aria-label="Open a room" onClick={() => (dialog.value = "group")}>
+                <Icon name="plus" size={15} />
+              </button>
+            )}
+          </h2>
+          <ul>
+            {rooms.value.map((one) => (
+              <RoomLink key={one.id} one={one} />
+            ))}
+          </ul>
+        </section>
+        {here && <Talks here={here} />}
+        {here && <Members here={here} />}
+      </div>
+      <Foot />
+    </nav>
+  );
+}
+
+export function Logo({ size = 22 }: { size?: number }): VNode {
+  return (
+    <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="9" />
+      <path d="M8 11.5h16M16 11.5v11" />
+      <circle cx="24" cy="22" r="2.4" />
+    </svg>
+  );
+}
+
+function leave(): void {
+  drawer.value = false;
+  panel.value = null;
+}
+
+function RoomLink({ one }: { one: Room }): VNode {
+  const current = route.value.groupId === one.id && route.value.view !== "dm";
+  const unread = one.unreadHere.value;
+  const owed = one.owed.value.length + one.notices.value.length;
+  return (
+    <li>
+      <a class={unread > 0 ? "entry unread" : "entry"} href={address({ groupId: one.id, view: "talk", detail: null })} aria-current={current ? "page" : undefined} onClick={leave}>
+        <span class="hash" aria-hidden="true">
+          #
+        </span>
+        <span class="entry-name">{one.group.value.title}</span>
+        {owed > 0 && (
+          <span class="badge asks" title="Waiting for your acknowledgement">
+            {owed}
+            <span class="hidden"> acknowledgements asked of you</span>
+          </span>
+        )}
+        {unread > 0 && (
+          <span class="badge">
+            {unread > 999 ? "999+" : unread}
+            <span class="hidden"> unread</span>
+          </span>
+        )}
+      </a>
+    </li>
+  );
+}
+
+function Talks({ here }: { here: Room }): VNode | null {
+  const all = here.conversations.value;
+  if (all.length === 0) return null;
+  return (
+    <section>
+      <h2>Direct messages</h2>
+      <ul>
+        {all.map((one) => {
+          const others = one.parties.filter((party) => party !== me.value);
+          const detail = [...one.parties].sort().join(",");
+          const unread = here.unreadIn(one);
+          const current = route.value.view === "dm" && route.value.detail === detail;
+          const names = others.map((party) => here.nameOf(party)).join(" · ");
+          const overheard = !one.parties.includes(me.value);
+          return (
+            <li key={detail}>
+              <a
+                class={unread > 0 ? "entry unread" : "entry"}
+                href={address({ groupId: here.id, view: "dm", detail })}
+                aria-current={current ? "page" : undefined}
+                onClick={leave}
+                title={overheard ? "You see this as the owner; you are not part of it" : undefined}
+              >
+                <Avatar room={here} principal={others[0] ?? me.value} size={20} />
+                <span class={overheard ? "entry-name soft" : "entry-name"}>{names || "Notes to yourself"}</span>
+                {unread > 0 && <span class="badge">{unread}</span>}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** Open the private conversation with somebody. */
+export function talkTo(here: Room, principal: string): void {
+  const parties = [me.peek(), principal].sort();
+  leave();
+  go({ groupId: here.id, view: "dm", detail: parties.join(",") });
+}
+
+const STATES = { online: "online", busy: "busy", away: "away", off: "offline" } as const;
+
+function Members({ here }: { here: Room }): VNode {
+  const { actors, people } = here.group.value;
+  const humans = ["user", ...people.map((one) => one.principal)].filter((one) => one !== me.value);
+  const entry = (principal: string, note: string | null) => {
+    const state = stateOf(here, principal) ?? "off";
+    const owes = here.attention.agents.value.find((one) => one.actor_id === principal)?.owes?.length ?? 0;
+    return (
+      <li key={principal}>
+        <button type="button" class="entry" onClick={() => talkTo(here, principal)} title={`Write to ${here.nameOf(principal)} in private`}>
+          <Avatar room={here} principal={principal} size={20} />
+          <span class="entry-name">{here.nameOf(principal)}</span>
+          {note && <span class="note">{note}</span>}
+          {owes > 0 && <span class="badge asks" title={`Owes ${owes} ${owes === 1 ? "reply" : "replies"}`}>{owes}</span>}
+          <span class="hidden">, {STATES[state]}</span>
+        </button>
+      </li>
+    );
+  };
+  return (
+    <>
+      <section>
+        <h2>
+          Agents
+          {isOwner.value && (
+            <button type="button" class="tool" title="Add an agent" aria-label="Add an agent" onClick={() => (dialog.value = "agent")}>
+              <Icon name="plus" size={15} />
+            </button>
+          )}
+        </h2>
+        <ul>
+          {actors.map((one) => entry(one.actor_id, one.role === "foreman" ? "foreman" : (one.roles[0] ?? null)))}
+          {actors.length === 0 && <li class="nobody">No agents yet</li>}
+        </ul>
+      </section>
+      {(humans.length > 0 || isOwner.value) && (
+        <section>
+          <h2>
+            People
+            {isOwner.value && (
+              <button type="button" class="tool" title="Invite a person" aria-label="Invite a person" onClick={() => (dialog.value = "person")}>
+                <Icon name="plus" size={15} />
+              </button>
+            )}
+          </h2>
+          <ul>{humans.map((one) => entry(one, null))}</ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+const THEMES = { system: ["system", "Follows the system"], light: ["sun", "Light"], dark: ["moon", "Dark"] } as const;
+
+function Foot(): VNode {
+  const [icon, word] = THEMES[theme.value];
+  const turn = () => {
+    theme.value = theme.value === "system" ? "light" : theme.value === "light" ? "dark" : "system";
+  };
+  return (
+    <footer class="foot">
+      <Connection />
+      <div class="foot-row">
+        <span class="me">{me.value === "user" ? "You are the owner" : me.value.replace(/^usr:/, "")}</span>
+        <button type="button" class="tool" title={`Colours: ${word}`} aria-label={`Colours: ${word}. Change`} onClick={turn}>
+          <Icon name={icon} />
+        </button>
+        <button type="button" class="tool" title="Keyboard (?)" aria-label="Keyboard shortcuts" onClick={() => (help.value = true)}>
+          <span class="key" aria-hidden="true">?</span>
+        </button>
+        <button type="button" class="tool" title="Sign out" aria-label="Sign out" onClick={signOut}>
+          <Icon name="out" />
+        </button>
+      </div>
+    </footer>
+  );
+}
+
+export function Connection(): VNode {
+  const state = lineState.value;
+  const seconds = useCountdown(state === "waiting" ? retryAt.value : 0);
+  if (state === "online") {
+    return (
+      <p class="connection online" role="status">
+        <i /> Connected
+      </p>
+    );
+  }
+  const text = state === "waiting" ? `The hub is away. Trying again${seconds > 0 ? ` in ${seconds} s` : "…"}` : wasOnline.value ? "Reconnecting…" : "Connecting…";
+  return (
+    <p class="connection away" role="status">
+      <i /> {text}
+      {state === "waiting" && (
+        <button type="button" class="link" onClick={hurry}>
+          Now
+        </button>
+      )}
+    </p>
+  );
+}
+
+function useCountdown(until: number): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (until === 0) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [until]);
+  return Math.max(0, Math.ceil((until - now) / 1000));
+}

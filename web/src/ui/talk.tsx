@@ -1,0 +1,171 @@
+/** A conversation: its history, messages on their way, who is typing, and the composer. */
+
+import { useEffect, useMemo } from "preact/hooks";
+import type { VNode } from "preact";
+import { markRead } from "../state/actions";
+import { placeKey, type Place } from "../state/fold";
+import { me, resend } from "../state/hub";
+import { drop, parcels, retry, type Parcel } from "../state/outbox";
+import type { Room } from "../state/room";
+import type { Timeline } from "../state/timeline";
+import { Prose } from "../text/markdown";
+import type { Row } from "../types";
+import { Avatar, Name } from "./avatar";
+import { Composer, conversationOf } from "./composer";
+import { History } from "./history";
+import { Icon } from "./icons";
+import { markOpened, namesOf, RowView } from "./message";
+
+function isHere(parcel: Parcel, place: Place): boolean {
+  if (parcel.group_id !== place.groupId) return false;
+  const { reply_to, to, conversation } = parcel.data;
+  if (place.root !== undefined) return reply_to === place.root;
+  if (place.parties !== undefined) {
+    return conversation?.kind === "dm" && [...to, me.value].sort().join(",") === [...place.parties].sort().join(",");
+  }
+  return conversation?.kind !== "dm" && reply_to === undefined;
+}
+
+/** Messages that the ledger has not confirmed yet. */
+function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode | null {
+  const landed = new Set(timeline.rows.value.slice(-60).map((row) => row.event.data.client_id));
+  const waiting = parcels.value.filter((one) => isHere(one, timeline.place) && !landed.has(one.client_id));
+  if (waiting.length === 0) return null;
+  return (
+    <div class="outgoing">
+      {waiting.map((one) => (
+        <article key={one.client_id} class={`message person mine ${one.refused ? "refused" : "waiting"}`} aria-label={one.refused ? "Not sent" : "Sending"}>
+          <div class="gutter">
+            <Avatar room={room} principal={me.value} />
+          </div>
+          <div class="body">
+            <header>
+              <Name room={room} principal={me.value} />
+              <span class="soft">{one.refused ? "not sent" : "sending…"}</span>
+            </header>
+            <Prose text={one.data.text} format={one.data.format} names={namesOf(room)} me={me.value} />
+            {one.data.attachments && (
+              <p class="soft">
+                <Icon name="attach" size={14} /> {one.data.attachments.length} attached
+              </p>
+            )}
+            {one.refused && (
+              <p class="refusal" role="alert">
+                {one.refused}{" "}
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => {
+                    retry(one.client_id);
+                    resend();
+                  }}
+                >
+                  Try again
+                </button>{" "}
+                <button type="button" class="link" onClick={() => drop(one.client_id)}>
+                  Discard
+                </button>
+              </p>
+            )}
+          </div>
+        </article>
+      ))}
+    </div>
+  );
+}
+
+/** Said to whoever is here, kept nowhere. */
+function Whispers({ room, place }: { room: Room; place: Place }): VNode | null {
+  const here = room.whispers.value.filter((one) => one.where === `conversation:${conversationOf(place) ?? "main"}` || one.where === (conversationOf(place) ?? "main"));
+  if (here.length === 0 || place.root !== undefined) return null;
+  return (
+    <div class="whispers">
+      {here.map((one) => (
+        <p class="line">
+          <b>{room.nameOf(one.by)}</b>, for those who are here: {one.text}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Typing({ room, place }: { room: Room; place: Place }): VNode {
+  const where = conversationOf(place);
+  const here = room.typing.value.filter((one) => one.conversation === where && one.by !== me.value);
+  const names = here.map((one) => room.nameOf(one.by));
+  const text = names.length === 0 ? "" : names.length === 1 ? `${names[0]} is typing` : names.length === 2 ? `${names[0]} and ${names[1]} are typing` : `${names.length} are typing`;
+  return (
+    <p class="typing" aria-live="polite">
+      {text && (
+        <>
+          <span class="dots" aria-hidden="true">
+            <i />
+            <i />
+            <i />
+          </span>
+          {text}
+        </>
+      )}
+    </p>
+  );
+}
+
+export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: Place; inThread?: boolean; autoFocus?: boolean }): VNode {
+  const key = placeKey(place);
+  const timeline = useMemo(() => room.timeline(place), [key, room]);
+  useMemo(() => {
+    if (!inThread) markOpened(room);
+  }, [key, room, room.cursor.value === 0]);
+  const seen = (atEnd: boolean) => {
+    if (!atEnd || !document.hasFocus() || document.visibilityState !== "visible") return;
+    if (place.parties) room.sawConversation(place.parties);
+    else if (!inThread) markRead(room, timeline.rows.peek());
+  };
+  useEffect(() => {
+    const looked = () => seen(true);
+    window.addEventListener("focus", looked);
+    return () => window.removeEventListener("focus", looked);
+  }, [timeline]);
+  const draw = useMemo(
+    () => (row: Row, previous: Row | undefined) => <RowView row={row} previous={previous} room={room} inThread={inThread} />,
+    [room, inThread],
+  );
+  const failed = timeline.failed.value;
+  const canWrite = place.parties === undefined || place.parties.includes(me.value);
+  const empty = timeline.ready.value && timeline.starts && !timeline.rows.value.some((row) => row.event.kind === "chat.message");
+  return (
+    <div class="talk">
+      <History key={key} timeline={timeline} draw={draw} label="Messages" onSeen={seen} tail={
+          <>
+            <Whispers room={room} place={place} />
+            <Outgoing room={room} timeline={timeline} />
+          </>
+        }
+      />
+      {empty && !inThread && <Empty room={room} place={place} />}
+      {failed && !timeline.ready.value && <p class="trouble">{failed}</p>}
+      <Typing room={room} place={place} />
+      {canWrite ? <Composer key={key} room={room} place={place} autoFocus={autoFocus} /> : <p class="overheard">You see this conversation as the owner. You are not part of it.</p>}
+    </div>
+  );
+}
+
+function Empty({ room, place }: { room: Room; place: Place }): VNode {
+  const agents = room.group.value.actors.length;
+  return (
+    <div class="empty">
+      <h2>{place.parties ? "Nothing said yet" : `Welcome to ${room.group.value.title}`}</h2>
+      {place.parties ? (
+        <p>What you write here is read by those named above, and by the room's owner.</p>
+      ) : agents === 0 ? (
+        <p>
+          Say something, then add an agent from the left. When you name one with <kbd>@</kbd>, it owes you an answer; the others stay quiet.
+        </p>
+      ) : (
+        <p>
+          {agents} {agents === 1 ? "agent is" : "agents are"} here. Name one with <kbd>@</kbd> and it owes you an answer; the others stay quiet, and the line under your message says why.
+        </p>
+      )}
+    </div>
+  );
+}
