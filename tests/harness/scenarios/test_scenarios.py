@@ -68,8 +68,7 @@ async def test_a_fragment_while_the_model_thinks_is_answered_with_the_rest_and_o
         await model.came(1)
         await home.say("the second half", to=["ada"])
         if rig.name in STEERED:
-            await harness.told.until("heard", asyncio.current_task(), 2)
-            await asyncio.sleep(0.5)
+            await harness.told.until("steered", asyncio.current_task())
             held.release()
         await model.came(2)
         said = await home.until_said(1, "ada")
@@ -322,8 +321,11 @@ async def test_what_is_immediate_is_before_the_model_at_its_next_tool_boundary(r
         first = await home.say("@ada what is in the list?")
         await model.came(1)
         second = await home.say("@ada ok to merge the change to the parser?")
-        await harness.told.until("heard", asyncio.current_task(), 2)
-        await asyncio.sleep(0.3)
+        await harness.told.until(
+            "steered" if rig.name in STEERED else "heard",
+            asyncio.current_task(),
+            1 if rig.name in STEERED else 2,
+        )
         held.release()
         seen = await model.came(2)
         said = await home.until_said(2, "ada")
