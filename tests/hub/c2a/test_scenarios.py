@@ -105,20 +105,26 @@ async def test_an_exchange_without_progress_stops_within_the_limit_and_a_person_
     said = await stage.tell(f"ben, what is {words[0]}?", ann.token, to=["ben"])
     last = said["id"]
     count = 1
+    thread = f"thread:{last}"
     with refused("loop_stopped"):
         for turn, word in enumerate(words[1:], 1):
-            speaker = pair[turn % 2]
-            await speaker.delivery(last)
-            last = await speaker.answer(last, f"And what about {word} number {turn}?", directedness="to_me")
+            text = f"And what about {word} number {turn}?"
+            sent = await pair[turn % 2].session.send(thread, text, key=text, in_reply_to=last)
+            last = sent.event_id
             count += 1
     assert count == 6
     notices = await stage.events(stage.group_id, kinds="system.notify")
     assert [one["data"]["kind"] for one in notices] == ["attention.loop"]
     assert notices[0]["data"]["target_actor_id"] == "user"
     assert last in notices[0]["data"]["context"]["last_event_ids"]
+    # The message that went too far obliges nobody any more.
+    assert await stage.delivered(last, policy="must_respond") == []
     # A person's word opens it again.
-    await stage.tell("Go on, both of you.", to=["ann", "ben"], reply_to=said["id"])
-    await pair[count % 2].answer(last, "Then the answer is forty-two.", directedness="to_me")
+    again = await stage.tell(
+        "Go on, both of you. What is the answer?", to=["ann", "ben"], reply_to=said["id"]
+    )
+    await ben.delivery(again)
+    await ben.answer(again, "Then the answer is forty-two.", directedness="to_me")
 
 
 # -- 3: a claimant that dies
