@@ -127,6 +127,22 @@ async def test_an_exchange_without_progress_stops_within_the_limit_and_a_person_
     await ben.answer(again, "Then the answer is forty-two.", directedness="to_me")
 
 
+@pytest.mark.spec("C2A-197", "C2A-199", "C2A-200")
+async def test_three_refused_repetitions_end_an_exchange_and_a_person_is_told_once(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    said = await stage.tell("which region do we deploy to first?", ann.token, to=["ben"])
+    back = await ben.answer(said, "Which regions are there to choose from at all?")
+    await ann.delivery(back)
+    for number in range(3):
+        with refused("no_new_information"):
+            await ann.answer(back, "Which region do we deploy to first?", key=f"k{number}")
+    with refused("loop_stopped"):
+        await ann.answer(back, "There are three: north, south and west.")
+    notices = await stage.events(stage.group_id, kinds="system.notify")
+    assert [one["data"]["kind"] for one in notices] == ["attention.loop"]
+    assert set(notices[0]["data"]["context"]["last_event_ids"]) == {said["id"], back}
+
+
 # -- 3: a claimant that dies
 
 
