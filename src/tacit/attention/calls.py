@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention import acting, approvals, gate, leaving, records
+from tacit.attention import acting, approvals, gate, leaving, loops, records
 from tacit.attention.claims import event_target, release, renewals, take, thread_target
 from tacit.attention.codes import Refusal, refusal
 from tacit.attention.consequences import Around, Notice, Written, given_back, reoffered, reroute
@@ -18,7 +18,7 @@ from tacit.attention.dispositions import Disposition, Duty, Wish, change
 from tacit.attention.escalation import human_notice
 from tacit.attention.notes import as_delivered
 from tacit.attention.outbound import Permit, may_send
-from tacit.attention.values import Policy
+from tacit.attention.values import ConversationKind, Policy
 from tacit.base.moment import rfc3339
 
 if TYPE_CHECKING:
@@ -69,8 +69,12 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
     details: dict[str, Any] = {}
     target = arguments.get("target")
     if isinstance(target, str):
-        conversation, thread = leaving.place_of(gate.place_for(target, caller).conversation)
+        there = gate.place_for(target, caller).conversation
+        conversation, thread = leaving.place_of(there)
         details = {"conversation": conversation, "thread": thread}
+        said = caller.attention.past.get(event.id) if event is not None else None
+        if there.kind is ConversationKind.DM and said is not None and said.readers is None:
+            event = None  # a record about a public event is public, and would tell of the dm
     found: list[Written] = [
         records.Audit(
             what=name,
@@ -84,7 +88,19 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
     ]
     if refused.code == "approval_required" and refused.details.get("state") not in {"asked", "denied"}:
         found += _asking(str(refused.details["what"]), arguments, caller)
+    if refused.code == "no_new_information" and details:
+        found += _circling((details["conversation"], details["thread"]), caller)
     return found
+
+
+def _circling(place: leaving.Place, caller: Caller) -> list[Written]:
+    """A refused repetition may be the one that ends an exchange: then a person is told (C2A-199, C2A-200)."""
+    before = caller.attention.exchanges.at(place)
+    after = loops.duplicate_refused(before, caller.session, caller.attention.settings)
+    if before.stopped or not after.stopped or len(after.agents) < 2 or not after.last:
+        return []
+    notice = human_notice(after.last[-1], why="loop")
+    return [Notice({**notice, "context": {"last_event_ids": list(after.last)}})]
 
 
 def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Written]:
@@ -331,7 +347,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> Outcome:
     if duty is None:
         return refusal("event_not_found", "this event was not delivered to the session", "C2A-117")
     word, error = arguments.get("disposition"), arguments.get("error")
-    if word not in REPORTED:
+    if not isinstance(word, str) or word not in REPORTED:
         return refusal("invalid_request", f"disposition is one of {', '.join(sorted(REPORTED))}", "C2A-117")
     reason = arguments.get("reason") or arguments.get("mergedInto") or ""
     changed = change(duty, Wish(Disposition(word), reason=str(reason)), caller.now, caller.attention.settings)

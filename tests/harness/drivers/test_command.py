@@ -74,7 +74,7 @@ async def test_a_program_that_will_not_go_is_made_to_with_all_it_started(tmp_pat
     assert len(started) == 2
     await driver.cancel(asked.turn_id)
     assert (await soon(running, 10)).failure.kind is FailureKind.CANCELLED
-    assert alive(started) == set()
+    await until(lambda: not alive(started))
 
 
 async def test_what_a_program_says_on_stderr_stays_in_its_folder(tmp_path, capfd):

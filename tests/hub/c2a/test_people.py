@@ -26,13 +26,13 @@ async def test_a_deleted_text_is_in_no_view_and_no_tool_in_any_of_its_forms(stag
     ann = await stage.agent("ann")
     said = await stage.tell(f"@ann {TEXT}")
     await ann.delivery(said)
-    first = (await stage.edit(said, f"@ann {TEXT}, I think")).body["event_id"]
-    second = (await stage.edit(said, f"@ann {TEXT}, I know")).body["event_id"]
+    first = (await stage.edit(said, f"@ann {TEXT}, I think")).body["id"]
+    second = (await stage.edit(said, f"@ann {TEXT}, I know")).body["id"]
     await ann.delivery(second)
     reply = await stage.tell("anything new?", reply_to=said["id"])
     await ann.delivery(reply)
     assert (await stage.delete(said)).status == 200
-    assert (await stage.delete(said)).status == 200
+    assert (await stage.delete(said)).status == 400
     base = f"/v1/groups/{stage.group_id}"
     views = ["/window", "/search?q=hunter2", "/inbox?actor_id=ann", "/inbox", "/agents"]
     for event_id in (said["id"], first, second):
@@ -65,21 +65,21 @@ async def test_an_edited_text_stands_in_the_place_of_the_first(stage):
     said = await stage.tell("@ann deploy to production", stage.owner)
     await ann.delivery(said)
     answer = await stage.edit(said, "@ann deploy to staging")
-    assert answer.body["supersedes"] == said["id"]
-    again = await stage.edit({"id": answer.body["event_id"]}, "@ann deploy to testing")
-    assert again.body["supersedes"] == answer.body["event_id"]
+    assert answer.body["data"]["supersedes"] == said["id"]
+    again = await stage.edit({"id": answer.body["id"]}, "@ann deploy to testing")
+    assert again.body["data"]["supersedes"] == answer.body["id"]
     base = f"/v1/groups/{stage.group_id}"
     shown = (await stage.get(f"{base}/events/{said['id']}")).body["event"]
     assert shown["data"]["text"] == "@ann deploy to testing"
-    assert shown["data"]["edited"]["event_id"] == again.body["event_id"]
+    assert shown["data"]["edited"]["event_id"] == again.body["id"]
     found = (await stage.get(f"{base}/search?q=testing")).body["events"]
     assert [one["id"] for one in found] == [said["id"]]
     assert (await stage.get(f"{base}/search?q=production")).body["events"] == []
     listed = (await ann.call("chat.list_events"))["events"]
     assert [(one["eventId"], one["content"]) for one in listed] == [
-        (again.body["event_id"], "@ann deploy to testing")
+        (again.body["id"], "@ann deploy to testing")
     ]
-    await ann.answer(again.body["event_id"], "Deployed to testing.", visibility="thread")
+    await ann.answer(again.body["id"], "Deployed to testing.", visibility="thread")
 
 
 async def test_only_authors_edit_and_only_authors_and_the_owner_delete(stage):
@@ -104,7 +104,7 @@ async def test_an_edit_after_the_answer_is_a_new_look_and_no_new_question(stage)
     ann = await stage.agent("ann")
     said = await stage.tell("@ann which port?")
     await ann.answer(said, "Port 7434.", visibility="thread")
-    edited = (await stage.edit(said, "@ann which port, and why?")).body["event_id"]
+    edited = (await stage.edit(said, "@ann which port, and why?")).body["id"]
     heard = await ann.delivery(edited)
     assert (heard["policy"], heard["injection"]["mode"]) == ("may_respond", "notify")
     assert heard["attention"]["reason"] == "edited_after_response"

@@ -70,7 +70,7 @@ async def test_a_private_conversation_leaks_by_no_way_out_of_the_hub(stage, cast
             await ann.answer(told, f"Do you know that {SECRET}, really?")
             more = await stage.tell(f"@eve @ops knows that {SECRET}!", bea, to=["ann"], reply_to=told["id"])
             await ann.delivery(more)
-            edited = (await stage.edit(more, f"@eve @dan {SECRET} again?", bea)).body["event_id"]
+            edited = (await stage.edit(more, f"@eve @dan {SECRET} again?", bea)).body["id"]
             await ann.delivery(edited)
             thread = f"thread:{told['id']}"
             for name, arguments in (

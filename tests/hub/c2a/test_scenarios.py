@@ -105,20 +105,42 @@ async def test_an_exchange_without_progress_stops_within_the_limit_and_a_person_
     said = await stage.tell(f"ben, what is {words[0]}?", ann.token, to=["ben"])
     last = said["id"]
     count = 1
+    thread = f"thread:{last}"
     with refused("loop_stopped"):
         for turn, word in enumerate(words[1:], 1):
-            speaker = pair[turn % 2]
-            await speaker.delivery(last)
-            last = await speaker.answer(last, f"And what about {word} number {turn}?", directedness="to_me")
+            text = f"And what about {word} number {turn}?"
+            sent = await pair[turn % 2].session.send(thread, text, key=text, in_reply_to=last)
+            last = sent.event_id
             count += 1
     assert count == 6
     notices = await stage.events(stage.group_id, kinds="system.notify")
     assert [one["data"]["kind"] for one in notices] == ["attention.loop"]
     assert notices[0]["data"]["target_actor_id"] == "user"
     assert last in notices[0]["data"]["context"]["last_event_ids"]
+    # The message that went too far obliges nobody any more.
+    assert await stage.delivered(last, policy="must_respond") == []
     # A person's word opens it again.
-    await stage.tell("Go on, both of you.", to=["ann", "ben"], reply_to=said["id"])
-    await pair[count % 2].answer(last, "Then the answer is forty-two.", directedness="to_me")
+    again = await stage.tell(
+        "Go on, both of you. What is the answer?", to=["ann", "ben"], reply_to=said["id"]
+    )
+    await ben.delivery(again)
+    await ben.answer(again, "Then the answer is forty-two.", directedness="to_me")
+
+
+@pytest.mark.spec("C2A-197", "C2A-199", "C2A-200")
+async def test_three_refused_repetitions_end_an_exchange_and_a_person_is_told_once(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    said = await stage.tell("which region do we deploy to first?", ann.token, to=["ben"])
+    back = await ben.answer(said, "Which regions are there to choose from at all?")
+    await ann.delivery(back)
+    for number in range(3):
+        with refused("no_new_information"):
+            await ann.answer(back, "Which region do we deploy to first?", key=f"k{number}")
+    with refused("loop_stopped"):
+        await ann.answer(back, "There are three: north, south and west.")
+    notices = await stage.events(stage.group_id, kinds="system.notify")
+    assert [one["data"]["kind"] for one in notices] == ["attention.loop"]
+    assert set(notices[0]["data"]["context"]["last_event_ids"]) == {said["id"], back}
 
 
 # -- 3: a claimant that dies
@@ -192,7 +214,7 @@ async def test_an_edit_before_the_reply_cancels_the_old_event_and_only_the_edit_
     ann = await stage.agent("ann")
     first = await stage.tell("@ann deploy to production")
     await ann.delivery(first)
-    edited = (await stage.edit(first, "@ann deploy to staging")).body["event_id"]
+    edited = (await stage.edit(first, "@ann deploy to staging")).body["id"]
     second = await ann.delivery(edited)
     assert second["content"] == "@ann deploy to staging"
     assert second["supersedes"] == first["id"]

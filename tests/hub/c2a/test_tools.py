@@ -186,7 +186,6 @@ async def test_a_send_is_one_message_however_often_and_however_late_it_is_repeat
         ({"idempotencyKey": None}, "invalid_request", -32602),
         ({"visibility": "loud"}, "invalid_request", -32602),
         ({"visibility": "dm"}, "invalid_request", -32602),
-        ({"visibility": "ephemeral"}, "unsupported_capability", -32003),
         ({"directedness": "to_all"}, "invalid_request", -32602),
         ({"target": "thread:nothing"}, "event_not_found", -32005),
         ({"target": "dm:nobody"}, "event_not_found", -32005),

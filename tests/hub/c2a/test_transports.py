@@ -159,7 +159,7 @@ async def test_what_was_not_accepted_before_the_end_comes_after_it_in_order(stag
 async def test_a_called_back_delivery_is_named_by_its_request(stage, harness):
     event = await stage.tell("@ann deploy to production")
     message = await harness.delivery(event)
-    edited = (await stage.edit(event, "@ann deploy to staging")).body["event_id"]
+    edited = (await stage.edit(event, "@ann deploy to staging")).body["id"]
     await harness.delivery({"id": edited})
     await harness.until(lambda: harness.notes)
     note = harness.notes[0]

@@ -268,6 +268,11 @@ class Attendant:
             found[heapq.heappop(self._due)[1]] = None
         return list(found)
 
+    def remind(self, groups: Iterable[str], at: Moment) -> None:
+        """Time could not be kept there now: it is due still."""
+        for group_id in groups:
+            heapq.heappush(self._due, (at, group_id))
+
     def wake(self, groups: Iterable[Group]) -> None:
         """After a start: what time will bring to each group."""
         for group in groups:

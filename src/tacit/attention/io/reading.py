@@ -273,7 +273,8 @@ class _Filter:
         wrong = [name for name, value in times.items() if value is not None and parsed.get(name) is None]
         wrong += ["limit"] if limit is None else []
         wrong += ["cursor"] if cursor is not None and not str(cursor).isdecimal() else []
-        wrong += ["policy"] if arguments.get("policy") not in {None, *Policy} else []
+        wrong += [name for name in _WORDS if not isinstance(arguments.get(name), (str, type(None)))]
+        wrong += ["policy"] if str(arguments.get("policy") or Policy.MUST_RESPOND) not in set(Policy) else []
         wrong += [name for name in arguments if name not in FILTERS]
         if wrong or limit is None:
             return refusal("invalid_request", "a filter is not understood", "C2A-140", wrong=wrong)
@@ -285,6 +286,7 @@ class _Filter:
         return made
 
 
+_WORDS: Final = ("policy", "streamId", "conversationId")
 FILTERS: Final = frozenset(
     {"streamId", "conversationId", "policy", "since", "until", "openOnly", "limit", "cursor"}
 )

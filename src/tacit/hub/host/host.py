@@ -115,9 +115,14 @@ class Host:
         steps = 0
         now = self._store.options.clock.now()
         groups = await self._desk.write(lambda _connection: self.attendant.due_groups(now))
-        for group_id in groups:
-            while await self._desk.act(group_id, self._step):
-                steps += 1
+        for place, group_id in enumerate(groups):
+            try:
+                while await self._desk.act(group_id, self._step):
+                    steps += 1
+            except TacitError:
+                # What was due stays due: it is tried again, and nobody waits for ever.
+                self.attendant.remind(groups[place:], now)
+                raise
         return steps
 
     def _step(self, scene: Scene) -> Ruling:
@@ -227,6 +232,9 @@ class Host:
             except TacitError as error:
                 # The ledger has them all: they go out when the session connects again, or with the deadline.
                 log.warning("deliveries could not be read", extra={"fault": type(error).__name__})
+            except Exception:
+                # The last line of defence: one event that cannot be shown must not silence its group.
+                log.exception("deliveries failed unexpectedly")
 
     async def _send(self, group_id: str, wanted: Sequence[tuple[str, str]]) -> None:
         versions = {link.session: link.agreement.version for link in self.links(group_id)}

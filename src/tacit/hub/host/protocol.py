@@ -71,7 +71,8 @@ class Conversation:
             self._wire.send(error_message(None, _broken(str(fault)), -32700))
             return
         if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
-            call_id = value.get("id") if isinstance(value, dict) else None
+            given = value.get("id") if isinstance(value, dict) else None
+            call_id = given if isinstance(given, (str, int, float)) else None
             self._wire.send(error_message(call_id, _broken('a message says "jsonrpc": "2.0"'), -32600))
             return
         message = cast("dict[str, Any]", value)
@@ -255,12 +256,13 @@ class Conversation:
                 await self._log(params)
             case "notifications/usage":
                 await self._usage(params)
-            case "notifications/status" if params.get("status") in STATUSES:
+            case "notifications/status" if str(params.get("status")) in STATUSES:
                 link.status = str(params["status"])
                 link.detail = str(params.get("detail") or "")[:200]
                 self._hub.live.presence(self._group_id, self._session, link.status)
             case "notifications/typing":
-                self._hub.type_in(self._group_id, self._session, params.get("conversationId"))
+                place = params.get("conversationId")
+                self._hub.type_in(self._group_id, self._session, place if isinstance(place, str) else None)
             case _:
                 log.debug("a notification was dropped")
 
@@ -270,7 +272,7 @@ class Conversation:
             what="log",
             session=self._session,
             details={
-                "level": level if level in LEVELS else "info",
+                "level": level if isinstance(level, str) and level in LEVELS else "info",
                 "message": str(params.get("message", ""))[:2000],
             },
             for_=[self._session],

@@ -134,5 +134,8 @@ def _answer(result: dict[str, Any], landed: Sequence[Landed | Again], *, chat: b
 
 def from_ledger(refused: Refused) -> Refusal:
     """The ledger's own refusal in the words of C2A."""
-    code = refused.code if refused.code in {"permission_denied", "event_not_found"} else "invalid_request"
+    known = {"permission_denied", "event_not_found", "group_not_found", "actor_not_found"}
+    code = refused.code if refused.code in known else "invalid_request"
+    if refused.code == "internal":
+        code = "internal_error"
     return Refusal(code, refused.message, refused.row or "C2A-142", details=refused.details or {})
