@@ -1,4 +1,4 @@
-"""One browser for all, one hub for each module; a page fails its test when it logs an error."""
+"""One browser and one hub for each module; a page fails its test when it logs an error."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 PATIENCE = 6_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One for each module: while Playwright is open its event loop counts as running, and no other may run beside it."""
     with chromium() as opened:
         yield opened
 
@@ -65,7 +66,7 @@ class Visits:
         page.wait_for_selector(".connection.online", state="attached")
         if group is not None:
             page.goto(f"{self._hub.url}/#/g/{group}")
-            page.wait_for_selector(".history[aria-busy=false]")
+            page.wait_for_selector(f".talk[data-place='{group}'] .history[aria-busy=false]")
         return page
 
 

@@ -134,7 +134,7 @@ export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: 
   const canWrite = place.parties === undefined || place.parties.includes(me.value);
   const empty = timeline.ready.value && timeline.starts && !timeline.rows.value.some((row) => row.event.kind === "chat.message");
   return (
-    <div class="talk">
+    <div class="talk" data-place={key}>
       <History key={key} timeline={timeline} draw={draw} label="Messages" onSeen={seen} tail={
           <>
             <Whispers room={room} place={place} />
