@@ -4,7 +4,8 @@ PY := $(VENV)/bin/python
 PYTHON ?= python3
 JOBS ?= 2
 
-.PHONY: setup setup-test setup-check system-test run test check soak bench bench-language fuzz docs lock clean
+.PHONY: setup setup-test setup-check system-test run test check soak bench bench-language bench-attention bench-harness \
+  bench-drivers bench-relay bench-web web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -46,6 +47,7 @@ check: setup-check
 	$(PY) tools/sizes.py
 	$(PY) tools/spec_check.py
 	$(PY) tools/docs.py --check
+	$(PY) tools/web_check.py
 
 soak: setup-test system-test
 	$(PY) -m pytest -n $(JOBS) -m soak $(ARGS)
@@ -60,6 +62,26 @@ bench: $(VENV)/.ready-bench
 
 bench-language: $(VENV)/.ready-bench
 	$(PY) bench/language.py $(ARGS)
+
+bench-attention: setup
+	$(PY) bench/attention.py $(ARGS)
+	$(PY) bench/attention_host.py
+
+bench-harness: setup-test
+	$(PY) -m bench.harness $(ARGS)
+
+bench-drivers: setup-test
+	$(PY) -m bench.drivers $(ARGS)
+
+bench-relay: $(VENV)/.ready-bench
+	$(PY) -m bench.relay $(ARGS)
+
+bench-web: setup-test system-test
+	$(PY) -m bench.web $(ARGS)
+
+# The room's page is built from web/ and committed: running needs no Node, changing the page does.
+web:
+	cd web && npm ci --no-audit --no-fund && npm test && npm run build
 
 fuzz: setup-test
 	$(PY) -m fuzz.hub --seconds 60 $(ARGS)

@@ -1,6 +1,8 @@
 """Pictures of the web room's main states, for the README and for looking at it with fresh eyes.
 
-python tools/screenshots.py [FOLDER]   default: docs/images; needs Chromium, nicest with fonts-inter installed
+python tools/screenshots.py                the pictures that the README shows, into docs/images
+python tools/screenshots.py --all FOLDER   every state, light and dark, elsewhere
+Needs Chromium; nicest with Debian's fonts-inter and fonts-noto-color-emoji.
 """
 
 import sys
@@ -17,8 +19,14 @@ from tests.web.stage import HubProcess, chromium  # noqa: E402
 from tacit.base.io.system import SystemClock, SystemEntropy  # noqa: E402
 from tacit.language import Author, to_value  # noqa: E402
 
+SHOWN = {"talk-light", "inspector-dark", "phone"}
 WIDE = {"width": 1320, "height": 860}
 PHONE = {"width": 390, "height": 800}
+
+
+def wanted(name: str) -> bool:
+    """Is this picture asked for?"""
+    return "--all" in sys.argv or name in SHOWN
 
 
 def reply(agent: Agent, text: str, key: str) -> None:
@@ -134,8 +142,9 @@ def shoot(hub: HubProcess, group: str, folder: Path) -> None:
             page.wait_for_timeout(500)
 
             def take(name: str, page: Page = page, scheme: str = scheme) -> None:
-                page.wait_for_timeout(450)
-                page.screenshot(path=folder / f"room-{name}-{scheme}.png")
+                if wanted(f"{name}-{scheme}"):
+                    page.wait_for_timeout(450)
+                    page.screenshot(path=folder / f"room-{name}-{scheme}.png")
 
             page.locator(".main .composer textarea").fill("@lin can you write the upgrade notes?")
             take("talk")
@@ -174,7 +183,8 @@ def shoot(hub: HubProcess, group: str, folder: Path) -> None:
         page.screenshot(path=folder / "room-phone.png")
         page.get_by_role("button", name="Open the sidebar").tap()
         page.wait_for_timeout(400)
-        page.screenshot(path=folder / "room-phone-drawer.png")
+        if wanted("phone-drawer"):
+            page.screenshot(path=folder / "room-phone-drawer.png")
         context.close()
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 import stat
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -28,6 +29,8 @@ class Joining:
             [TACIT, *words], env=shell.env, stdout=subprocess.PIPE, stderr=self.log, text=True, bufsize=1
         )
         self.lines: list[str] = []
+        self.watchdog = threading.Timer(60, self.process.kill)
+        self.watchdog.start()
 
     def until(self, words: str) -> str:
         for line in self.process.stdout:
@@ -37,6 +40,7 @@ class Joining:
         raise AssertionError("".join(self.lines))
 
     def leave(self, how: int = signal.SIGINT) -> int:
+        self.watchdog.cancel()
         self.process.send_signal(how)
         self.lines += self.process.stdout.readlines()
         code = self.process.wait(20)
@@ -160,3 +164,20 @@ def test_a_bad_team_file_names_its_faults(shell):
     assert "agent 1: `driver` is missing" in said
     team.write_text("not toml [")
     assert "is not TOML" in shell.run("join", "--all", str(team), code=1)
+
+
+def test_the_first_agent_of_the_page_answers(shell):
+    """What docs/harness.md shows is what happens."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "harness.md").read_text(encoding="utf-8")
+    program = shell.home / "answer.sh"
+    program.write_text(page.split("```text\n")[1].split("```")[0])
+    program.chmod(0o755)
+    line = next(line for line in page.splitlines() if line.startswith("$ tacit join"))
+    shell.run("group", "new", "Lobby")
+    words = line.removeprefix("$ tacit ").replace("./answer.sh", str(program)).split()
+    counter = Joining(shell, *words)
+    counter.until("counter is in the room")
+    shell.run("send", "Lobby", "@counter how long is this?")
+    counter.until("replied")
+    assert "I counted 5 words." in shell.run("group", "show", "Lobby")
+    assert counter.leave() == 0

@@ -120,10 +120,33 @@ def test_nothing_is_joined_across_authors_conversations_or_threads(other):
 def test_typing_holds_the_window_open_up_to_the_cap():
     conduct = Conduct(PLAIN)
     conduct.heard(event("e1"), at(0))
+    for second in range(1, 29, 4):
+        conduct.typing("g1", "user", at(second), typing=True)
+        assert conduct.next_due == at(min(30, second + 6))
+        assert conduct.due(at(second + 3.5)) == []
+    assert kinds(conduct.due(at(30)), Begin)
+
+
+@pytest.mark.spec("C2A-084")
+def test_a_typing_signal_runs_out_and_a_stop_ends_it_at_once():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1"), at(0))
     conduct.typing("g1", "user", at(1), typing=True)
-    assert conduct.next_due == at(30)
-    conduct.typing("g1", "user", at(8), typing=False)
-    assert conduct.next_due == at(11)
+    assert conduct.next_due == at(7)
+    conduct.typing("g1", "user", at(2), typing=False)
+    assert conduct.next_due == at(5)
+    conduct.typing("g1", "user", at(3), typing=True)
+    conduct.heard(event("e2"), at(4))
+    assert conduct.next_due == at(7)
+
+
+@pytest.mark.spec("C2A-084")
+def test_somebody_else_s_typing_holds_nothing():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1"), at(0))
+    conduct.typing("g1", "usr:bo", at(1), typing=True)
+    conduct.typing("g2", "user", at(1), typing=True)
+    assert conduct.next_due == at(3)
 
 
 @pytest.mark.spec("C2A-086")

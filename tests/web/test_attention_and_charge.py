@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -226,3 +230,40 @@ def test_an_agent_is_added_with_commands_to_copy_and_its_tokens_are_issued_and_r
         card.get_by_role("button", name="Revoke").first.click()
     expect(card.locator(".tokens li")).to_contain_text("No live token")
     assert hub.call_status("GET", "/v1/whoami", token=token) == 401
+
+
+def test_the_copied_command_brings_an_agent_in_and_it_answers_while_the_others_stay_quiet(
+    visit: Visits, scene, write, tmp_path: Path
+) -> None:
+    page = visit(scene["group"])
+    page.get_by_role("button", name="Add an agent").first.click()
+    page.get_by_label("Name, as others will write it after @").fill("echo")
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="Program").click()
+    command = page.locator(".commands .object").inner_text()
+    page.get_by_role("button", name="Done").click()
+    script = tmp_path / "reply.sh"
+    script.write_text("#!/bin/sh\ncat >/dev/null\necho 'You asked, I **answer**.'\n")
+    script.chmod(0o755)
+    found = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "TACIT_HOME": str(tmp_path),
+    }
+    with (tmp_path / "log").open("wb") as log:
+        agent = subprocess.Popen(
+            ["sh", "-c", f"exec env {command}"], cwd=tmp_path, env=found, stdout=log, stderr=log
+        )
+    try:
+        expect(page.locator(".sidebar .entry", has_text="echo").locator(".dot.online")).to_be_visible(
+            timeout=30_000
+        )
+        write(page, "@echo are you there?")
+        answer = page.locator(".main article.message.agent", has_text="You asked, I answer.")
+        expect(answer.locator("strong")).to_have_text("answer", timeout=30_000)
+        strip = page.locator(".main article.message.person", has_text="are you there?").locator(".strip")
+        expect(strip).to_contain_text("echo answered")
+        expect(strip).to_contain_text("3 others stay quiet")
+    finally:
+        agent.terminate()
+        agent.wait(20)

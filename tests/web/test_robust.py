@@ -139,6 +139,9 @@ def test_a_revoked_token_leads_back_to_the_door_and_a_new_link_opens_it(
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_label("Sign-in link or token")).to_be_visible()
     assert page.evaluate("localStorage.getItem('tacit.token')") is None
+    page.evaluate("link => { location.href = link; }", hub.link(fresh))  # pasted into the open page
+    expect(page.locator(".head h1")).to_have_text("Sturdy")
+    assert "token" not in page.url
 
 
 def test_much_that_happened_while_away_is_shown_from_its_end(

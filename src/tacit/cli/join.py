@@ -78,7 +78,11 @@ def state_folder(group_id: str, name: str) -> Path:
 
 
 def _token(session: Session, member: Member, group_id: str, state: Path) -> str:
-    """The agent's own token: kept here, or asked for in the owner's name."""
+    """The agent's own token: given, kept here, or asked for in the owner's name."""
+    given = session.token
+    if given and session.hub(group_id).call("whoami", {})["principal"] == member.name:
+        # What the web room hands out: on the agent's machine nobody needs the owner's token.
+        return given
     path = state / "token"
     if path.exists():
         return path.read_text(encoding="ascii").strip()

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention import compose
 from tacit.attention.values import Mode, Policy
-from tacit.base.moment import Moment
+from tacit.base.moment import SECOND, Moment
 
 if TYPE_CHECKING:
     from tacit.attention.settings import Settings
     from tacit.client.delivered import Delivered
 
 MS: Final = 1000
+TYPING_LASTS: Final = 6 * SECOND
+"""How long a typing signal holds a window when nothing follows it: surfaces repeat it while somebody writes,
+and do not always say that they have stopped."""
 Key = tuple[str, str, str]
 
 
@@ -41,6 +44,8 @@ class Question:
     restarts: int = 0
     not_before: Moment = Moment(0)
     note: str = ""
+    held_until: Moment = Moment(0)
+    """Its author was seen writing: the window stays open until then, up to the cap."""
 
     @property
     def live(self) -> tuple[Delivered, ...]:
@@ -113,10 +118,17 @@ def added(question: Question, event: Delivered, now: Moment) -> Question:
             if any(one.event_id == event.event_id for one in kept.fragments)
             else compose.added(kept, fragment)
         )
-        return replace(question, events=events, window=window, withdrawn=question.withdrawn - {old})
+        return replace(
+            question, events=events, window=window, withdrawn=question.withdrawn - {old}, held_until=Moment(0)
+        )
     if question.holds(event.event_id):
         return question
-    return replace(question, events=(*question.events, event), window=compose.added(window, fragment))
+    return replace(
+        question,
+        events=(*question.events, event),
+        window=compose.added(window, fragment),
+        held_until=Moment(0),
+    )
 
 
 def withdrew(question: Question, event_id: str) -> Question:
@@ -128,7 +140,8 @@ def typed(question: Question, now: Moment, *, typing: bool) -> Question:
     """Its author writes, or has stopped (C2A-084)."""
     if question.window is None:
         return question
-    return replace(question, window=compose.typed(question.window, now, typing=typing))
+    held = Moment(now + TYPING_LASTS) if typing else Moment(0)
+    return replace(question, window=compose.typed(question.window, now, typing=False), held_until=held)
 
 
 def reopened(question: Question, event: Delivered | None, now: Moment) -> Question:
@@ -150,7 +163,9 @@ def closes_at(question: Question, settings: Settings) -> Moment:
     """When it is whole."""
     if question.window is None:
         return question.not_before
-    return compose.closes_at(question.window, settings)
+    quiet = compose.closes_at(question.window, settings)
+    cap = Moment(question.window.first.at + settings.compose_cap_ms * MS)
+    return max(quiet, min(cap, question.held_until))
 
 
 def closed(question: Question) -> Question:

@@ -1,12 +1,15 @@
 """Programs of a person's own: plain text, wrong paths, bad ends, and programs that will not go."""
 
 import asyncio
+import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tacit.harness.drivers.catalogue import build
+from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.options import Options
 from tacit.harness.drivers.port import FailureKind
 from tests.harness.drivers.rigs import RULES, Eye, alive, offspring, soon, turn, until
@@ -71,7 +74,7 @@ async def test_a_program_that_will_not_go_is_made_to_with_all_it_started(tmp_pat
     assert len(started) == 2
     await driver.cancel(asked.turn_id)
     assert (await soon(running, 10)).failure.kind is FailureKind.CANCELLED
-    assert alive(started) == set()
+    await until(lambda: not alive(started))
 
 
 async def test_what_a_program_says_on_stderr_stays_in_its_folder(tmp_path, capfd):
@@ -92,3 +95,33 @@ async def test_a_reply_ends_the_turn_whoever_still_holds_the_line(tmp_path):
     outcome = await soon(program(tmp_path, code).run(turn(), Eye()), 8)
     assert (outcome.text, outcome.failure) == ("done", None)
     assert offspring() == before
+
+
+async def test_helpers_that_slipped_out_of_the_family_are_ended_too(tmp_path):
+    words = ("helper-of-tests", str(tmp_path))
+    line = [sys.executable, "-c", "import time; time.sleep(600)", *words]
+    code = f"import subprocess; subprocess.Popen({line!r}, start_new_session=True)"
+    detached = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}]); print('ready', flush=True); sys.stdin.read()"
+    child = await Child.start(
+        [sys.executable, "-c", detached],
+        environment=os.environ,
+        directory=str(tmp_path),
+        state=tmp_path,
+        strays=words,
+    )
+    assert await soon(child.line()) == b"ready\n"
+    stray = {
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if mentions(path, words[1], "helper-of-tests")
+    }
+    assert len(stray) == 1
+    await soon(child.end())
+    assert alive(stray) == set()
+
+
+def mentions(path, *words):
+    try:
+        return set(words) <= set(path.read_bytes().decode(errors="replace").split("\0"))
+    except OSError:
+        return False

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 
 import pytest
 
+from tacit.base.errors import Unavailable
 from tacit.harness.budget import Budget
+from tacit.harness.drivers import catalogue
+from tacit.harness.drivers.options import Options
+from tacit.harness.io.harness import Harness
 from tests.c2a_peer import delivery, peering
 from tests.harness.living import Desk, living
 
@@ -162,8 +166,6 @@ async def test_the_model_sees_the_tools_without_what_the_harness_fills_in(peer, 
     desk.script([{"list_tools": True}, {"text": "All of it is done now."}])
     await peer.accepted(delivery("e1"))
     await peer.until(lambda: peer.sends)
-    import json
-
     listed = {tool["name"]: tool for tool in json.loads((desk.folder / "tools.json").read_text())["tools"]}
     assert "chat_send_message" in listed
     assert listed["chat_read_thread"]["annotations"]["readOnlyHint"] is True
@@ -308,11 +310,12 @@ async def test_the_hub_may_go_away_during_a_turn(peer, desk, harness):
 
 
 async def test_two_harnesses_do_not_share_a_state_folder(peer, desk, harness, tmp_path):
-    from tacit.base.errors import Unavailable
-
+    await peer.until(lambda: peer.greetings)
+    second = Harness(
+        harness.place, catalogue.build("command", Options(str(tmp_path / "d2"), command=desk.command()))
+    )
     with pytest.raises(Unavailable):
-        async with living(peer.url, "token", tmp_path, desk):
-            await asyncio.sleep(0.2)
+        await second.run()
 
 
 async def test_two_posts_of_which_the_first_is_refused_leave_the_second(peer, desk, harness):

@@ -68,8 +68,7 @@ async def test_a_fragment_while_the_model_thinks_is_answered_with_the_rest_and_o
         await model.came(1)
         await home.say("the second half", to=["ada"])
         if rig.name in STEERED:
-            await harness.told.until("heard", asyncio.current_task(), 2)
-            await asyncio.sleep(0.5)
+            await harness.told.until("steered", asyncio.current_task())
             held.release()
         await model.came(2)
         said = await home.until_said(1, "ada")
@@ -101,9 +100,19 @@ async def test_a_message_that_arrives_while_the_agent_is_busy_is_neither_lost_no
     assert len(model.calls) == 2
 
 
-@AGENTS
 @pytest.mark.spec("C2A-059")
-@pytest.mark.parametrize("words", ["NO_REPLY", "No reply needed.", "(stays silent)"])
+@pytest.mark.parametrize(
+    ("rig", "words"),
+    [
+        pytest.param(rig, words, id=f"{rig.name}-{words}")
+        for rig, words in (
+            (named("command")[0].values[0], "NO_REPLY"),
+            (named("command")[0].values[0], "(stays silent)"),
+            (named("codex")[0].values[0], "NO_REPLY"),
+            (named("claude")[0].values[0], "No reply needed."),
+        )
+    ],
+)
 async def test_words_of_silence_are_never_posted(rig, home, model, words):
     model.script(Say(words), Say("A real answer."))
     async with home.agent("ada", driver_of(rig, home, model)) as harness:
@@ -312,8 +321,11 @@ async def test_what_is_immediate_is_before_the_model_at_its_next_tool_boundary(r
         first = await home.say("@ada what is in the list?")
         await model.came(1)
         second = await home.say("@ada ok to merge the change to the parser?")
-        await harness.told.until("heard", asyncio.current_task(), 2)
-        await asyncio.sleep(0.3)
+        await harness.told.until(
+            "steered" if rig.name in STEERED else "heard",
+            asyncio.current_task(),
+            1 if rig.name in STEERED else 2,
+        )
         held.release()
         seen = await model.came(2)
         said = await home.until_said(2, "ada")

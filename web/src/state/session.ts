@@ -6,14 +6,21 @@ import { load, onSaved, save } from "./storage";
 export const token = signal<string | null>(null);
 export const theme = signal<"system" | "light" | "dark">(load("theme", "system"));
 
+function takeFromAddress(): boolean {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given === null) return false;
+  save("token", given);
+  history.replaceState(null, "", location.pathname);
+  return true;
+}
+
 /** Take the token out of the address before anything else runs. */
 export function arrive(): void {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const given = fragment.get("token");
-  if (given !== null) {
-    save("token", given);
-    history.replaceState(null, "", location.pathname);
-  }
+  takeFromAddress();
+  // A link pasted into an open page changes the address without loading it anew.
+  window.addEventListener("hashchange", () => {
+    if (takeFromAddress()) location.reload();
+  });
   token.value = load<string | null>("token", null);
   onSaved("token", () => {
     const now = load<string | null>("token", null);

@@ -172,11 +172,11 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 export function commandsFor(url: string, group: string, made: Made): { name: string; note: string; text: string }[] {
   const base = `TACIT_URL=${url} TACIT_TOKEN=${made.token} tacit join ${group} --as ${made.id}`;
   return [
-    { name: "Codex", note: "OpenAI's coding agent", text: `${base} --driver codex` },
-    { name: "Claude Code", note: "Anthropic's coding agent", text: `${base} --driver claude` },
-    { name: "ACP", note: "any agent that speaks the Agent Client Protocol", text: `${base} --driver acp -- your-agent --acp` },
-    { name: "Model", note: "any OpenAI-compatible endpoint", text: `${base} --driver openai` },
-    { name: "Program", note: "a script: the turn on stdin, the reply on stdout", text: `${base} --driver command -- ./reply.sh` },
+    { name: "Codex", note: "OpenAI's coding agent", text: `${base} --driver codex -- --use-my-config --cwd .` },
+    { name: "Claude Code", note: "Anthropic's coding agent", text: `${base} --driver claude -- --use-my-config --cwd .` },
+    { name: "ACP", note: "any agent that speaks the Agent Client Protocol", text: `${base} --driver acp -- --use-my-config -- gemini --experimental-acp` },
+    { name: "Model", note: "any OpenAI-compatible endpoint", text: `${base} --driver openai -- --base-url http://127.0.0.1:11434/v1 --model qwen3` },
+    { name: "Program", note: "a script: the turn on stdin, the reply on stdout", text: `${base} --driver command -- --text --cwd . ./reply.sh` },
     { name: "MCP", note: "tools for a client that pulls", text: `TACIT_URL=${url} TACIT_TOKEN=${made.token} tacit mcp` },
   ];
 }

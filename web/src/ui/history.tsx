@@ -101,7 +101,8 @@ export function History(props: Props): VNode {
   });
 
   const scrolled = () => {
-    const element = box.current!;
+    const element = box.current;
+    if (element === null) return;
     const at = element.scrollTop;
     state.anchor = scroller.anchorAt(at);
     const stuck = state.stick;
@@ -158,8 +159,8 @@ export function History(props: Props): VNode {
   const flash = useRef<string | null>(null);
 
   useEffect(() => {
-    if (!ready) return;
-    const element = box.current!;
+    const element = box.current;
+    if (!ready || element === null) return;
     const watch = new ResizeObserver(() => again());
     watch.observe(element);
     watch.observe(element.querySelector(".rows")!);

@@ -32,6 +32,11 @@ export function Ledger({ room }: { room: Room }): VNode {
   const [kinds, setKinds] = useState("");
   const [exporting, setExporting] = useState<string | null>(null);
   const [cursor, setCursor] = useState<{ seq: number; nonce: number } | null>(null);
+  const [count, setCount] = useState(room.seen);
+  useEffect(() => {
+    const timer = setInterval(() => setCount(room.seen), 400);
+    return () => clearInterval(timer);
+  }, [room]);
   const save = async () => {
     const parts: string[] = [];
     let since = 0;
@@ -78,7 +83,7 @@ export function Ledger({ room }: { room: Room }): VNode {
             Go
           </button>
         </form>
-        <span class="soft grow">{room.group.value.last_seq.toLocaleString()} events when opened</span>
+        <span class="soft grow">{count.toLocaleString()} events</span>
         <button type="button" class="quiet small" disabled={exporting !== null} onClick={() => void save()}>
           <Icon name="save" size={15} /> {exporting ?? "Export JSONL"}
         </button>
@@ -108,8 +113,8 @@ function Dense({ room, cursor }: { room: Room; cursor: { seq: number; nonce: num
     redraw((n) => n + 1);
   }, [room]);
   useEffect(() => {
-    if (cursor === null) return;
-    box.current!.scrollTop = ((cursor.seq - 3) * HEIGHT) / scale;
+    if (cursor === null || box.current === null) return;
+    box.current.scrollTop = ((cursor.seq - 3) * HEIGHT) / scale;
     redraw((n) => n + 1);
   }, [cursor]);
   useEffect(() => {
@@ -173,7 +178,14 @@ function Sparse({ room, kinds, cursor }: { room: Room; kinds: string; cursor: { 
   );
 }
 
+/** What a record of attention says, in its own words. */
+const SAID = ["session", "action", "state", "policy", "mode", "directedness", "disposition", "signal", "what", "message"] as const;
+
 function summary(event: LedgerEvent): string {
+  if (event.kind.startsWith("x.c2a.") && event.data.text === undefined) {
+    const said = SAID.map((name) => event.data[name]).filter((one) => typeof one === "string");
+    if (said.length > 0) return said.join(" · ").slice(0, 160);
+  }
   const { text, title, event_id, actor_id, emoji } = event.data;
   return [text, title, emoji, actor_id, event_id].filter((one) => typeof one === "string").join(" · ").slice(0, 160) || JSON.stringify(event.data).slice(0, 160);
 }

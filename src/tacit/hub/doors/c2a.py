@@ -155,7 +155,6 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
     try:
         credential = credential_of(hub, request)
         group_id, session = session_of(credential)
-        hub.rate.take(credential.token_id, asyncio.get_running_loop().time())
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:

@@ -29,7 +29,9 @@ _NOTE: Final = "agent.pid"
 class Child:
     """A running process with pipes. Made by `start`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, state: Path) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, state: Path, strays: tuple[str, ...] = ()
+    ) -> None:
         assert process.stdin is not None  # noqa: S101 - asked for in `start`; the type does not say so
         assert process.stdout is not None  # noqa: S101
         self.stdin = process.stdin
@@ -37,12 +39,23 @@ class Child:
         self.ending = False
         self._process = process
         self._note = state / _NOTE
+        self._strays = strays
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, environment: Mapping[str, str], directory: str, state: Path
+        cls,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        directory: str,
+        state: Path,
+        strays: tuple[str, ...] = (),
     ) -> Child:
-        """Start `command` in `directory`, at the head of a process group of its own."""
+        """Start `command` in `directory`, at the head of a process group of its own.
+
+        `strays` are arguments by which helpers are known that may slip out of the family: who has all of them
+        and no parent that has the first is ended too.
+        """
         await _end_left_behind(state / _NOTE)
         log = _log(state)
         try:
@@ -65,7 +78,7 @@ class Child:
         finally:
             os.close(log)
         _write_note(state / _NOTE, process.pid)
-        return cls(process, state)
+        return cls(process, state, strays)
 
     @property
     def pid(self) -> int:
@@ -117,6 +130,7 @@ class Child:
             await self.settled()
         self._signal(signal.SIGKILL)
         await _end_orphans(family)
+        await _end_orphans(_adrift(self._strays))
         await self.settled()
         self._let_go()
         self._note.unlink(missing_ok=True)
@@ -186,6 +200,22 @@ def _standing(stat: Path) -> tuple[str, int, str]:
     """A process's state, its parent, and when it was born."""
     after_name = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
     return after_name[0], int(after_name[1]), after_name[19]
+
+
+def _adrift(words: tuple[str, ...]) -> list[tuple[int, str]]:
+    """The processes with these arguments whose parents are gone."""
+    found: list[tuple[int, str]] = []
+    for stat in Path("/proc").glob("[0-9]*/stat") if words else ():
+        with suppress(OSError, ValueError, IndexError):
+            if set(words) <= _arguments(stat.parent):
+                _, parent, born = _standing(stat)
+                if words[0] not in _arguments(Path(f"/proc/{parent}")):
+                    found.append((int(stat.parent.name), born))
+    return found
+
+
+def _arguments(process: Path) -> set[str]:
+    return set((process / "cmdline").read_bytes().decode("utf-8", "replace").split("\0"))
 
 
 def _descendants(root: int) -> list[tuple[int, str]]:

@@ -73,6 +73,8 @@ class Codex:
             environment=self._environment(home),
             directory=directory,
             state=state,
+            # A sandbox that was being set up when Codex ended waits for its parent for ever.
+            strays=(program[0], "codex-linux-sandbox", _real(directory)),
         )
         self._peer = RpcPeer(child, codex.refusal)
         try:
@@ -254,6 +256,10 @@ class Codex:
         peer, self._peer = self._peer, None
         if peer is not None:
             await peer.close(politely=politely)
+
+
+def _real(directory: str) -> str:
+    return str(Path(directory).resolve())
 
 
 def _ready_tool(params: Message, waiting: set[str]) -> None:
