@@ -20,9 +20,11 @@ export function save(name: string, value: unknown): void {
   }
 }
 
-/** Hear what another tab saved. */
-export function onSaved(name: string, act: () => void): void {
-  window.addEventListener("storage", (event) => {
+/** Hear what another tab saved; answers how to stop listening. */
+export function onSaved(name: string, act: () => void): () => void {
+  const heard = (event: StorageEvent) => {
     if (event.key === PREFIX + name || event.key === null) act();
-  });
+  };
+  window.addEventListener("storage", heard);
+  return () => window.removeEventListener("storage", heard);
 }

@@ -133,7 +133,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
   }, [key]);
   useEffect(() => {
     // Another tab writes the same draft: follow it unless this one is being typed in.
-    onSaved(`draft.${key}`, () => {
+    return onSaved(`draft.${key}`, () => {
       if (document.activeElement !== area.current || !document.hasFocus()) setDraft({ ...EMPTY, ...load(`draft.${key}`, EMPTY) });
     });
   }, [key]);

@@ -378,6 +378,11 @@ function Editor({ row }: { row: Row }): VNode {
 function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: boolean }): VNode {
   const isPicking = picking.value === row.event.id;
   const [more, setMore] = useState(false);
+  const [up, setUp] = useState(false);
+  const here = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (isPicking || more) setUp(here.current!.getBoundingClientRect().top > innerHeight / 2);
+  }, [isPicking, more]);
   const button = (icon: IconName, label: string, act: () => void, pressed?: boolean) => (
     <button type="button" class="tool" title={label} aria-label={label} aria-expanded={pressed} onClick={act}>
       <Icon name={icon} size={16} />
@@ -389,7 +394,7 @@ function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: bo
     setMore(false);
   };
   return (
-    <div class={`tools${isPicking || more ? " open" : ""}`} role="toolbar" aria-label="Message actions">
+    <div ref={here} class={`tools${isPicking || more ? " open" : ""}${up ? " up" : ""}`} role="toolbar" aria-label="Message actions">
       {button("smile", "React with a signal", () => (picking.value = isPicking ? null : row.event.id), isPicking)}
       {!inThread && button("reply", "Reply in thread", () => openThread(row))}
       {button("eye", "Who saw it, and why", () => (panel.value = { kind: "inspector", row }))}
