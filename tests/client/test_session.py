@@ -78,6 +78,15 @@ async def test_repeats_are_answered_as_duplicates_and_handed_over_once(peer, ses
     assert (await peer.answer_to(first))["result"]["duplicate"] is False
 
 
+@pytest.mark.spec("C2A-158", "C2A-222")
+async def test_a_knock_that_became_an_obligation_is_handed_over_again(peer, session):
+    hearing = Hearing(session)
+    await peer.deliver(delivery("e1", policy="may_respond", attention__policy="may_respond"))
+    await (await hearing.next(Delivery)).accept()
+    await peer.deliver(delivery("e1", reliability__attempt=2))
+    assert (await hearing.next(Delivery)).event.policy == "must_respond"
+
+
 @pytest.mark.spec("C2A-162")
 async def test_what_an_earlier_process_accepted_is_known_when_it_is_told(peer):
     async with AgentSession(peer.url, "token", habits=QUICK, known=lambda params: params["eventId"] == "old"):

@@ -24,6 +24,7 @@ import aiohttp
 import msgspec
 
 from tacit.attention.delivery import NEWER, faults
+from tacit.attention.values import STRENGTH, Policy
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.client.c2a_line import C2aLine
 from tacit.client.errors import LineLost, OutcomeUnknown
@@ -92,6 +93,12 @@ class Habits:
     """Seconds for which a call waits while the hub is away."""
 
 
+def _strength(params: dict[str, Any]) -> int:
+    """How much a delivery asks of the session."""
+    policy = str(params.get("policy", ""))
+    return STRENGTH.index(Policy(policy)) if policy in set(Policy) else 0
+
+
 class AgentSession:
     """One agent's session with a hub."""
 
@@ -118,7 +125,7 @@ class AgentSession:
         self._heard: asyncio.Queue[Incoming | None] = asyncio.Queue()
         self._early: list[Incoming] | None = []
         self._open: dict[str, Delivery] = {}
-        self._accepted: dict[str, None] = {}
+        self._accepted: dict[str, int] = {}
         self._ended: TacitError | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._answers: set[asyncio.Task[None]] = set()
@@ -427,13 +434,18 @@ class AgentSession:
     def _is_repeat(self, event_id: str, params: dict[str, Any]) -> bool:
         if self._known is not None:
             return self._known(params)
-        return event_id in self._accepted or event_id in self._open
+        self._sweep()
+        before = self._accepted.get(event_id)
+        if event_id in self._open:
+            return True
+        # A knock that became an obligation, since nobody took it, asks for more than before and is new.
+        return before is not None and _strength(params) <= before
 
     def _sweep(self) -> None:
         """Accepted deliveries become remembered ids, the oldest of which are let go."""
         for event_id in [one for one, delivery in self._open.items() if delivery.is_accepted]:
-            del self._open[event_id]
-            self._accepted[event_id] = None
+            self._accepted.pop(event_id, None)
+            self._accepted[event_id] = _strength(self._open.pop(event_id).params)
         while len(self._accepted) > REMEMBERED:
             del self._accepted[next(iter(self._accepted))]
 

@@ -105,3 +105,21 @@ def test_one_member_that_is_sent_away_leaves_the_question_open_for_the_others(ho
     house.clock.move(31)
     house.tick()
     assert [duty.session for duty in house.attention.duties.of_event(asked.id) if duty.owed] == ["ben"]
+
+
+@pytest.mark.spec("C2A-176", "C2A-177")
+def test_whoever_takes_over_may_answer_although_the_first_ones_claim_still_runs(house):
+    for name in ("ann", "ben"):
+        house.do(GROUP, "user", "actor.update", actor_id=name, roles=["ops"])
+    asked = house.say(GROUP, "user", "@ops who looks at this?")
+    holders = []
+    for seconds in (31, 160, 100, 60):
+        house.clock.move(seconds)
+        house.tick()
+        holders.append([duty.session for duty in house.attention.duties.of_event(asked.id) if duty.owed])
+    assert holders[0] != holders[-1]
+    assert all(len(one) == 1 for one in holders)
+    send = {"target": f"thread:{asked.id}", "content": "It was a full disk.", "inReplyTo": asked.id,
+            "idempotencyKey": "k", "visibility": "thread", "directedness": "ambient"}  # fmt: skip
+    assert house.call(holders[-1][0], "chat.send_message", **send)["ok"]
+    house.assert_rebuilds()

@@ -55,7 +55,7 @@ class Agent:
     """One agent with the reference client; accepts what it hears, unless it is told to wait."""
 
     def __init__(
-        self, stage: Stage, group: str, name: str, token: str, *, accepts: bool, **habits: Any
+        self, stage: Stage, group: str, name: str, token: str, *, accepts: bool, known: Any, **habits: Any
     ) -> None:
         self.name = name
         self.token = token
@@ -67,7 +67,7 @@ class Agent:
         self.cancelled: list[Cancelled] = []
         self.connections = 0
         made = Habits(calls=QUICK, connecting=Pace(first=0.02, longest=0.2), **habits)
-        self.session = AgentSession(stage.url, token, habits=made)
+        self.session = AgentSession(stage.url, token, habits=made, known=known)
         self._changed = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
 
@@ -161,11 +161,14 @@ class Stage(Room):
         self.tokens[name] = await self.actor(self.group_id, name, **given)
         return self.tokens[name]
 
-    async def agent(self, name: str, *, accepts: bool = True, habits: Any = None, **given: Any) -> Agent:
+    async def agent(
+        self, name: str, *, accepts: bool = True, habits: Any = None, known: Any = None, **given: Any
+    ) -> Agent:
         """An actor with a harness that is connected."""
         if name not in self.tokens:
             await self.member(name, **given)
-        made = Agent(self, self.group_id, name, self.tokens[name], accepts=accepts, **(habits or {}))
+        token = self.tokens[name]
+        made = Agent(self, self.group_id, name, token, accepts=accepts, known=known, **(habits or {}))
         await made.start()
         self._stack.push_async_callback(made.stop)
         self.agents[name] = made
