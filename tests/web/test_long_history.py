@@ -53,7 +53,18 @@ def shown(page) -> list[int]:
 
 
 def settle(page) -> None:
-    """Wait until the window is full of consecutive messages and no gap is left."""
+    """Wait until the wheel's motion has ended, the window is full of messages, and no gap is left."""
+    page.evaluate(
+        """async () => {
+        const box = document.querySelector(".main .history");
+        const frame = () => new Promise(requestAnimationFrame);
+        for (let same = 0, last = NaN; same < 4; ) {
+            await frame();
+            same = box.scrollTop === last ? same + 1 : 0;
+            last = box.scrollTop;
+        }
+    }"""
+    )
     page.wait_for_function(
         """() => {
         const box = document.querySelector(".main .history").getBoundingClientRect();
