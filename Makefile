@@ -2,7 +2,7 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= 3
 
 .PHONY: setup setup-test setup-check system-test run test check soak bench bench-language bench-attention bench-harness \
   bench-drivers bench-relay bench-web web fuzz docs lock clean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -212,4 +212,8 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=150, stateful_step_count=40)
+TestLife.settings = settings(
+    max_examples=150,
+    stateful_step_count=40,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
