@@ -262,13 +262,15 @@ async def test_a_ping_is_answered_and_counts_as_a_sign_of_life(tmp_path):
 @pytest.mark.spec("A2ACP-257", "A2ACP-258")
 async def test_the_excess_is_refused_with_a_time_to_wait_and_is_not_queued(tmp_path):
     async with relay_with(tmp_path, "alice", "bob", limits=Limits()) as (relay, alice, bob), alice:
-        for number in range(120):
-            await alice.sent(bob.address, tag="ABC"[number % 3])
-        await alice.send(bob.address)
-        error = await alice.hear_a(frames.Error)
+        # On a slow machine a little more than the 120 is earned meanwhile; the excess comes all the same.
+        for number in range(240):
+            await alice.send(bob.address, tag="ABCD"[number % 4])
+            error = await alice.hear_a((frames.Accepted, frames.Error))
+            if isinstance(error, frames.Error):
+                break
         assert error.code == "rate_limited"
         assert 1 <= error.retry_after <= 2
-        assert relay.office.room.total()[0] == 120
+        assert 120 <= relay.office.room.total()[0] == number
         relay.clock.ahead += error.retry_after * SECOND
         assert await alice.sent(bob.address, tag="Z")
 
