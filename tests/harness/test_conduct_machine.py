@@ -36,6 +36,7 @@ class Life(RuleBasedStateMachine):
         self.steers: list[Steer] = []
         self.claims: list[Claim] = []
         self.calls: list[str] = []
+        self.said: dict[str, tuple[str, str]] = {}
 
     @rule(steers=st.booleans(), inserts=st.booleans(), interrupt=st.booleans())
     @precondition(lambda self: self.count == 0)
@@ -86,6 +87,7 @@ class Life(RuleBasedStateMachine):
             injection__mode=mode, policy=policy, attention=attention, **more,
         )  # fmt: skip
         self.open.add(event_id)
+        self.said[event_id] = (author, place)
         self.carry_out(self.conduct.heard(delivered(params), self.now))
 
     @rule(which=st.randoms(use_true_random=False))
@@ -97,7 +99,12 @@ class Life(RuleBasedStateMachine):
         self.open.add(event_id)
         self.cancelled.add(old)
         self.carry_out(self.conduct.cancelled(old, self.now))
-        self.carry_out(self.conduct.heard(delivered(delivery(event_id, "edited", supersedes=old)), self.now))
+        # An edit has its original's author and place.
+        author, place = self.said[event_id] = self.said[old]
+        params = delivery(
+            event_id, "edited", author={"id": author, "kind": "human"}, conversation__id=place, supersedes=old
+        )
+        self.carry_out(self.conduct.heard(delivered(params), self.now))
 
     @rule(which=st.randoms(use_true_random=False))
     @precondition(lambda self: self.open)

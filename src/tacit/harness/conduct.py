@@ -124,6 +124,11 @@ class Conduct:
                 self._questions.append(left)
             return [Settle(event_id, "superseded"), *self.due(now)]
         running = self.running
+        if running is not None and any(one.event_id == event_id for one in running.waiting):
+            running.waiting = [one for one in running.waiting if one.event_id != event_id]
+            if not any(one.priority is Priority.URGENT for one in running.waiting):
+                running.interrupt_at = None
+            return [Settle(event_id, "superseded")]
         if running is None or running.is_ending or not running.holds(event_id):
             self._forget(event_id)
             return []

@@ -118,7 +118,20 @@ class Child:
             raise Unavailable("the agent's process ended") from error
 
     async def end(self, *, politely: bool = True) -> None:
-        """End it and all it started: first by closing stdin, then by asking, then by force."""
+        """End it and all it started, to the last, also when whoever asks for it is cancelled meanwhile."""
+        ending = asyncio.ensure_future(self._end(politely=politely))
+        cancelled = False
+        while not ending.done():
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                cancelled = True
+        ending.result()
+        if cancelled:
+            raise asyncio.CancelledError
+
+    async def _end(self, *, politely: bool) -> None:
+        """First by closing stdin, then by asking, then by force."""
         self.ending = True
         family = _descendants(self.pid) if self.exit_code is None else []
         if politely:
