@@ -146,7 +146,7 @@ class Hub:
         self.host.whisper(group_id, record.session, said, parties)
 
     def _landed(self, landed: Landed) -> None:
-        self.host.landed(landed)
+        self.host.dispatch.landed(landed)
         if landed.found.kind == "actor.remove":
             self.drop_tokens(actor=(landed.group_id, str(landed.found.data["actor_id"])))
 

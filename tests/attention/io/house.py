@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from tacit.attention import records
+from tacit.attention.io.archive import Archive
 from tacit.attention.io.attendant import Attendant, submitted
+from tacit.attention.io.wire import delivered
 from tacit.hub import attention as people
 from tacit.hub.credentials import Credential
 from tacit.hub.host.tools import Tools
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 
     from tacit.attention.codes import Refusal
     from tacit.attention.fold import Attention
+    from tacit.attention.io.wire import Draft
     from tacit.ledger.io.clerk import Scene
+    from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
+    from tacit.ledger.state import Group
 
 GROUP = "g_one"
 MODES = ["immediate", "buffered", "notify", "tool_mailbox", "digest", "silent"]
@@ -81,6 +86,27 @@ class House(World):
     def _step(self, scene: Scene) -> Ruling:
         submissions = self.attendant.tick(scene)
         return Ruling(submissions, lambda _landed: bool(submissions))
+
+    def sent(self) -> list[tuple[Draft, dict[str, Any] | None]]:
+        """What the writer has made since the last look, with what the ledger says to the same deliveries."""
+        drafts = {draft.request_id: draft for draft in self.attendant.drafts.values()}
+        self.attendant.drafts.clear()
+
+        def read(reader: Reader) -> list[tuple[Draft, dict[str, Any] | None]]:
+            group = reader.group(GROUP)
+            archive = Archive.on(reader, group)
+            return [(draft, self._read(reader, group, archive, draft)) for draft in drafts.values()]
+
+        return self.store.read(read)
+
+    def _read(self, reader: Reader, group: Group, archive: Archive, draft: Draft) -> dict[str, Any] | None:
+        event_id, _, session = draft.params["reliability"]["idempotencyKey"].partition(":")
+        duty = archive.attention.duties.get(event_id, session)
+        if duty is None or duty.closed or duty.accepted:
+            return None
+        return delivered(
+            archive, duty, draft.version, lambda first: reader.thread(group, duty.session, first, 50)
+        )
 
     @property
     def attention(self) -> Attention:

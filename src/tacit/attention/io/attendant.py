@@ -17,8 +17,10 @@ import msgspec
 from tacit.attention import consequences, digest, records, timers
 from tacit.attention.claims import event_target
 from tacit.attention.consequences import Around, Notice, Written
+from tacit.attention.io.archive import Archive
 from tacit.attention.io.keeping import SAID, Remembered, attention_on, roster_for
 from tacit.attention.io.shelf import Books
+from tacit.attention.io.wire import Draft, drafted
 from tacit.attention.rates import MINUTE
 from tacit.attention.roster import Roster
 from tacit.base.moment import Moment
@@ -84,6 +86,8 @@ class Attendant:
         self._rooms: dict[str, Room] = {}
         self._touched: dict[str, Room] = {}
         self._due: list[tuple[Moment, str]] = []
+        self.drafts: dict[str, Draft] = {}
+        """By delivery, from its commit until it is sent; whoever finds none here reads the ledger."""
         self.woken: Callable[[], None] = lambda: None
 
     def room(self, group: Group, lookup: Lookup) -> Room:
@@ -198,6 +202,7 @@ class Attendant:
         match found.kind:
             case "x.c2a.delivery":
                 self._pushed(room, str(data["session"]), at)
+                self._draft(room, group, found, lookup)
                 self._schedule(group, timers.due_of(attention, str(data["event_id"]), str(data["session"])))
             case "x.c2a.disposition":
                 self._schedule(group, timers.due_of(attention, str(data["event_id"]), str(data["session"])))
@@ -220,6 +225,17 @@ class Attendant:
             case _:
                 pass
         return ()
+
+    def _draft(self, room: Room, group: Group, found: Found, lookup: Lookup) -> None:
+        """Make what goes out to a session that is there: everything it takes is at hand here (C2A-006)."""
+        session = str(found.data["session"])
+        if session not in self._online(group.group_id):
+            return
+        duty = room.attention.duties.get(str(found.data["event_id"]), session)
+        archive = Archive(room.attention, room.past, lookup, room.past.roster)
+        draft = drafted(archive, duty) if duty is not None else None
+        if draft is not None:
+            self.drafts[found.event_id] = draft
 
     def _acknowledged(self, group: Group, data: dict[str, object], lookup: Lookup) -> list[Submission]:
         """Answering or agreeing also acknowledges, as an event of its own; having seen does not (C2A-212)."""
@@ -313,3 +329,4 @@ class Attendant:
         """Drop what belonged to a transaction that did not commit."""
         self._rooms.clear()
         self._touched.clear()
+        self.drafts.clear()

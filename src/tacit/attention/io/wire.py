@@ -6,22 +6,25 @@ again after a silence, or after a restart: all of it comes from the ledger.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.delivery import Receiver, content, idempotency_key, params, thread_window, wire_policy
 from tacit.attention.notes import decision_in
 from tacit.attention.values import ConversationKind, Mode
 from tacit.ledger.envelope import decode
+from tacit.ledger.ports import Found
 
 if TYPE_CHECKING:
     from tacit.attention.conversation import Conversation
     from tacit.attention.dispositions import Duty
     from tacit.attention.io.archive import Archive
-    from tacit.ledger.io.reader import Reader
-    from tacit.ledger.state import Group
 
 LOOKED_AT: Final = 50
+"""How many messages of a thread are read for its window."""
+Thread = Callable[[str], Sequence[Found]]
+"""The messages of an event's thread, as far as the receiving session may read them."""
 
 
 def reply_target(conversation: Conversation) -> str:
@@ -29,23 +32,42 @@ def reply_target(conversation: Conversation) -> str:
     return f"thread:{conversation.thread}" if conversation.thread else f"conversation:{conversation.id}"
 
 
-def delivered(
-    reader: Reader, group: Group, archive: Archive, duty: Duty, version: str, attempt: int
-) -> dict[str, Any] | None:
-    """What `chat/deliver` carries for a duty; None when the event is gone."""
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a delivery will carry to a session of this version, made where it was decided."""
+
+    request_id: str
+    version: str
+    params: dict[str, Any]
+
+
+def drafted(archive: Archive, duty: Duty) -> Draft | None:
+    """The delivery as the writer can make it; None when more has to be read than it has at hand."""
+    known = archive.attention.sessions.get(duty.session)
+    if known is None or duty.closed or duty.accepted:
+        return None
+    made = delivered(archive, duty, known.version, None)
+    return Draft(duty.request_id, known.version, made) if made is not None else None
+
+
+def delivered(archive: Archive, duty: Duty, version: str, thread: Thread | None) -> dict[str, Any] | None:
+    """What `chat/deliver` carries for a duty; None when the event is gone, or its thread is not at hand."""
     found = archive.found(duty.event_id)
     if found is not None and found.kind == "x.c2a.digest":
-        return _digest(duty, version, attempt, decode(found.raw).data, found.seq)
+        return _digest(duty, version, decode(found.raw).data, found.seq)
     event = archive.past.form_of(found) if found is not None else None
     heard = archive.past.heard(event) if event is not None else None
     if event is None or heard is None or archive.attention.versions.is_superseded(duty.event_id):
         return None
     receiver = Receiver(duty.session, version, duty.session)
     decision = decision_in(duty)
-    made = params(event, heard, decision, receiver, attempt=attempt, settings=archive.attention.settings)
+    windowed = decision.thread_window and heard.conversation.thread is not None
+    if windowed and thread is None:
+        return None
+    made = params(event, heard, decision, receiver, attempt=duty.attempt, settings=archive.attention.settings)
     made["replyTarget"] = reply_target(heard.conversation)
-    if decision.thread_window and heard.conversation.thread is not None and "content" in made:
-        made["threadWindow"] = _window(reader, group, archive, duty, version)
+    if windowed and thread is not None and "content" in made:
+        made["threadWindow"] = _window(thread, archive, duty, version)
     return made
 
 
@@ -65,14 +87,14 @@ def in_full(
     return made
 
 
-def _window(reader: Reader, group: Group, archive: Archive, duty: Duty, version: str) -> list[dict[str, Any]]:
+def _window(thread: Thread, archive: Archive, duty: Duty, version: str) -> list[dict[str, Any]]:
     first = archive.original(duty.event_id)
-    thread = [
+    earlier = [
         one
-        for one in reader.thread(group, duty.session, first, LOOKED_AT)
+        for one in thread(first)
         if one.event_id != first and not archive.attention.versions.is_deleted(one.event_id)
     ]
-    events = [archive.readable(one.event_id, duty.session) for one in thread]
+    events = [archive.readable(one.event_id, duty.session) for one in earlier]
     texts = [str(event.data.get("text", "")) if event is not None else "" for event in events]
     found: list[dict[str, Any]] = []
     for place in thread_window(texts, archive.attention.settings):
@@ -92,7 +114,7 @@ def _window(reader: Reader, group: Group, archive: Archive, duty: Duty, version:
     return found
 
 
-def _digest(duty: Duty, version: str, attempt: int, data: dict[str, Any], seq: int) -> dict[str, Any]:
+def _digest(duty: Duty, version: str, data: dict[str, Any], seq: int) -> dict[str, Any]:
     policy = wire_policy(duty.policy, version)
     text = str(data.get("text", ""))
     return {
@@ -107,6 +129,9 @@ def _digest(duty: Duty, version: str, attempt: int, data: dict[str, Any], seq: i
         "timing": {"sequence": seq},
         "attention": {"policy": policy, "reason": "digest", "priority": duty.priority.value},
         "injection": {"mode": "digest", "context": "none", "role": "user"},
-        "reliability": {"attempt": attempt, "idempotencyKey": idempotency_key(duty.event_id, duty.session)},
+        "reliability": {
+            "attempt": duty.attempt,
+            "idempotencyKey": idempotency_key(duty.event_id, duty.session),
+        },
         "replyTarget": "conversation:main",
     }

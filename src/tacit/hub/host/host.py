@@ -1,8 +1,7 @@
-"""The host: which sessions are there, what goes out to them when events land, and the passing of time.
+"""The host: which sessions are there, what they accepted, and the passing of time.
 
-Rows: C2A-006, 027, 028, 161, 173 to 179. Composition only: decisions and records are made in the writer by
-the attendant; this side reads them back from the ledger and sends. Effects follow from events that are
-durable, and may be repeated safely.
+Rows: C2A-006, 027, 028, 173 to 178. Composition only: decisions and records are made in the writer by the
+attendant; `dispatch` sends what became durable.
 """
 
 from __future__ import annotations
@@ -13,23 +12,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention import records
-from tacit.attention.io.archive import Archive
 from tacit.attention.io.attendant import Attendant, submitted
-from tacit.attention.io.wire import delivered
 from tacit.base.errors import TacitError
+from tacit.hub.host.dispatch import Dispatch, Wanted
 from tacit.ledger.io.clerk import Ruling, Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from tacit.attention.dispositions import Duty
-    from tacit.attention.fold import Attention
     from tacit.hub.desk import Desk
     from tacit.hub.host.links import Link
-    from tacit.ledger.io.clerk import Landed
-    from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
-    from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
 SUPERSEDED_CODE: Final = 4009
@@ -45,13 +38,13 @@ class Host:
         self._links: dict[tuple[str, str], Link] = {}
         self._present: dict[str, frozenset[str]] = {}
         self._accepted: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        self._queues: dict[str, asyncio.Queue[list[tuple[str, str]]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
         self.attendant = Attendant(store.clerk.model.connection, self.online)
         store.clerk.attend(self.attendant)
+        self.dispatch = Dispatch(desk, self.attendant, self)
 
     # -- starting and stopping
 
@@ -158,7 +151,7 @@ class Host:
         self._links[key] = link
         self._see(link.group_id)
         self.presence(link.group_id, link.session, "online")
-        self._enqueue(link.group_id, [("*", link.session)])
+        self.dispatch.want(link.group_id, Wanted(link.session))
 
     def detach(self, link: Link) -> None:
         """A connection ended; nothing else changes (C2A-028)."""
@@ -193,84 +186,6 @@ class Host:
             return Ruling(written, lambda _landed: None)
 
         await self._desk.act(link.group_id, rule)
-
-    # -- effects
-
-    def landed(self, landed: Landed) -> None:
-        """An event of the house landed: whom must it reach?"""
-        kind = landed.found.kind
-        if kind == "x.c2a.delivery":
-            data = landed.found.data
-            self._enqueue(landed.group_id, [(str(data["event_id"]), str(data["session"]))])
-        elif kind == "x.c2a.disposition":
-            self._called_back(landed)
-
-    def _called_back(self, landed: Landed) -> None:
-        data = landed.found.data
-        link = self.link(landed.group_id, str(data["session"]))
-        if link is None or data.get("disposition") != "superseded" or data.get("reported"):
-            return
-        self._enqueue(landed.group_id, [("-" + str(data["event_id"]), str(data["session"]))])
-
-    def _enqueue(self, group_id: str, wanted: list[tuple[str, str]]) -> None:
-        if not any((group_id, session) in self._links for _what, session in wanted):
-            return
-        queue = self._queues.get(group_id)
-        if queue is None:
-            queue = self._queues[group_id] = asyncio.Queue()
-            self.spawn(self._dispatch(group_id, queue))
-        queue.put_nowait(wanted)
-
-    async def _dispatch(self, group_id: str, queue: asyncio.Queue[list[tuple[str, str]]]) -> None:
-        """One group's deliveries, in the order in which they became durable."""
-        while True:
-            wanted = await queue.get()
-            while not queue.empty():
-                wanted += queue.get_nowait()
-            try:
-                await self._send(group_id, wanted)
-            except TacitError as error:
-                # The ledger has them all: they go out when the session connects again, or with the deadline.
-                log.warning("deliveries could not be read", extra={"fault": type(error).__name__})
-            except Exception:
-                # The last line of defence: one event that cannot be shown must not silence its group.
-                log.exception("deliveries failed unexpectedly")
-
-    async def _send(self, group_id: str, wanted: Sequence[tuple[str, str]]) -> None:
-        versions = {link.session: link.agreement.version for link in self.links(group_id)}
-
-        def query(reader: Reader) -> list[tuple[str, Duty, dict[str, Any] | None]]:
-            group = reader.group(group_id)
-            archive = Archive.on(reader, group)
-            return [
-                (session, duty, self._made(reader, group, archive, duty, versions.get(session), what))
-                for what, session in wanted
-                for duty in self._duties(archive.attention, what, session)
-            ]
-
-        for session, duty, made in await self._desk.read(query):
-            link = self.link(group_id, session)
-            if link is None:
-                continue
-            if made is not None:
-                link.deliver(duty.request_id, made)
-            elif duty.closed and duty.disposition == "superseded":
-                link.cancel(duty.request_id, duty.event_id, duty.note or "superseded")
-
-    def _duties(self, attention: Attention, what: str, session: str) -> list[Duty]:
-        if what == "*":
-            # First what was called back while the session was away, then what it has not had.
-            recalled = [attention.duties.get(one, session) for one in attention.recalled.get(session, ())]
-            return [*(duty for duty in recalled if duty is not None), *attention.duties.waiting_of(session)]
-        found = attention.duties.get(what.removeprefix("-"), session)
-        return [found] if found is not None else []
-
-    def _made(
-        self, reader: Reader, group: Group, archive: Archive, duty: Duty, version: str | None, what: str
-    ) -> dict[str, Any] | None:
-        if version is None or duty.closed or duty.accepted or what.startswith("-"):
-            return None
-        return delivered(reader, group, archive, duty, version, duty.attempt)
 
     # -- acceptance
 

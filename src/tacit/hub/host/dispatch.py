@@ -1,0 +1,164 @@
+"""Dispatch: what has become durable goes out to the sessions that are there, in the order of the ledger.
+
+Rows: C2A-006, 008, 027, 161, 179. The writer hands over a draft of what it has just decided, so that nothing
+has to be read back; whatever has no draft (an older event, a thread that goes along, a session that returns)
+is read from the ledger. Effects follow from durable events and may be repeated safely. Makes no decision.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.wire import LOOKED_AT, delivered
+from tacit.base.errors import TacitError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from tacit.attention.dispositions import Duty
+    from tacit.attention.fold import Attention
+    from tacit.attention.io.attendant import Attendant
+    from tacit.attention.io.wire import Draft
+    from tacit.hub.desk import Desk
+    from tacit.hub.host.links import Link
+    from tacit.ledger.io.clerk import Landed
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.state import Group
+
+log: Final = logging.getLogger("tacit.hub")
+
+
+class Present(Protocol):
+    """Who is connected, and a place for work that runs beside."""
+
+    def link(self, group_id: str, session: str) -> Link | None:
+        """The session's connection."""
+        ...
+
+    def spawn(self, work: Any) -> None:
+        """Run something beside."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a session is to hear: an event, that it was called back, or (of no event) all it has not had."""
+
+    session: str
+    event_id: str | None = None
+    recalled: bool = False
+
+
+@dataclass(slots=True)
+class _Lane:
+    """One group's way out: one thing after another."""
+
+    waiting: list[Wanted] = field(default_factory=list[Wanted])
+    busy: bool = False
+
+
+class Dispatch:
+    """The way out for every group of one hub."""
+
+    def __init__(self, desk: Desk, attendant: Attendant, present: Present) -> None:
+        self._desk = desk
+        self._attendant = attendant
+        self._present = present
+        self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
+
+    def landed(self, landed: Landed) -> None:
+        """An event of the house landed: whom must it reach?"""
+        kind = landed.found.kind
+        if kind == "x.c2a.delivery":
+            data = landed.found.data
+            draft = self._attendant.drafts.pop(landed.found.event_id, None)
+            self.want(landed.group_id, Wanted(str(data["session"]), str(data["event_id"])), draft)
+        elif kind == "x.c2a.disposition":
+            data = landed.found.data
+            if data.get("disposition") == "superseded" and not data.get("reported"):
+                wanted = Wanted(str(data["session"]), str(data["event_id"]), recalled=True)
+                self.want(landed.group_id, wanted)
+
+    def want(self, group_id: str, wanted: Wanted, draft: Draft | None = None) -> None:
+        """Send it: the draft at once if nothing is before it, else what the ledger says, in its turn."""
+        link = self._present.link(group_id, wanted.session)
+        if link is None:
+            return
+        lane = self._lanes[group_id]
+        if draft is not None and not lane.busy and draft.version == link.agreement.version:
+            with _defended():
+                link.deliver(draft.request_id, draft.params)
+            return
+        lane.waiting.append(wanted)
+        if not lane.busy:
+            lane.busy = True
+            self._present.spawn(self._run(group_id, lane))
+
+    async def _run(self, group_id: str, lane: _Lane) -> None:
+        try:
+            while lane.waiting:
+                wanted, lane.waiting = lane.waiting, []
+                with _defended():
+                    await self._send(group_id, wanted)
+        finally:
+            lane.busy = False
+
+    async def _send(self, group_id: str, wanted: Sequence[Wanted]) -> None:
+        links = {one.session: self._present.link(group_id, one.session) for one in wanted}
+        versions = {session: link.agreement.version for session, link in links.items() if link is not None}
+
+        def query(reader: Reader) -> list[tuple[Duty, dict[str, Any] | None]]:
+            group = reader.group(group_id)
+            archive = Archive.on(reader, group)
+            return [
+                (duty, _made(reader, group, archive, duty, versions[one.session]) if sends else None)
+                for one in wanted
+                if one.session in versions
+                for duty, sends in _duties(archive.attention, one)
+            ]
+
+        for duty, made in await self._desk.read(query):
+            link = self._present.link(group_id, duty.session)
+            if link is None:
+                continue
+            if made is not None:
+                link.deliver(duty.request_id, made)
+            elif duty.closed and duty.disposition == "superseded":
+                link.cancel(duty.request_id, duty.event_id, duty.note or "superseded")
+
+
+@contextmanager
+def _defended() -> Generator[None]:
+    try:
+        yield
+    except TacitError as error:
+        # The ledger has them all: they go out when the session connects again, or with the deadline.
+        log.warning("deliveries could not be read", extra={"fault": type(error).__name__})
+    except Exception:
+        # The last line of defence: one event that cannot be shown must not silence its group.
+        log.exception("deliveries failed unexpectedly")
+
+
+def _duties(attention: Attention, wanted: Wanted) -> list[tuple[Duty, bool]]:
+    """The duties behind a wish, each with whether it is sent or only called back."""
+    duties, session = attention.duties, wanted.session
+    if wanted.event_id is not None:
+        found = duties.get(wanted.event_id, session)
+        return [(found, not wanted.recalled)] if found is not None else []
+    # First what was called back while the session was away, then what it has not had.
+    recalled = [duties.get(one, session) for one in attention.recalled.get(session, ())]
+    back = [(duty, True) for duty in recalled if duty is not None]
+    return back + [(duty, True) for duty in duties.waiting_of(session)]
+
+
+def _made(reader: Reader, group: Group, archive: Archive, duty: Duty, version: str) -> dict[str, Any] | None:
+    if duty.closed or duty.accepted:
+        return None
+    return delivered(
+        archive, duty, version, lambda first: reader.thread(group, duty.session, first, LOOKED_AT)
+    )
