@@ -2,8 +2,8 @@
 
     python bench/language.py [--messages N] [--turns N] [--lines N] [--json FILE]
 
-The reference is installed into `bench/.venv-clowl` (once) and runs in a process of its own on the same bytes, in
-the same interpreter version. Both sides take each message as the bytes that a socket or a log delivers. They are
+The reference is installed into `bench/.clowl` (once) and runs in a process of its own on the same bytes, with the
+same interpreter: another build of the same version may be half as fast. Both sides take each message as the bytes that a socket or a log delivers. They are
 measured in turn, several times; the table shows medians, the ratio being the median of the ratios of each turn.
 Read the ratios, not the microseconds.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import random
 import resource
@@ -20,10 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 
 HERE = pathlib.Path(__file__).parent
-ENVIRONMENT = HERE / ".venv-clowl"
+ENVIRONMENT = HERE / ".clowl"
 VECTORS = HERE.parent / "tests" / "conformance" / "vectors" / "clowl"
 ROUNDS = 15
 
@@ -127,12 +127,12 @@ def best_whole(work, count):
     return fastest / count * 1e6
 
 
-def reference_python():
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "clowl==0.2.0"], check=True)
-    return python
+def reference_path():
+    """Where the reference package is, beside our own environment."""
+    if not (ENVIRONMENT / "clowl").exists():
+        install = [sys.executable, "-m", "pip", "install", "-q", "--target", str(ENVIRONMENT), "clowl==0.2.0"]
+        subprocess.run(install, check=True)
+    return str(ENVIRONMENT)
 
 
 def reference(lines, invalid):
@@ -142,7 +142,10 @@ def reference(lines, invalid):
         wrong = pathlib.Path(folder, "invalid.json")
         wrong.write_text(json.dumps([text.hex() for text in invalid]))
         done = subprocess.run(
-            [reference_python(), "-c", REFERENCE, path, str(ROUNDS), wrong], check=True, capture_output=True
+            [sys.executable, "-c", REFERENCE, path, str(ROUNDS), wrong],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": reference_path()},
         )
     return json.loads(done.stdout)
 
