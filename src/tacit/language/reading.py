@@ -68,35 +68,44 @@ class _Doubt(Findings):
 _DOUBT: Final = _Doubt(strict=True)
 
 
-def parse(data: bytes | str, *, strict: bool = False) -> Message:
+def parse(data: bytes | str, *, strict: bool = False) -> Message:  # noqa: C901, PLR0912 - one call costs as much
     """The message in `data`, or `Invalid` with every fault."""
     try:
         message = _decode(data)
         body = message.body
+        told = body.d
         if TYPE_CHECKING:  # a `str` has no bytes to count: the error leaves it to the rules
             assert isinstance(data, bytes)
         # The colons that are left when each member known to be there has taken one.
-        spare = data.count(b":") - len(body.d)
+        spare = data.count(b":") - len(told)
         if message.tid is UNSET:
             spare += 1
         if message.pid is UNSET:
             spare += 1
-        if message.ctx is not UNSET or message.auth is not UNSET or message.det is not UNSET:
-            spare -= _optional_members(message)
-        escaped = _BACKSLASH in data
-        if spare != _MEMBERS and (spare != _MEMBERS_AND_A_COLON or escaped or ":" not in body.t):
-            _doubt_members(message, data, spare - _MEMBERS)
-        if escaped or _DELETE in data or _LATIN in data:
+        if message.det is not UNSET:
+            spare -= 1
+        if message.auth is not UNSET:
+            spare -= 1
+        if message.ctx is not UNSET:
+            spare -= _context_members(message.ctx)
+        if _BACKSLASH in data:
+            if spare != _MEMBERS:
+                _doubt_members(message, data, spare - _MEMBERS)
             _doubt_names(message)
-        # What `_doubt` tests, written out: the call would cost as much as the tests.
+        else:
+            if spare != _MEMBERS and (spare != _MEMBERS_AND_A_COLON or ":" not in body.t):
+                _doubt_members(message, data, spare - _MEMBERS)
+            if _DELETE in data or _LATIN in data:
+                _doubt_names(message)
+        # What `_doubt` tests, written out: the call would cost as much as all of them.
         if len(data) > MAX_BYTES or message.from_ == BROADCAST:
             raise _InDoubtError
         if type(message.to) is tuple:
             _doubt_recipients(message.to)
         usual = USUAL[message.p]
-        if usual is not None and not usual(body.d):
-            DATA_RULES[message.p](body.d, _DOUBT)
-        if not strict or message.pid or not lacks_parent(message.p, message.pid, body.d):
+        if usual is not None and not usual(told):
+            DATA_RULES[message.p](told, _DOUBT)
+        if not strict or message.pid or not lacks_parent(message.p, message.pid, told):
             return message
     except (TypeError, ValueError, AttributeError, LookupError, RecursionError):
         pass  # whatever it was, the rules will say it better
@@ -153,24 +162,17 @@ def _one_message_a_line(chunk: bytes, count: int) -> bool:
     return chunk.count(b"}\n{") == count - 1 and chunk.count(b"\n") == count - 1 + trailing
 
 
-def _optional_members(message: Message) -> int:
-    """How many of `auth`, `det`, `ctx` and what `ctx` holds are there; raise when its hash is in doubt."""
-    members = 0
-    if message.auth is not UNSET:
-        members += 1
-    if message.det is not UNSET:
-        members += 1
-    context = message.ctx
-    if context is UNSET:
-        return members
+def _context_members(context: Context) -> int:
+    """How many members `ctx` and what it holds make; raise when its hash is in doubt."""
+    members = 1
     if context.ref is not UNSET:
-        members += 1
+        members = 2
     if context.inline is not UNSET:
         members += 1
     if context.hash is not UNSET:
         _doubt_hash(context)
         members += 1
-    return members + 1
+    return members
 
 
 def _doubt_members(message: Message, data: bytes, spare: int) -> None:
