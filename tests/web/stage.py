@@ -62,6 +62,18 @@ class HubProcess:
             self._process.wait(10)
             self._process = None
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The hub stands still and answers nothing; its connections stay open."""
+        assert self._process is not None
+        process = self._process
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()

@@ -61,6 +61,7 @@ export function hurry(): void {
 }
 
 const post: Post = {
+  ready: () => lineState.peek() === "online",
   append: (parcel: Parcel) =>
     call<LedgerEvent>("append", { group_id: parcel.group_id, kind: "chat.message", data: { ...parcel.data, client_id: parcel.client_id } }),
   async find(parcel: Parcel) {
@@ -78,7 +79,9 @@ const post: Post = {
       cursor = { since_seq: page.next_cursor };
     }
   },
-  landed: () => undefined,
+  revise: (parcel: Parcel) =>
+    call("edit", { group_id: parcel.group_id, event_id: parcel.landed, text: parcel.revised!.text, client_id: parcel.revised!.key }),
+  unrevised: complain,
 };
 
 export function send(groupId: string, data: Record<string, any>): string {

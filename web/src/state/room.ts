@@ -8,6 +8,7 @@ import { computed, signal } from "@preact/signals";
 import type { Conversation, Group, Inbox, LedgerEvent } from "../types";
 import type { Line } from "../net/socket";
 import { placeKey, sameParties, type Place } from "./fold";
+import { arrived } from "./outbox";
 import { load, onSaved, save } from "./storage";
 import { Timeline } from "./timeline";
 import { Attention } from "./attention";
@@ -121,6 +122,7 @@ export class Room {
     this.attention.take(event);
     const data = event.data;
     if (event.kind === "chat.message") {
+      if (event.by === this.me) arrived(data.client_id);
       this.typing.value = this.typing.peek().filter((one) => one.by !== event.by);
       if (parties !== undefined) this.conversed(event, parties);
       if (event.by !== this.me) this.recount();

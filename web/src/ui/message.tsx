@@ -1,19 +1,20 @@
 /** One row of a history: a message with all that hangs on it, or a line about the group. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
-import { acknowledge, edit, openThread, react, remove, showEvent } from "../state/actions";
+import { acknowledge, openThread, react, remove, showEvent } from "../state/actions";
 import { complain, isOwner, me, rooms, say } from "../state/hub";
-import { textOf } from "../state/fold";
+import { namesOf } from "../state/names";
 import type { Room } from "../state/room";
 import { address } from "../state/router";
 import { signalOf, SIGNALS } from "../state/signals";
-import { editing, panel, picking, relaying, selected } from "../state/ui";
+import { isEditing, panel, picking, relaying, selected } from "../state/ui";
 import { Prose } from "../text/markdown";
 import { clockOf, dayKey, dayOf, fullOf } from "../text/time";
 import type { LedgerEvent, Row } from "../types";
 import { Attachments } from "./attachments";
 import { Avatar, kindOf, Name } from "./avatar";
+import { currentText, editRow, Editor, keyOf } from "./editor";
 import { Icon, type IconName } from "./icons";
 import { Strip } from "./strip";
 
@@ -21,6 +22,8 @@ const TOGETHER_MS = 5 * 60_000;
 
 export interface Setting {
   room: Room;
+  /** The place that shows it. */
+  where: string;
   /** In a thread the quoted parent is not repeated. */
   inThread?: boolean;
 }
@@ -32,21 +35,7 @@ function continues(row: Row, previous: Row | undefined): boolean {
   return Date.parse(row.event.ts) - Date.parse(previous.event.ts) < TOGETHER_MS;
 }
 
-export function namesOf(room: Room): ReadonlySet<string> {
-  const found = new Set<string>(["all", "everyone", "peers", "foreman", "user", "here"]);
-  const { actors, people } = room.group.value;
-  for (const actor of actors) {
-    found.add(actor.actor_id.toLowerCase());
-    for (const role of actor.roles) found.add(role.toLowerCase());
-  }
-  for (const person of people) {
-    found.add(person.principal.toLowerCase());
-    found.add(person.principal.replace(/^usr:/, "").toLowerCase());
-  }
-  return found;
-}
-
-export function RowView({ row, previous, room, inThread }: Setting & { row: Row; previous: Row | undefined }): VNode {
+export function RowView({ row, previous, room, where, inThread }: Setting & { row: Row; previous: Row | undefined }): VNode {
   const newDay = previous === undefined || dayKey(previous.event.ts) !== dayKey(row.event.ts);
   const cursor = room.cursor.value;
   const firstUnread = lineAt(room, row, previous, cursor);
@@ -63,7 +52,7 @@ export function RowView({ row, previous, room, inThread }: Setting & { row: Row;
         </div>
       )}
       {row.event.kind === "chat.message" ? (
-        <Message row={row} room={room} inThread={inThread} joined={!newDay && continues(row, previous)} />
+        <Message row={row} room={room} where={where} inThread={inThread} joined={!newDay && continues(row, previous)} />
       ) : (
         <Line event={row.event} row={row} room={room} />
       )}
@@ -132,21 +121,22 @@ function Related({ event }: { event: LedgerEvent }): VNode {
   );
 }
 
-function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: boolean }): VNode {
+function Message({ row, room, where, inThread, joined }: Setting & { row: Row; joined: boolean }): VNode {
   const { event } = row;
   const here = useRef<HTMLElement>(null);
   const isSelected = selected.value === event.id;
-  const isEditing = editing.value === event.id;
+  const key = keyOf(row);
+  const open = isEditing(key, where);
   const mine = event.by === me.value;
   const data = event.data;
   const kind = kindOf(event.by);
   useLayoutEffect(() => {
-    if (isSelected && !isEditing && document.activeElement !== here.current && !here.current?.contains(document.activeElement)) {
+    if (isSelected && !open && document.activeElement !== here.current && !here.current?.contains(document.activeElement)) {
       const active = document.activeElement;
       const typing = active instanceof HTMLTextAreaElement || active instanceof HTMLInputElement;
       if (!typing) here.current?.focus({ preventScroll: true });
     }
-  }, [isSelected, isEditing]);
+  }, [isSelected, open]);
   const classes = ["message", kind, joined && "joined", isSelected && "selected", data.priority === "attention" && "asks", mine && "mine"];
   return (
     <article
@@ -175,11 +165,11 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
         {data.src_group_id && <Source event={event} />}
         {row.deleted ? (
           <p class="deleted">This message was deleted.</p>
-        ) : isEditing ? (
-          <Editor row={row} />
+        ) : open ? (
+          <Editor room={room} name={key} row={row} />
         ) : (
           <>
-            <Prose text={textOf(row)} format={data.format ?? (kind === "agent" ? "markdown" : undefined)} names={namesOf(room)} me={me.value} />
+            <Prose text={currentText(row)} format={data.format ?? (kind === "agent" ? "markdown" : undefined)} names={namesOf(room)} me={me.value} />
             {row.edit && (
               <span class="edited" title={`Edited ${fullOf(row.edit.ts)}`}>
                 edited
@@ -199,7 +189,7 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
           </button>
         )}
       </div>
-      {!isEditing && !row.deleted && <Tools row={row} mine={mine} inThread={inThread} />}
+      {!open && !row.deleted && <Tools row={row} mine={mine} where={where} inThread={inThread} />}
     </article>
   );
 }
@@ -321,61 +311,7 @@ function Acks({ row, room }: { row: Row; room: Room }): VNode {
   );
 }
 
-function Editor({ row }: { row: Row }): VNode {
-  const area = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(textOf(row));
-  useEffect(() => {
-    const element = area.current!;
-    element.focus();
-    element.setSelectionRange(text.length, text.length);
-  }, []);
-  useLayoutEffect(() => {
-    area.current!.style.height = "auto";
-    area.current!.style.height = `${area.current!.scrollHeight + 2}px`;
-  }, [text]);
-  const done = async () => {
-    if (text.trim() === "" || text === textOf(row) || (await edit(row, text))) {
-      editing.value = null;
-      selected.value = row.event.id;
-    }
-  };
-  return (
-    <form
-      class="editor"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void done();
-      }}
-    >
-      <textarea
-        ref={area}
-        value={text}
-        aria-label="Edit message"
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.shiftKey) {
-            event.preventDefault();
-            void done();
-          } else if (event.key === "Escape") {
-            event.stopPropagation();
-            editing.value = null;
-          }
-        }}
-      />
-      <div class="editor-actions">
-        <span class="soft">Enter saves, Esc leaves it as it was</span>
-        <button type="button" class="quiet small" onClick={() => (editing.value = null)}>
-          Cancel
-        </button>
-        <button type="submit" class="primary small">
-          Save
-        </button>
-      </div>
-    </form>
-  );
-}
-
-function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: boolean }): VNode {
+function Tools({ row, mine, where, inThread }: { row: Row; mine: boolean; where: string; inThread?: boolean }): VNode {
   const isPicking = picking.value === row.event.id;
   const [more, setMore] = useState(false);
   const [up, setUp] = useState(false);
@@ -403,7 +339,7 @@ function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: bo
       {more && (
         <div class="menu" role="menu" onKeyDown={menuKeys} ref={focusFirst} onFocusOut={(event) => leaving(event, () => setMore(false))}>
           {mine && !row.event.data.clowl && (
-            <MenuItem icon="edit" label="Edit" act={() => (editing.value = row.event.id)} />
+            <MenuItem icon="edit" label="Edit" act={() => editRow(row, where)} />
           )}
           <MenuItem icon="forward" label="Relay to another room" act={() => (relaying.value = row)} />
           <MenuItem icon="link" label="Copy link" act={copyLink} />
