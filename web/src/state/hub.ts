@@ -3,6 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Group, LedgerEvent } from "../types";
 import { Line, type LineState, RpcError, type Who } from "../net/socket";
+import { away, watch } from "./looking";
 import { flush, openOutbox, put, type Parcel, type Post } from "./outbox";
 import { Room } from "./room";
 import { go, route } from "./router";
@@ -129,6 +130,8 @@ async function opened(who: Who): Promise<void> {
   me.value = who.principal;
   boundTo.value = who.group_id;
   openOutbox(who.principal);
+  // Before following: a page that nobody looks at makes nobody online.
+  if (away.peek()) notify("away", { away: true });
   for (const one of rooms.peek()) one.subscription = null;
   try {
     await refreshGroups();
@@ -161,7 +164,7 @@ function noticed(method: string, params: any): void {
     const where = params.conversation_id === "main" ? null : params.conversation_id;
     roomOf(params.group_id)?.signalled(params.by, where);
   } else if (method === "presence") {
-    roomOf(params.group_id)?.stirred();
+    roomOf(params.group_id)?.stirred(params.actor_id, params.status);
   } else if (method === "ephemeral") {
     roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
   }
@@ -179,6 +182,7 @@ export function start(): void {
     onNotice: noticed,
   });
   line.open();
+  watch();
   window.addEventListener("online", () => line?.hurry());
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") line?.probe();
@@ -192,6 +196,10 @@ export function start(): void {
   }, 15_000);
 }
 
+effect(() => {
+  notify("away", { away: away.value });
+  void room.peek()?.refreshPresence();
+});
 effect(() => {
   const unread = totalUnread.value;
   const title = room.value?.group.value.title;
