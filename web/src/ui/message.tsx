@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
-import { acknowledge, openThread, react, remove, showEvent } from "../state/actions";
+import { acknowledge, openThread, openThreadOf, react, remove, showEvent } from "../state/actions";
 import { complain, isOwner, me, rooms, say } from "../state/hub";
 import { namesOf } from "../state/names";
 import type { Room } from "../state/room";
@@ -91,13 +91,14 @@ function Line({ event, row, room }: { event: LedgerEvent; row: Row; room: Room }
 function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room }): VNode {
   const { title, message, priority, kind } = event.data;
   const open = row.owing?.includes(me.value);
+  const isLoop = kind === "attention.loop";
   return (
-    <article class={`notice ${priority ?? "normal"}${/loop/.test(kind) ? " loop" : ""}`} data-kind={kind}>
+    <article class={`notice ${priority ?? "normal"}${isLoop ? " loop" : ""}`} data-kind={kind}>
       <Icon name="bell" size={16} />
       <div>
         <strong>{title ?? String(kind).replaceAll("_", " ")}</strong> {message}
         <time title={fullOf(event.ts)}>{clockOf(event.ts)}</time>
-        {event.data.related_event_id && <Related event={event} />}
+        {event.data.related_event_id && <Related event={event} isLoop={isLoop} />}
         {(row.acknowledged?.length ?? 0) > 0 && (
           <span class="soft"> · acknowledged by {row.acknowledged!.map((one) => room.nameOf(one)).join(", ")}</span>
         )}
@@ -111,13 +112,25 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
   );
 }
 
-/** The message that a notice is about, one click away. */
-function Related({ event }: { event: LedgerEvent }): VNode {
-  const open = () => showEvent(event.group_id, event.data.related_event_id).catch(complain);
+/** The message that a notice is about, one click away; a word of a person there sets stopped agents free again. */
+function Related({ event, isLoop }: { event: LedgerEvent; isLoop: boolean }): VNode {
+  const about = event.data.related_event_id;
+  const open = () => showEvent(event.group_id, about).catch(complain);
+  const join = () => openThreadOf(event.group_id, about).catch(complain);
   return (
-    <button type="button" class="link" onClick={() => void open()}>
-      Show the message
-    </button>
+    <p class="related">
+      <button type="button" class="link" onClick={() => void open()}>
+        Show the message
+      </button>
+      {isLoop && (
+        <>
+          <button type="button" class="link" onClick={() => void join()}>
+            Reply in their thread
+          </button>
+          <span class="soft">They stay quiet there until a person says something.</span>
+        </>
+      )}
+    </p>
   );
 }
 
