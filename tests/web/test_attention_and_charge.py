@@ -87,6 +87,10 @@ def test_what_must_not_be_answered_shows_nothing_and_a_receipt_becomes_its_glyph
     write(page, "lunch was good today")
     quiet = message(page, "lunch was good").locator(".strip")
     expect(quiet).to_have_text("all 3 agents stay quiet")
+    page.mouse.move(5, 5)
+    expect(quiet).to_have_css("opacity", "1")  # the writer sees at once why nobody answers
+    hub.say(scene["group"], "we had soup", scene["tokens"]["lin"])
+    expect(message(page, "we had soup").locator(".strip")).to_have_css("opacity", "0")
     page.get_by_role("button", name="Ask for acknowledgement").click()
     write(page, "the freeze starts at noon")
     strip = message(page, "freeze starts at noon").locator(".strip")
@@ -211,6 +215,7 @@ def test_two_agents_that_go_in_circles_are_stopped_and_a_person_sees_it_looks_an
     expect(page.locator(".head-tools .badge.asks")).to_have_text("1")
     notice.get_by_role("button", name="Show the message").click()
     expect(page.locator(".main article.selected")).to_have_attribute("data-event", said[-1])
+    expect(page.locator(".main article.selected .strip")).to_contain_text("was stopped here")
     notice.get_by_role("button", name="Acknowledge").click()
     expect(notice).to_contain_text("acknowledged by You")
     expect(page.locator(".head-tools .badge.asks")).to_have_count(0)

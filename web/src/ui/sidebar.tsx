@@ -179,7 +179,10 @@ function Members({ here }: { here: Room }): VNode {
               </button>
             )}
           </h2>
-          <ul>{humans.map((one) => entry(one, null))}</ul>
+          <ul>
+            {humans.map((one) => entry(one, null))}
+            {humans.length === 0 && <li class="nobody">Nobody else yet</li>}
+          </ul>
         </section>
       )}
     </>
