@@ -23,6 +23,22 @@ FOLLOW = (
     "then notifications `event {subscription, event}`; "
     "`cut {subscription, since_seq, reason}` before the hub ends it |"
 )
+AWAY = (
+    "| `away` | ws | away | Whoever sits at this connection looks elsewhere (`true`) or is back (`false`); a signal, "
+    "not an event, forgotten with the connection. A person is online while one of their connections is looked at |"
+)
+SIGNALS = """
+## Signals
+
+What is no event reaches followers of a group as notifications on the WebSocket; nothing of it is kept.
+
+| notification | meaning |
+|---|---|
+| `typing {group_id, by, conversation_id}` | somebody is writing; in private talk only its parties hear it |
+| `presence {group_id, actor_id, status}` | a person is `online`, `away` or `offline` by now (told when it has settled for 0.3 s), \
+or an agent came, went or has something to do. Without `actor_id` many changed at once: ask `presence` |
+| `ephemeral {group_id, by, where, text}` | said to whoever is here, kept nowhere |
+"""
 
 
 def http_page() -> str:
@@ -55,11 +71,12 @@ def http_page() -> str:
             f"| `{name}` | ws | {' '.join(params.__struct_fields__)} | {(run.__doc__ or '').strip()} |"
         )
     lines += [
+        AWAY,
         FOLLOW,
         "| - | `POST /v1/groups/{group_id}/blobs` | body: the bytes | store a blob; its path is its sha256 |",
         "| - | `GET /v1/groups/{group_id}/blobs/{path}` | | a blob's bytes |",
         "| - | `GET /healthz`, `GET /metrics`, `GET /v1/openapi.json` | | health, Prometheus, description |",
-        "",
+        SIGNALS,
     ]
     return "\n".join(lines)
 

@@ -358,3 +358,34 @@ async def test_typing_reaches_the_other_followers(room, owner, group):
         note = await socket.receive_json()
     assert note["method"] == "typing"
     assert note["params"] == {"group_id": group, "by": "user", "conversation_id": "c1"}
+
+
+async def test_who_looks_elsewhere_is_away_on_every_follow_and_over_a_restart_of_the_hub(room, owner, group):
+    bob = await owner.add_person(group, "usr:bob")
+
+    async def until(wanted: list[str], where: str) -> None:
+        async with asyncio.timeout(20):
+            while (await owner.presence(group)).get(where) != wanted:
+                await asyncio.sleep(0.01)
+
+    async with Hub(room.url, bob["token"], retry_for=10) as hub:
+        stream = hub.follow(group)
+
+        async def listen() -> None:
+            async for _ in stream:
+                pass
+
+        listening = asyncio.create_task(listen())
+        await until(["usr:bob"], "online")
+        await hub.away()
+        await until(["usr:bob"], "away")
+        await room.stop()
+        await room.start()
+        await until(["usr:bob"], "away")
+        await hub.away(away=False)
+        await until(["usr:bob"], "online")
+        listening.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await listening
+        await stream.aclose()
+    await until([], "online")

@@ -159,11 +159,11 @@ async def test_who_follows_a_group_is_present_and_who_left_is_not(tmp_path: Path
         async with room.socket(ada) as socket:
             await socket.call("follow", group_id=group)
             await socket.call("events", group_id=group)
-            assert (await room.ok("GET", f"/v1/groups/{group}/presence")) == {"online": ["ada"]}
+            assert (await room.ok("GET", f"/v1/groups/{group}/presence")) == {"online": ["ada"], "away": []}
         async with room.socket() as other:
             await other.call("whoami")
             for _ in range(50):
-                if (await other.call("presence", group_id=group)) == {"online": []}:
+                if (await other.call("presence", group_id=group)) == {"online": [], "away": []}:
                     break
             else:
                 pytest.fail("ada is still shown")

@@ -95,6 +95,6 @@ class Agent:
             inReplyTo=delivery["eventId"],
             content=text,
             idempotencyKey=f"reply:{delivery['eventId']}",
-            visibility="public",
+            visibility="thread" if delivery["replyTarget"].startswith("thread:") else "channel",
             directedness="to_other",
         )

@@ -32,8 +32,9 @@ def free_port() -> int:
 class HubProcess:
     """`tacit up` in a process of its own; may be killed and started again on the same folder and port."""
 
-    def __init__(self, folder: Path, port: int | None = None) -> None:
+    def __init__(self, folder: Path, port: int | None = None, *options: str) -> None:
         self.folder = folder
+        self._options = options
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -42,8 +43,8 @@ class HubProcess:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", "from tacit.cli.main import main; main()", "up", "--data", str(self.folder / "data"), "--port", str(self.port)],
-                stdout=log, stderr=log, env={**os.environ, "TACIT_URL": ""},
+                [sys.executable, "-c", "from tacit.cli.main import main; main()", "up", "--data", str(self.folder / "data"), "--port", str(self.port), *self._options],
+                stdout=log, stderr=log, env={**os.environ, "TACIT_URL": "", "TACIT_HOME": str(self.folder / "home")},
             )  # fmt: skip
         end = time.monotonic() + 30
         while True:
@@ -61,6 +62,18 @@ class HubProcess:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait(10)
             self._process = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The hub stands still and answers nothing; its connections stay open."""
+        assert self._process is not None
+        process = self._process
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.language import Author, to_value
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
     from tests.web.conftest import Visits
@@ -46,75 +49,148 @@ def scene(hub: HubProcess) -> dict[str, Any]:
     )
     hub.say(group, "in private", ada, to=["user"])
     hub.append(group, "system.notify", {"kind": "deploy", "title": "Deployed", "priority": "high"})
+    asker = Author("ada", SystemClock(), SystemEntropy())
+    spoken = to_value(asker.req("bob", "count:words", {"path": "report.txt"}))
+    hub.actor(group, "bob")
+    hub.call("POST", f"/v1/groups/{group}/clowl", {"message": spoken}, ada)
+    hub.say(group, "and this is mine, to be edited")
     return {"group": group, "ada": ada, "ben": ben}
 
 
-def faults(page: Page, rules: list[str] | None = None) -> list[str]:
-    """What axe-core calls serious or critical."""
+def faults(page: Page) -> list[str]:
+    """Whatever axe-core finds, by all of its rules, of any weight."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
-    found = page.evaluate("async (options) => (await axe.run(document, options)).violations", options)
+    found = page.evaluate(
+        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations",
+    )
     return [
-        f"{one['id']}: {node['html'][:160]} ({node.get('failureSummary', '')[:200]})"
+        f"{one['impact']} {one['id']}: {node['html'][:160]} ({node.get('failureSummary', '')[:200]})"
         for one in found
-        if one["impact"] in {"serious", "critical"}
         for node in one["nodes"]
     ]
 
 
-def states(page: Page) -> list[tuple[str, Any]]:
+def states(page: Page, *, phone: bool) -> list[tuple[str, Any]]:
     """Every state of the page that a person meets, and how to come to it."""
 
     def view(name: str):
-        return lambda: (
-            page.keyboard.press("Escape"),
-            page.get_by_role("link", name=name, exact=True).first.click(),
-        )
+        def enter() -> None:
+            page.keyboard.press("Escape")
+            page.get_by_role("link", name=name, exact=True).first.click()
+
+        return enter
+
+    def sidebar() -> None:
+        page.keyboard.press("Escape")
+        if phone:
+            page.get_by_role("button", name="Open the sidebar").click()
+            expect(page.locator(".sidebar")).to_be_in_viewport()
 
     def thread() -> None:
-        page.get_by_role("button", name=re.compile("1 reply")).click()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name=re.compile("1 reply|2 replies")).first.click()
+        expect(page.locator(".panel article.message[data-event]").first).to_be_visible()
+
+    def editor() -> None:
+        page.keyboard.press("Escape")
+        page.locator(".main .composer textarea").press("ArrowUp")
+        expect(page.get_by_label("Edit message")).to_be_focused()
+
+    def tools() -> None:
+        page.keyboard.press("Escape")
+        page.locator(".main article.message[data-event]").last.focus()
+        page.keyboard.press("+")
+        expect(page.get_by_role("menuitem").first).to_be_focused()
 
     def inspector() -> None:
+        page.keyboard.press("Escape")
         page.locator(".strip-line").first.click()
         page.wait_for_selector(".inspector .sums")
 
     def search() -> None:
+        page.keyboard.press("Escape")
         page.get_by_role("button", name="Search messages").click()
         page.get_by_role("searchbox").fill("branch")
         page.wait_for_selector("[role=option]")
 
+    def palette() -> None:
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("dialog", name="Jump to")).to_be_visible()
+
+    def keys() -> None:
+        sidebar()
+        page.get_by_role("button", name="Keyboard shortcuts").click()
+        expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+
+    def people() -> None:
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        view("People")()
+        expect(page.locator(".card").first).to_be_visible()
+
+    def agent() -> None:
+        page.get_by_role("button", name="Add an agent").last.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+
+    def dashboard() -> None:
+        view("Dashboard")()
+        page.wait_for_selector(".plot")
+
+    def ledger() -> None:
+        view("Ledger")()
+        page.wait_for_selector(".event-line .ek.chat")
+
+    def traces() -> None:
+        view("Traces")()
+        expect(page.locator(".trace-entry").first).to_be_visible()
+
     return [
         ("talk", lambda: page.wait_for_selector(".strip-line")),
+        ("sidebar", sidebar),
         ("thread", thread),
+        ("editor", editor),
+        ("tools", tools),
         ("inspector", inspector),
         ("search", search),
-        ("palette", lambda: page.keyboard.press("Control+k")),
-        (
-            "keys",
-            lambda: (
-                page.keyboard.press("Escape"),
-                page.get_by_role("button", name="Keyboard shortcuts").click(),
-            ),
-        ),
-        ("people", lambda: (page.keyboard.press("Escape"), view("People")())),
-        ("agent", page.get_by_role("button", name="Add an agent").last.click),
-        ("traces", view("Traces")),
-        ("ledger", lambda: (view("Ledger")(), page.wait_for_selector(".event-line .ek.chat"))),
-        ("dashboard", lambda: (view("Dashboard")(), page.wait_for_selector(".plot"))),
+        ("palette", palette),
+        ("keys", keys),
+        ("people", people),
+        ("agent", agent),
+        ("traces", traces),
+        ("ledger", ledger),
+        ("dashboard", dashboard),
     ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_fault_in_any_state(visit: Visits, scene, scheme: str) -> None:
-    page = visit(scene["group"], color_scheme=scheme)
-    rules = None if scheme == "light" else ["color-contrast"]  # only colours differ in the dark
+@pytest.mark.parametrize("width", ["desk", "phone"])
+def test_axe_finds_no_fault_in_any_state(visit: Visits, scene, scheme: str, width: str) -> None:
+    phone = width == "phone"
+    page = visit(scene["group"], color_scheme=scheme, **(PHONE if phone else {}))
     found = {}
-    for name, enter in states(page):
+    for name, enter in states(page, phone=phone):
         enter()
-        if one := faults(page, rules):
+        if one := faults(page):
             found[name] = one
     assert not found, json.dumps(found, indent=1)
+
+
+def test_axe_is_awake_and_finds_what_is_put_there(visit: Visits, scene) -> None:
+    page = visit(scene["group"], color_scheme="dark", **PHONE)
+    page.evaluate(
+        """() => {
+        const grey = document.createElement("button");
+        grey.className = "link";
+        grey.style.setProperty("color", "#222");
+        grey.textContent = "hardly seen";
+        document.querySelector(".main .composer").append(grey);
+        document.querySelector(".composer textarea").removeAttribute("aria-label");
+        document.querySelector(".composer textarea").removeAttribute("placeholder");
+    }"""
+    )
+    assert {one.split(":")[0] for one in faults(page)} == {"serious color-contrast", "critical label"}
 
 
 def test_the_sign_in_page_is_accessible_too(visit: Visits, hub: HubProcess) -> None:
@@ -132,12 +208,13 @@ def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubPro
     keys.press("Enter")
     keys.type("hello")
     keys.press("Enter")
-    mine = page.locator(".main article.message", has_text="typed without a mouse @ada hello")
+    mine = page.locator(".main article.message[data-event]", has_text="typed without a mouse @ada hello")
     expect(mine).to_be_visible()
     keys.press("Escape")
     keys.press("k")
     expect(mine).to_be_focused()
     keys.press("+")
+    expect(mine.get_by_role("menuitem").first).to_be_focused()
     keys.press("ArrowRight")
     keys.press("Enter")
     expect(mine.get_by_role("button", name="agree, You")).to_be_visible()
@@ -152,7 +229,7 @@ def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubPro
     expect(page.locator(".panel textarea")).to_be_focused()
     keys.type("from the keys")
     keys.press("Enter")
-    expect(page.locator(".panel article.message", has_text="from the keys")).to_be_visible()
+    expect(page.locator(".panel article.message[data-event]", has_text="from the keys")).to_be_visible()
     keys.press("Escape")
     keys.press("Escape")
     expect(page.locator(".panel")).to_have_count(0)
@@ -163,13 +240,16 @@ def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubPro
     expect(page.locator(".inspector .excerpt")).to_be_visible()
     keys.press("Escape")
     keys.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
     keys.type("which branch")
     expect(page.get_by_role("option")).to_have_count(1)
     keys.press("Enter")
     expect(page.locator(".main article.selected")).to_contain_text("Which branch?")
     keys.press("Escape")
     keys.press("Control+k")
+    expect(page.locator(".palette input")).to_be_focused()
     keys.type("desi")
+    expect(page.locator(".palette [role=option]").first).to_contain_text("Design")
     keys.press("Enter")
     expect(page.locator(".head h1")).to_have_text("Design")
     keys.press("Alt+ArrowUp")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -33,7 +34,8 @@ def scene(hub: HubProcess) -> Iterator[dict[str, Any]]:
 
 
 def message(page, text: str):
-    return page.locator(".main article.message", has_text=text)
+    """A message that the hub has confirmed: one on its way has no strip and no tools yet."""
+    return page.locator(".main article.message[data-event]", has_text=text)
 
 
 def test_the_line_under_the_composer_says_what_sending_will_do(visit: Visits, scene) -> None:
@@ -85,6 +87,10 @@ def test_what_must_not_be_answered_shows_nothing_and_a_receipt_becomes_its_glyph
     write(page, "lunch was good today")
     quiet = message(page, "lunch was good").locator(".strip")
     expect(quiet).to_have_text("all 3 agents stay quiet")
+    page.mouse.move(5, 5)
+    expect(quiet).to_have_css("opacity", "1")  # the writer sees at once why nobody answers
+    hub.say(scene["group"], "we had soup", scene["tokens"]["lin"])
+    expect(message(page, "we had soup").locator(".strip")).to_have_css("opacity", "0")
     page.get_by_role("button", name="Ask for acknowledgement").click()
     write(page, "the freeze starts at noon")
     strip = message(page, "freeze starts at noon").locator(".strip")
@@ -170,29 +176,65 @@ def test_who_is_online_and_busy_is_seen_and_an_agent_is_asked_to_leave(
     assert (left["data"]["session"], left["data"]["action"]) == ("bob", "leave")
 
 
-def test_a_notice_about_a_stopped_loop_stands_out_and_is_acknowledged(
+WORDS = ("alpha", "bravo", "carol", "delta", "echoes", "foxes", "golfs", "hotels", "indigo", "julia")
+
+
+def argue(scene: dict[str, Any]) -> list[str]:
+    """Ada, who was asked, and bob ask each other one thing after another until the hub refuses; the ids of it."""
+    pair = (scene["ada"], scene["bob"])
+    last = scene["ada"].delivery()["eventId"]
+    thread, said = f"thread:{last}", [last]
+    for turn, word in enumerate(WORDS):
+        sent = pair[turn % 2].call(
+            "chat.send_message",
+            target=thread,
+            inReplyTo=said[-1],
+            content=f"And what about {word} number {turn}?",
+            mentions=[f"agent:{('bob', 'ada')[turn % 2]}"],
+            idempotencyKey=f"argue:{thread}:{turn}",
+            visibility="thread",
+            directedness="to_me",
+        )
+        if "error" in sent:
+            assert sent["error"]["data"]["code"] == "loop_stopped", (turn, sent)
+            return said
+        said.append(sent["result"]["eventId"])
+    pytest.fail("nobody stopped them")
+
+
+@pytest.mark.spec("C2A-198", "C2A-199")
+def test_two_agents_that_go_in_circles_are_stopped_and_a_person_sees_it_looks_and_lets_them_go_on(
     visit: Visits, hub: HubProcess, scene, write
 ) -> None:
     page = visit(scene["group"])
-    hub.append(
-        scene["group"],
-        "system.notify",
-        {
-            "kind": "attention.loop",
-            "priority": "high",
-            "title": "Two agents went in circles.",
-            "requires_ack": True,
-            "target_actor_id": "lin",
-        },
-    )
+    write(page, "@ada please argue with bob")
+    said = argue(scene)
     notice = page.locator(".notice.loop")
-    expect(notice).to_contain_text("Two agents went in circles.")
+    expect(notice).to_have_count(1)
+    expect(notice).to_contain_text("Two agents went in circles")
+    expect(page.locator(".head-tools .badge.asks")).to_have_text("1")
+    notice.get_by_role("button", name="Show the message").click()
+    expect(page.locator(".main article.selected")).to_have_attribute("data-event", said[-1])
+    expect(page.locator(".main article.selected .strip")).to_contain_text("was stopped here")
+    notice.get_by_role("button", name="Acknowledge").click()
+    expect(notice).to_contain_text("acknowledged by You")
+    expect(page.locator(".head-tools .badge.asks")).to_have_count(0)
+    notice.get_by_role("button", name="Reply in their thread").click()
+    write(page, "@bob go on then, what is it in the end?", ".panel")
+    asked = scene["bob"].delivery()
+    while "in the end" not in json.dumps(asked):
+        asked = scene["bob"].delivery()
+    assert "error" not in scene["bob"].reply(asked, "It is forty-two.")
+    expect(page.locator(".panel article.message", has_text="It is forty-two.")).to_be_visible()
+
+
+def test_a_notice_to_one_person_is_acknowledged_by_that_person(visit: Visits, hub: HubProcess, scene) -> None:
     ben = visit(scene["group"], hub.person(scene["group"], "ben"))
     hub.append(
         scene["group"],
         "system.notify",
         {
-            "kind": "attention.loop",
+            "kind": "deploy",
             "priority": "high",
             "title": "It needs your decision.",
             "requires_ack": True,
@@ -226,8 +268,9 @@ def test_an_agent_is_added_with_commands_to_copy_and_its_tokens_are_issued_and_r
     token = card.locator(".fresh code").inner_text()
     assert hub.call("GET", "/v1/whoami", token=token)["principal"] == "zed"
     expect(card.locator(".tokens li")).to_have_count(2)
-    for _ in range(2):
-        card.get_by_role("button", name="Revoke").first.click()
+    card.get_by_role("button", name="Revoke").first.click()
+    expect(card.get_by_role("button", name="Revoke")).to_have_count(1)
+    card.get_by_role("button", name="Revoke").click()
     expect(card.locator(".tokens li")).to_contain_text("No live token")
     assert hub.call_status("GET", "/v1/whoami", token=token) == 401
 

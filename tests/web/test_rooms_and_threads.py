@@ -25,7 +25,8 @@ def room(hub: HubProcess) -> dict[str, Any]:
 
 
 def message(page, text: str, where: str = ".main"):
-    return page.locator(f"{where} article.message", has_text=text)
+    """A message that the hub has confirmed: one on its way cannot be answered, reacted to or deleted yet."""
+    return page.locator(f"{where} article.message[data-event]", has_text=text)
 
 
 def test_signing_in_takes_the_token_out_of_the_address_and_keeps_it_out(visit: Visits, room) -> None:

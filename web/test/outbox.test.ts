@@ -1,28 +1,41 @@
 // @vitest-environment happy-dom
 import { beforeEach, describe, expect, it } from "vitest";
 import { RpcError } from "../src/net/socket";
-import { drop, flush, KEY_WINDOW_MS, openOutbox, parcels, put, retry, type Parcel, type Post } from "../src/state/outbox";
+import { arrived, drop, flush, KEY_WINDOW_MS, openOutbox, parcels, put, retry, revise, settled, type Parcel, type Post } from "../src/state/outbox";
 import type { LedgerEvent } from "../src/types";
 
 let users = 0;
 const parcel = (id: string): Parcel => ({ client_id: id, group_id: "g", data: { text: id }, created: 0 });
-const landed = (id: string) => ({ id, data: { client_id: id } }) as unknown as LedgerEvent;
+const landed = (one: Parcel) => ({ id: `event-${one.client_id}`, data: { ...one.data, client_id: one.client_id } }) as unknown as LedgerEvent;
+const say = (text: string) => (data: Parcel["data"]) => ({ ...data, text });
 
 class Stub implements Post {
   sent: string[] = [];
+  online = true;
+  ready() {
+    return this.online;
+  }
   found: string[] = [];
   fail: Error | null = null;
   inLedger = new Set<string>();
   async append(one: Parcel) {
     if (this.fail) throw this.fail;
     this.sent.push(one.client_id);
-    return landed(one.client_id);
+    return landed(one);
   }
   async find(one: Parcel) {
     this.found.push(one.client_id);
-    return this.inLedger.has(one.client_id) ? landed(one.client_id) : null;
+    return this.inLedger.has(one.client_id) ? landed(one) : null;
   }
-  landed() {}
+  edits: [string, string][] = [];
+  complaints: string[] = [];
+  async revise(one: Parcel) {
+    if (this.fail) throw this.fail;
+    this.edits.push([one.landed!, one.revised!.text]);
+  }
+  unrevised(error: RpcError) {
+    this.complaints.push(error.message);
+  }
 }
 
 describe("the outbox", () => {
@@ -78,5 +91,88 @@ describe("the outbox", () => {
     expect(parcels.value[0]!.refused).toBeUndefined();
     drop("a");
     expect(parcels.value).toEqual([]);
+  });
+
+  it("rewrites what was never tried where it lies", async () => {
+    const post = new Stub();
+    put(parcel("a"));
+    post.online = false;
+    await flush(post);
+    expect(revise("a", "better", say("better"))).toBe(true);
+    post.online = true;
+    await flush(post);
+    expect(post.edits).toEqual([]);
+    expect(settled.value.at(-1)).toMatchObject({ client_id: "a", data: { text: "better" } });
+  });
+
+  it("sends what may have reached the hub as it was, and its new text as an edit", async () => {
+    const post = new Stub();
+    const append = post.append.bind(post);
+    let answer = () => {};
+    post.append = async (one) => {
+      await new Promise<void>((done) => (answer = done));
+      return append(one);
+    };
+    put(parcel("a"));
+    const flushed = flush(post);
+    await Promise.resolve();
+    expect(revise("a", "second", say("second"))).toBe(true);
+    expect(revise("a", "third", say("third"))).toBe(true);
+    expect(parcels.value).toMatchObject([{ data: { text: "a" }, revised: { text: "third" } }]);
+    answer();
+    await flushed;
+    expect(post.sent).toEqual(["a"]);
+    expect(post.edits).toEqual([["event-a", "third"]]);
+    expect(parcels.value).toEqual([]);
+  });
+
+  it("keeps an edit that is owed over a reload and an absence, and an edit of the edit follows it", async () => {
+    const post = new Stub();
+    put({ ...parcel("a"), tried: 1, landed: "event-a", revised: { text: "new", key: "k1" } });
+    post.fail = new RpcError("offline", "away");
+    await flush(post);
+    expect(parcels.value).toHaveLength(1);
+    post.fail = null;
+    post.revise = async (one) => {
+      post.edits.push([one.revised!.key, one.revised!.text]);
+      if (one.revised!.key === "k1") revise("a", "newer", say("newer"), "k2");
+    };
+    await flush(post);
+    expect(post.edits).toEqual([
+      ["k1", "new"],
+      ["k2", "newer"],
+    ]);
+    expect(post.sent).toEqual([]);
+    expect(parcels.value).toEqual([]);
+  });
+
+  it("edits in the ledger what landed and was not seen on the stream yet", async () => {
+    const post = new Stub();
+    put(parcel("a"));
+    await flush(post);
+    expect(revise("a", "after", say("after"))).toBe(true);
+    await flush(post);
+    expect(post.sent).toEqual(["a"]);
+    expect(post.edits).toEqual([["event-a", "after"]]);
+    arrived("a");
+    expect(revise("a", "too late", say("too late"))).toBe(false);
+  });
+
+  it("says so when the edit is refused, and the message stands", async () => {
+    const post = new Stub();
+    put({ ...parcel("a"), tried: 1, landed: "event-a", revised: { text: "new", key: "k" } });
+    post.fail = new RpcError("invalid_request", "the message was deleted");
+    await flush(post);
+    expect(post.complaints).toEqual(["the message was deleted"]);
+    expect(parcels.value).toEqual([]);
+  });
+
+  it("lets a refused message be mended and sent under its own key", async () => {
+    const post = new Stub();
+    put({ ...parcel("a"), tried: 1, refused: "too large" });
+    expect(revise("a", "shorter", say("shorter"))).toBe(true);
+    await flush(post, () => 2);
+    expect(post.sent).toEqual(["a"]);
+    expect(settled.value.at(-1)).toMatchObject({ data: { text: "shorter" } });
   });
 });

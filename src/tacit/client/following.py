@@ -69,11 +69,13 @@ class Following:
             try:
                 params = self._params(await self._hub.capabilities())
                 socket = await connect(self._hub.session(), self._hub.url, self._hub.token)
+                self._hub.looking.add(socket)
                 try:
                     async for event in self._from(socket, params):
                         attempt = 0
                         yield event
                 finally:
+                    self._hub.looking.drop(socket)
                     await socket.close()
             except Unavailable:
                 log.info("the hub is away", extra={"attempt": attempt})
@@ -84,6 +86,7 @@ class Following:
         self, socket: aiohttp.ClientWebSocketResponse, params: dict[str, Any]
     ) -> AsyncIterator[Event]:
         """Events of one connection, until it ends or the hub cuts it."""
+        await self._hub.looking.restate(socket)
         await socket.send_str(encode_call(1, "follow", params))
         async for answer in answers(socket):
             if "error" in answer:

@@ -21,6 +21,7 @@ from tacit.client.errors import LineLost, OutcomeUnknown
 from tacit.client.files import Files
 from tacit.client.following import Following
 from tacit.client.line import Line
+from tacit.client.looking import Looking
 from tacit.client.results import (
     Appended,
     Inbox,
@@ -59,6 +60,7 @@ class Hub:
         self._principal: str | None = None
         self._capabilities: dict[str, Any] | None = None
         self.skipped = 0
+        self.looking = Looking()
 
     async def __aenter__(self) -> Self:
         return self
@@ -269,6 +271,14 @@ class Hub:
     async def typing(self, group_id: str, conversation_id: str | None = None) -> None:
         """Signal that something is being written."""
         await self.call("typing", _given(group_id=group_id, conversation_id=conversation_id))
+
+    async def away(self, *, away: bool = True) -> None:
+        """Say that nobody looks at what this client follows, or that somebody does again; kept nowhere."""
+        await self.looking.turn(away=away)
+
+    async def presence(self, group_id: str) -> dict[str, list[str]]:
+        """Who follows a group now: `online`, or `away` while nobody looks at any of their connections."""
+        return await self.call("presence", {"group_id": group_id})
 
     # -- reading
 

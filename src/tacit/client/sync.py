@@ -138,6 +138,14 @@ class SyncHub:
         """Signal that something is being written."""
         self._wait(self._hub.typing(group_id, conversation_id))
 
+    def away(self, *, away: bool = True) -> None:
+        """Say that nobody looks at what this client follows, or that somebody does again."""
+        self._wait(self._hub.away(away=away))
+
+    def presence(self, group_id: str) -> dict[str, list[str]]:
+        """Who follows a group now: `online` or `away`."""
+        return self._wait(self._hub.presence(group_id))
+
     def events(self, group_id: str, **cursor: Any) -> Page:
         """One page of a ledger."""
         return self._wait(self._hub.events(group_id, **cursor))

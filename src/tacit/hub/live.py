@@ -7,22 +7,35 @@ never slows the writer.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.base.errors import Unavailable
-from tacit.ledger.principal import USER
+from tacit.hub.presence import Presence
+from tacit.ledger.principal import USER, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tacit.hub.metrics import Metrics
+    from tacit.hub.presence import Status
     from tacit.ledger.cursor import Selection
     from tacit.ledger.ports import Found
+
+SETTLES_SECONDS: Final = 0.3
+"""A page that is loaded again goes and comes: who comes back within this time was never gone."""
+MANY_STIRRED: Final = 20
+"""If more people than this come and go at once, followers are told to ask instead of told of each."""
 
 
 class Outlet(Protocol):
     """Where a follower's bytes go."""
+
+    @property
+    def is_away(self) -> bool:
+        """Has its person said that they look elsewhere?"""
+        ...
 
     @property
     def pending(self) -> int:
@@ -80,6 +93,10 @@ class Live:
         self._metrics = metrics
         self._max_pending = max_pending
         self._closed = False
+        self._presence = Presence()
+        self._stirred: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._told: dict[tuple[str, str], Status] = {}
+        self.settle_seconds = SETTLES_SECONDS
 
     def attach(self, follower: Follower, seq: int) -> bool:
         """Go live from `seq`; False when newer events were published meanwhile: read them first."""
@@ -90,12 +107,16 @@ class Live:
         follower.seq = seq
         self._followers[follower.group_id][follower] = None
         self._metrics.followers.inc()
+        self._presence.enter(follower.group_id, follower.principal, follower.outlet)
+        self._stir(follower.group_id, follower.principal)
         return True
 
     def detach(self, follower: Follower) -> None:
         """Stop following; safe to call twice."""
         if self._followers[follower.group_id].pop(follower, 0) is None:
             self._metrics.followers.dec()
+            self._presence.leave(follower.group_id, follower.principal, follower.outlet)
+            self._stir(follower.group_id, follower.principal)
 
     def publish(self, group_id: str, events: Sequence[Found]) -> None:
         """Hand events that just became durable to all followers of their group."""
@@ -138,9 +159,43 @@ class Live:
                 self.detach(follower)
                 follower.outlet.cut(follower.subscription, follower.seq, "stopping")
 
-    def present(self, group_id: str) -> list[str]:
-        """The principals that follow a group now."""
-        return sorted({follower.principal for follower in self._followers.get(group_id, {})})
+    # -- who is there
+
+    def present(self, group_id: str) -> dict[Status, list[str]]:
+        """The principals that follow a group now, by how they are."""
+        return self._presence.present(group_id)
+
+    def looked(self, followers: Iterable[Follower]) -> None:
+        """Somebody looks at the connection of these again, or looks elsewhere."""
+        for follower in followers:
+            self._stir(follower.group_id, follower.principal)
+
+    def _stir(self, group_id: str, principal: str) -> None:
+        """Tell how a person is by now, once it has settled; agents say it themselves (`presence`)."""
+        kind = kind_of(principal)
+        if self._closed or kind is None or not kind.is_human:
+            return
+        if not self._stirred:
+            asyncio.get_running_loop().call_later(self.settle_seconds, self.settled)
+        self._stirred[group_id][principal] = None
+
+    def settled(self) -> None:
+        """Tell what has changed since it was last told."""
+        stirred, self._stirred = self._stirred, defaultdict(dict)
+        for group_id, principals in stirred.items():
+            changed = [one for one in principals if self._has_changed(group_id, one)]
+            if len(changed) > MANY_STIRRED:
+                self._tell(group_id, "presence", {"group_id": group_id}, "", None)
+                continue
+            for one in changed:
+                self.presence(group_id, one, self._presence.status(group_id, one))
+
+    def _has_changed(self, group_id: str, principal: str) -> bool:
+        now = self._presence.status(group_id, principal)
+        before = self._told.pop((group_id, principal), "offline")
+        if now != "offline":
+            self._told[group_id, principal] = now
+        return now != before
 
     def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
         """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
@@ -150,7 +205,7 @@ class Live:
         self._tell(group_id, "typing", said, by, parties)
 
     def presence(self, group_id: str, actor_id: str, status: str) -> None:
-        """Tell the followers of a group that an agent came, went, or has something to do."""
+        """Tell the followers of a group that somebody came, went, looks elsewhere, or has something to do."""
         said = {"group_id": group_id, "actor_id": actor_id, "status": status}
         self._tell(group_id, "presence", said, actor_id, None)
 

@@ -175,6 +175,12 @@ class Typing(msgspec.Struct, frozen=True, kw_only=True):
     conversation_id: Annotated[str, Meta(max_length=128)] | None = None
 
 
+class Away(msgspec.Struct, frozen=True, kw_only=True):
+    """Whoever sits at this connection looks elsewhere, or is back."""
+
+    away: bool
+
+
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is not sent yet."""
 

@@ -134,9 +134,9 @@ async def list_traces(hub: Hub, credential: Credential, request: requests.Traces
 
 
 async def show_presence(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
-    """Who follows the group now."""
+    """Who follows the group now: `online`, or `away` when nobody looks at any of their connections."""
     await group_of(hub, credential, request.group_id)
-    return {"online": hub.live.present(request.group_id)}
+    return hub.live.present(request.group_id)
 
 
 async def find_rows(hub: Hub, credential: Credential, request: requests.Search) -> object:

@@ -121,6 +121,10 @@ async def test_an_exchange_without_progress_stops_within_the_limit_and_a_person_
     assert last in notices[0]["data"]["context"]["last_event_ids"]
     # The message that went too far obliges nobody any more.
     assert await stage.delivered(last, policy="must_respond") == []
+    shown = await stage.ok("GET", f"/v1/groups/{stage.group_id}/events/{last}/decisions")
+    assert [one["state"] for one in shown["decisions"]] == ["stopped"]
+    assert "owes" not in shown["sentence"]
+    assert "were stopped here" in shown["decisions"][0]["sentence"]
     # A person's word opens it again.
     again = await stage.tell(
         "Go on, both of you. What is the answer?", to=["ann", "ben"], reply_to=said["id"]

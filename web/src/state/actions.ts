@@ -72,6 +72,13 @@ export async function showEvent(groupId: string, eventId: string): Promise<void>
   showRow(await call<{ event: Row["event"]; parties?: string[] }>("event", { group_id: groupId, event_id: eventId }));
 }
 
+/** Open the thread in which a message stands, of which only the id is known. */
+export async function openThreadOf(groupId: string, eventId: string): Promise<void> {
+  const { event } = await call<{ event: Row["event"] }>("event", { group_id: groupId, event_id: eventId });
+  const found = await call<{ rows: Row[] }>("timeline", { group_id: groupId, after_seq: event.seq - 1, limit: 1 });
+  panel.value = { kind: "thread", root: found.rows.find((row) => row.event.id === eventId)?.root ?? eventId };
+}
+
 export function openThread(row: Row): void {
   panel.value = { kind: "thread", root: row.root ?? row.event.id };
 }

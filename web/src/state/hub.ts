@@ -3,6 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Group, LedgerEvent } from "../types";
 import { Line, type LineState, RpcError, type Who } from "../net/socket";
+import { away, watch } from "./looking";
 import { flush, openOutbox, put, type Parcel, type Post } from "./outbox";
 import { Room } from "./room";
 import { go, route } from "./router";
@@ -61,6 +62,7 @@ export function hurry(): void {
 }
 
 const post: Post = {
+  ready: () => lineState.peek() === "online",
   append: (parcel: Parcel) =>
     call<LedgerEvent>("append", { group_id: parcel.group_id, kind: "chat.message", data: { ...parcel.data, client_id: parcel.client_id } }),
   async find(parcel: Parcel) {
@@ -78,7 +80,9 @@ const post: Post = {
       cursor = { since_seq: page.next_cursor };
     }
   },
-  landed: () => undefined,
+  revise: (parcel: Parcel) =>
+    call("edit", { group_id: parcel.group_id, event_id: parcel.landed, text: parcel.revised!.text, client_id: parcel.revised!.key }),
+  unrevised: complain,
 };
 
 export function send(groupId: string, data: Record<string, any>): string {
@@ -126,6 +130,8 @@ async function opened(who: Who): Promise<void> {
   me.value = who.principal;
   boundTo.value = who.group_id;
   openOutbox(who.principal);
+  // Before following: a page that nobody looks at makes nobody online.
+  if (away.peek()) notify("away", { away: true });
   for (const one of rooms.peek()) one.subscription = null;
   try {
     await refreshGroups();
@@ -158,7 +164,7 @@ function noticed(method: string, params: any): void {
     const where = params.conversation_id === "main" ? null : params.conversation_id;
     roomOf(params.group_id)?.signalled(params.by, where);
   } else if (method === "presence") {
-    roomOf(params.group_id)?.stirred();
+    roomOf(params.group_id)?.stirred(params.actor_id, params.status);
   } else if (method === "ephemeral") {
     roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
   }
@@ -176,6 +182,7 @@ export function start(): void {
     onNotice: noticed,
   });
   line.open();
+  watch();
   window.addEventListener("online", () => line?.hurry());
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") line?.probe();
@@ -189,6 +196,10 @@ export function start(): void {
   }, 15_000);
 }
 
+effect(() => {
+  notify("away", { away: away.value });
+  void room.peek()?.refreshPresence();
+});
 effect(() => {
   const unread = totalUnread.value;
   const title = room.value?.group.value.title;

@@ -4,6 +4,9 @@
  *
  * The hub remembers a key for five minutes. A message that was tried and is older than that is looked for in the
  * ledger before it is tried again.
+ *
+ * A message may be edited on its way. What was never tried is rewritten where it lies; what may have reached the hub
+ * goes out as it was, and its new text follows as an edit once the message has an id: never as a second message.
  */
 
 import { signal } from "@preact/signals";
@@ -19,18 +22,29 @@ export interface Parcel {
   /** When it first went out; the hub may have it. */
   tried?: number;
   refused?: string;
+  /** The text that it shall have by now, and the key of the edit that says so. */
+  revised?: { text: string; key: string };
+  /** The event that it became while its edit is still owed. */
+  landed?: string;
 }
 
 export interface Post {
+  /** Is there a line? Without one nothing is tried, and what was never tried may still be rewritten. */
+  ready: () => boolean;
   append: (parcel: Parcel) => Promise<LedgerEvent>;
   /** Look for a message that may have landed unseen. */
   find: (parcel: Parcel) => Promise<LedgerEvent | null>;
-  landed: (event: LedgerEvent) => void;
+  /** Say in the ledger what the message became meanwhile. */
+  revise: (parcel: Parcel) => Promise<unknown>;
+  /** The message stands, but its edit was refused. */
+  unrevised: (error: RpcError) => void;
 }
 
 export const KEY_WINDOW_MS = 240_000;
 
 export const parcels = signal<Parcel[]>([]);
+/** What has landed and was not seen on the stream yet: shown until it is; each knows the event that it became. */
+export const settled = signal<Parcel[]>([]);
 let owner = "";
 
 const read = (): Parcel[] => load<Parcel[]>(`outbox.${owner}`, []);
@@ -63,6 +77,36 @@ export function retry(clientId: string): void {
   change((all) => all.map((one) => (one.client_id === clientId ? { ...one, refused: undefined } : one)));
 }
 
+/** The stream has shown a message: it stands in its history now. */
+export function arrived(clientId: unknown): void {
+  if (settled.peek().some((one) => one.client_id === clientId)) settled.value = settled.peek().filter((one) => one.client_id !== clientId);
+}
+
+/** What a message shall say, its edit on the way included. */
+export function wanted(parcel: Parcel): string {
+  return parcel.revised?.text ?? String(parcel.data.text);
+}
+
+/**
+ * Give a message that is on its way another text. `rewritten` makes its data anew if the hub cannot have it yet.
+ * False when it is not here any more: then the ledger has it, and it is edited there.
+ */
+export function revise(clientId: string, text: string, rewritten: (data: Parcel["data"]) => Parcel["data"], key: string = crypto.randomUUID()): boolean {
+  let taken = false;
+  change((all) =>
+    all.map((one) => {
+      if (one.client_id !== clientId) return one;
+      taken = true;
+      const unknown = one.landed === undefined && (one.tried === undefined || one.refused !== undefined);
+      return unknown ? { ...one, data: rewritten(one.data), refused: undefined } : { ...one, revised: { text, key } };
+    }),
+  );
+  const known = taken ? undefined : settled.peek().find((one) => one.client_id === clientId);
+  if (known === undefined) return taken;
+  put({ ...known, revised: { text, key } });
+  return true;
+}
+
 let running = false;
 let again = false;
 
@@ -92,13 +136,16 @@ async function exclusively(work: () => Promise<void>): Promise<void> {
 async function empty(post: Post, now: () => number): Promise<void> {
   for (;;) {
     const parcel = read().find((one) => one.refused === undefined);
-    if (parcel === undefined) return;
+    if (parcel === undefined || !post.ready()) return;
+    if (parcel.landed !== undefined) {
+      if (await isRevised(post, parcel)) continue;
+      return;
+    }
     try {
       const known = parcel.tried !== undefined && now() - parcel.tried > KEY_WINDOW_MS ? await post.find(parcel) : null;
       if (known === null && parcel.tried === undefined) mark(parcel.client_id, { tried: now() });
       const event = known ?? (await post.append(parcel));
-      drop(parcel.client_id);
-      post.landed(event);
+      settle(parcel, event);
     } catch (error) {
       if (error instanceof RpcError && !error.isTransient) {
         mark(parcel.client_id, { refused: error.message });
@@ -107,6 +154,29 @@ async function empty(post: Post, now: () => number): Promise<void> {
       return;
     }
   }
+}
+
+/** The message is in the ledger. If it shall say something else by now, its edit is still owed. */
+function settle(parcel: Parcel, event: LedgerEvent): void {
+  const now = read().find((one) => one.client_id === parcel.client_id);
+  if (now !== undefined && wanted(now) !== String(event.data.text ?? "")) {
+    return mark(parcel.client_id, { landed: event.id, revised: now.revised ?? { text: wanted(now), key: crypto.randomUUID() } });
+  }
+  settled.value = [...settled.peek().slice(-20), { ...(now ?? parcel), landed: event.id }];
+  drop(parcel.client_id);
+}
+
+/** False when the hub is away: try later. */
+async function isRevised(post: Post, parcel: Parcel): Promise<boolean> {
+  try {
+    await post.revise(parcel);
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.isTransient) return false;
+    post.unrevised(error);
+  }
+  // Edited once more meanwhile: that edit follows under a key of its own.
+  change((all) => all.filter((one) => one.client_id !== parcel.client_id || one.revised?.key !== parcel.revised?.key));
+  return true;
 }
 
 function mark(clientId: string, what: Partial<Parcel>): void {

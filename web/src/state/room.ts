@@ -8,6 +8,7 @@ import { computed, signal } from "@preact/signals";
 import type { Conversation, Group, Inbox, LedgerEvent } from "../types";
 import type { Line } from "../net/socket";
 import { placeKey, sameParties, type Place } from "./fold";
+import { arrived } from "./outbox";
 import { load, onSaved, save } from "./storage";
 import { Timeline } from "./timeline";
 import { Attention } from "./attention";
@@ -37,7 +38,8 @@ export class Room {
   readonly conversations = signal<Conversation[]>([]);
   readonly typing = signal<Typist[]>([]);
   readonly whispers = signal<Whisper[]>([]);
-  readonly online = signal<ReadonlySet<string>>(new Set());
+  /** Those who are connected; whoever is not here is offline. */
+  readonly presence = signal<ReadonlyMap<string, "online" | "away">>(new Map());
   readonly attention: Attention;
   /** The last position that the stream has shown. */
   seen: number;
@@ -121,6 +123,7 @@ export class Room {
     this.attention.take(event);
     const data = event.data;
     if (event.kind === "chat.message") {
+      if (event.by === this.me) arrived(data.client_id);
       this.typing.value = this.typing.peek().filter((one) => one.by !== event.by);
       if (parties !== undefined) this.conversed(event, parties);
       if (event.by !== this.me) this.recount();
@@ -212,14 +215,28 @@ export class Room {
   }
 
   async refreshPresence(): Promise<void> {
-    const found = await this.line.call<{ online: string[] }>("presence", { group_id: this.id }).catch(() => null);
-    if (found !== null) this.online.value = new Set(found.online);
+    const found = await this.line.call<{ online: string[]; away: string[] }>("presence", { group_id: this.id }).catch(() => null);
+    if (found === null) return;
+    this.presence.value = new Map([
+      ...found.online.map((one) => [one, "online"] as const),
+      ...found.away.map((one) => [one, "away"] as const),
+    ]);
   }
 
-  /** Somebody came, went, or became busy. */
-  stirred(): void {
-    this.attention.recountAgents();
-    void this.refreshPresence();
+  private asking = 0;
+
+  /** Somebody came, went, turned away or became busy; without a name, many did. */
+  stirred(who: string | undefined, status: string): void {
+    if (who === undefined || this.isAgent(who)) {
+      this.attention.recountAgents();
+      clearTimeout(this.asking);
+      this.asking = window.setTimeout(() => void this.refreshPresence(), 100 + 400 * Math.random());
+      return;
+    }
+    const next = new Map(this.presence.peek());
+    if (status === "online" || status === "away") next.set(who, status);
+    else next.delete(who);
+    this.presence.value = next;
   }
 
   /** A message that the ledger does not keep: it is shown until the room is left (C2A-217). */

@@ -29,7 +29,19 @@ export function selectAndReveal(id: string): void {
   revealed.value++;
 }
 
-export const editing = signal<string | null>(null);
+/**
+ * The message that is being edited: its key and where. The key outlives the way from the outbox into the history, and
+ * so does what was typed: whoever types while the message lands types on.
+ */
+export const editing = signal<{ key: string; where: string } | null>(null);
+export const typed = { text: "", from: 0, to: 0 };
+export function beginEditing(key: string, where: string, text: string): void {
+  Object.assign(typed, { text, from: text.length, to: text.length });
+  editing.value = { key, where };
+}
+export function isEditing(key: string, where: string): boolean {
+  return editing.value?.key === key && editing.value.where === where;
+}
 export const picking = signal<string | null>(null);
 export const replying = signal<Row | null>(null);
 

@@ -44,7 +44,7 @@ export function stateOf(room: Room, principal: string): "online" | "busy" | "awa
       return /away|paused/.test(known.status) ? "away" : "online";
     }
   }
-  return room.online.value.has(principal) ? "online" : "off";
+  return room.presence.value.get(principal) ?? "off";
 }
 
 export function Name({ room, principal }: { room: Room; principal: string }): VNode {

@@ -3,17 +3,19 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { upload, type Uploaded } from "../net/blobs";
-import { placeKey, textOf, type Place } from "../state/fold";
+import { placeKey, type Place } from "../state/fold";
 import { complain, me, notify, send } from "../state/hub";
+import { recipients } from "../state/names";
+import { underway } from "../state/outgoing";
 import type { Room } from "../state/room";
 import { token } from "../state/session";
 import { load, onSaved, save } from "../state/storage";
-import { editing, selectAndReveal, wasSent } from "../state/ui";
-import { completed, completions, mentioned, typedAt, type Mentionable } from "../text/mentions";
+import { selectAndReveal, wasSent } from "../state/ui";
+import { completed, completions, typedAt, type Mentionable } from "../text/mentions";
 import { sized } from "../text/time";
 import type { Preview } from "../types";
+import { currentText, editParcel, editRow } from "./editor";
 import { Icon } from "./icons";
-import { namesOf } from "./message";
 
 interface Carried {
   id: number;
@@ -49,23 +51,6 @@ export function mentionables(room: Room): Mentionable[] {
     ...roles.map((one) => ({ name: one, label: `${actors.filter((actor) => actor.roles.includes(one)).length} agents with this role`, kind: "role" as const })),
     { name: "all", label: "Everyone here", kind: "everyone" as const },
   ];
-}
-
-/** The recipients that a text names, as the ledger knows them. */
-function recipients(room: Room, text: string): string[] {
-  const { actors, people } = room.group.peek();
-  const found = mentioned(text, namesOf(room)).map((name) => name.toLowerCase());
-  const out = new Set<string>();
-  for (const name of found) {
-    if (name === "all" || name === "everyone" || name === "here") return ["@all"];
-    const actor = actors.find((one) => one.actor_id.toLowerCase() === name);
-    const person = people.find((one) => one.principal.toLowerCase() === name || one.principal.toLowerCase() === `usr:${name}`);
-    if (actor) out.add(actor.actor_id);
-    else if (person) out.add(person.principal);
-    else if (name === "user") out.add("user");
-    else for (const one of actors) if (one.roles.includes(name)) out.add(one.actor_id);
-  }
-  return [...out];
 }
 
 /** The `data` of the message as it would be sent. */
@@ -217,12 +202,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
       event.preventDefault();
       submit();
     } else if (event.key === "ArrowUp" && draft.text === "") {
-      const own = room.timeline(place).rows.peek().findLast((row) => row.event.by === me.peek() && !row.deleted && row.event.kind === "chat.message");
-      if (own !== undefined && textOf(own) !== "") {
-        event.preventDefault();
-        selectAndReveal(own.event.id);
-        editing.value = own.event.id;
-      }
+      if (editNewest(room, place)) event.preventDefault();
     } else if (event.key === "Escape") {
       area.current?.blur();
     }
@@ -347,6 +327,22 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
       </p>
     </form>
   );
+}
+
+/** Open one's newest message here for editing; it may be on its way still. */
+function editNewest(room: Room, place: Place): boolean {
+  const rows = room.timeline(place).rows.peek();
+  const where = placeKey(place);
+  const waiting = underway(rows, place).at(-1);
+  if (waiting !== undefined) {
+    editParcel(waiting, where);
+    return true;
+  }
+  const own = rows.findLast((row) => row.event.by === me.peek() && !row.deleted && row.event.kind === "chat.message" && !row.event.data.clowl);
+  if (own === undefined || currentText(own) === "") return false;
+  selectAndReveal(own.event.id);
+  editRow(own, where);
+  return true;
 }
 
 /** What the hub calls the conversation that one types in. */

@@ -146,11 +146,15 @@ function AgentDialog({ room: here }: { room: Room }): VNode {
           <input name="name" required maxLength={64} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" placeholder="ada" autocomplete="off" />
         </label>
         <label>
-          Title <span class="soft">optional</span>
+          <span>
+            Title <span class="soft">optional</span>
+          </span>
           <input name="title" maxLength={200} placeholder="Ada, reviewer" autocomplete="off" />
         </label>
         <label>
-          Roles it can be called by <span class="soft">optional</span>
+          <span>
+            Roles it can be called by <span class="soft">optional</span>
+          </span>
           <input name="roles" maxLength={200} placeholder="backend, review" autocomplete="off" />
         </label>
         <label class="check">
@@ -253,7 +257,9 @@ function PersonDialog({ room: here }: { room: Room }): VNode {
             <input name="name" required maxLength={60} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" placeholder="ben" autocomplete="off" />
           </label>
           <label>
-            Full name <span class="soft">optional</span>
+            <span>
+              Full name <span class="soft">optional</span>
+            </span>
             <input name="title" maxLength={200} placeholder="Ben Okafor" autocomplete="off" />
           </label>
           <div class="actions">
@@ -292,7 +298,9 @@ function RelayDialog({ row }: { row: Row }): VNode {
             </select>
           </label>
           <label>
-            A word before it <span class="soft">optional</span>
+            <span>
+              A word before it <span class="soft">optional</span>
+            </span>
             <input name="note" maxLength={400} autocomplete="off" />
           </label>
           <div class="actions">

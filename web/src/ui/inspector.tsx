@@ -89,7 +89,11 @@ function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: 
       <header>
         <Avatar room={room} principal={one.agent} size={20} />
         <b>{room.nameOf(one.agent)}</b>
-        <span class={`policy ${one.policy}`}>{POLICIES[one.policy] ?? one.policy}</span>
+        {state === "stopped" ? (
+          <span class="policy must_not_respond">need not answer</span>
+        ) : (
+          <span class={`policy ${one.policy}`}>{POLICIES[one.policy] ?? one.policy}</span>
+        )}
         <span class="state">{state.replaceAll("_", " ")}</span>
       </header>
       {one.sentence && <p>{one.sentence}</p>}

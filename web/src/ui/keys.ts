@@ -1,11 +1,12 @@
 /** The keyboard: every part of the room can be reached and used without a pointer. */
 
 import { acknowledge, openThread } from "../state/actions";
-import { type Place } from "../state/fold";
+import { placeKey, type Place } from "../state/fold";
 import { me, room, rooms } from "../state/hub";
 import { go, route } from "../state/router";
-import { closeTop, editing, help, palette, panel, picking, selectAndReveal, selected } from "../state/ui";
+import { closeTop, help, palette, panel, picking, selectAndReveal, selected } from "../state/ui";
 import type { Row } from "../types";
+import { editRow } from "./editor";
 
 export const KEYS: [string, string][] = [
   ["Ctrl K", "jump to a room, a person, a view"],
@@ -78,7 +79,7 @@ function onMessage(key: string): boolean {
       return true;
     case "e":
       if (row.event.by !== me.peek() || row.event.data.clowl) return false;
-      editing.value = row.event.id;
+      editRow(row, placeKey(found!.place));
       return true;
     case "i":
       panel.value = { kind: "inspector", row };

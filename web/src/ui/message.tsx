@@ -1,19 +1,20 @@
 /** One row of a history: a message with all that hangs on it, or a line about the group. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
-import { acknowledge, edit, openThread, react, remove, showEvent } from "../state/actions";
+import { acknowledge, openThread, openThreadOf, react, remove, showEvent } from "../state/actions";
 import { complain, isOwner, me, rooms, say } from "../state/hub";
-import { textOf } from "../state/fold";
+import { namesOf } from "../state/names";
 import type { Room } from "../state/room";
 import { address } from "../state/router";
 import { signalOf, SIGNALS } from "../state/signals";
-import { editing, panel, picking, relaying, selected } from "../state/ui";
+import { isEditing, panel, picking, relaying, selected } from "../state/ui";
 import { Prose } from "../text/markdown";
 import { clockOf, dayKey, dayOf, fullOf } from "../text/time";
 import type { LedgerEvent, Row } from "../types";
 import { Attachments } from "./attachments";
 import { Avatar, kindOf, Name } from "./avatar";
+import { currentText, editRow, Editor, keyOf } from "./editor";
 import { Icon, type IconName } from "./icons";
 import { Strip } from "./strip";
 
@@ -21,6 +22,8 @@ const TOGETHER_MS = 5 * 60_000;
 
 export interface Setting {
   room: Room;
+  /** The place that shows it. */
+  where: string;
   /** In a thread the quoted parent is not repeated. */
   inThread?: boolean;
 }
@@ -32,21 +35,7 @@ function continues(row: Row, previous: Row | undefined): boolean {
   return Date.parse(row.event.ts) - Date.parse(previous.event.ts) < TOGETHER_MS;
 }
 
-export function namesOf(room: Room): ReadonlySet<string> {
-  const found = new Set<string>(["all", "everyone", "peers", "foreman", "user", "here"]);
-  const { actors, people } = room.group.value;
-  for (const actor of actors) {
-    found.add(actor.actor_id.toLowerCase());
-    for (const role of actor.roles) found.add(role.toLowerCase());
-  }
-  for (const person of people) {
-    found.add(person.principal.toLowerCase());
-    found.add(person.principal.replace(/^usr:/, "").toLowerCase());
-  }
-  return found;
-}
-
-export function RowView({ row, previous, room, inThread }: Setting & { row: Row; previous: Row | undefined }): VNode {
+export function RowView({ row, previous, room, where, inThread }: Setting & { row: Row; previous: Row | undefined }): VNode {
   const newDay = previous === undefined || dayKey(previous.event.ts) !== dayKey(row.event.ts);
   const cursor = room.cursor.value;
   const firstUnread = lineAt(room, row, previous, cursor);
@@ -63,7 +52,7 @@ export function RowView({ row, previous, room, inThread }: Setting & { row: Row;
         </div>
       )}
       {row.event.kind === "chat.message" ? (
-        <Message row={row} room={room} inThread={inThread} joined={!newDay && continues(row, previous)} />
+        <Message row={row} room={room} where={where} inThread={inThread} joined={!newDay && continues(row, previous)} />
       ) : (
         <Line event={row.event} row={row} room={room} />
       )}
@@ -102,13 +91,14 @@ function Line({ event, row, room }: { event: LedgerEvent; row: Row; room: Room }
 function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room }): VNode {
   const { title, message, priority, kind } = event.data;
   const open = row.owing?.includes(me.value);
+  const isLoop = kind === "attention.loop";
   return (
-    <article class={`notice ${priority ?? "normal"}${/loop/.test(kind) ? " loop" : ""}`} data-kind={kind}>
+    <article class={`notice ${priority ?? "normal"}${isLoop ? " loop" : ""}`} data-kind={kind}>
       <Icon name="bell" size={16} />
       <div>
         <strong>{title ?? String(kind).replaceAll("_", " ")}</strong> {message}
         <time title={fullOf(event.ts)}>{clockOf(event.ts)}</time>
-        {event.data.related_event_id && <Related event={event} />}
+        {event.data.related_event_id && <Related event={event} isLoop={isLoop} />}
         {(row.acknowledged?.length ?? 0) > 0 && (
           <span class="soft"> · acknowledged by {row.acknowledged!.map((one) => room.nameOf(one)).join(", ")}</span>
         )}
@@ -122,31 +112,44 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
   );
 }
 
-/** The message that a notice is about, one click away. */
-function Related({ event }: { event: LedgerEvent }): VNode {
-  const open = () => showEvent(event.group_id, event.data.related_event_id).catch(complain);
+/** The message that a notice is about, one click away; a word of a person there sets stopped agents free again. */
+function Related({ event, isLoop }: { event: LedgerEvent; isLoop: boolean }): VNode {
+  const about = event.data.related_event_id;
+  const open = () => showEvent(event.group_id, about).catch(complain);
+  const join = () => openThreadOf(event.group_id, about).catch(complain);
   return (
-    <button type="button" class="link" onClick={() => void open()}>
-      Show the message
-    </button>
+    <p class="related">
+      <button type="button" class="link" onClick={() => void open()}>
+        Show the message
+      </button>
+      {isLoop && (
+        <>
+          <button type="button" class="link" onClick={() => void join()}>
+            Reply in their thread
+          </button>
+          <span class="soft">They stay quiet there until a person says something.</span>
+        </>
+      )}
+    </p>
   );
 }
 
-function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: boolean }): VNode {
+function Message({ row, room, where, inThread, joined }: Setting & { row: Row; joined: boolean }): VNode {
   const { event } = row;
   const here = useRef<HTMLElement>(null);
   const isSelected = selected.value === event.id;
-  const isEditing = editing.value === event.id;
+  const key = keyOf(row);
+  const open = isEditing(key, where);
   const mine = event.by === me.value;
   const data = event.data;
   const kind = kindOf(event.by);
   useLayoutEffect(() => {
-    if (isSelected && !isEditing && document.activeElement !== here.current && !here.current?.contains(document.activeElement)) {
+    if (isSelected && !open && document.activeElement !== here.current && !here.current?.contains(document.activeElement)) {
       const active = document.activeElement;
       const typing = active instanceof HTMLTextAreaElement || active instanceof HTMLInputElement;
       if (!typing) here.current?.focus({ preventScroll: true });
     }
-  }, [isSelected, isEditing]);
+  }, [isSelected, open]);
   const classes = ["message", kind, joined && "joined", isSelected && "selected", data.priority === "attention" && "asks", mine && "mine"];
   return (
     <article
@@ -175,11 +178,11 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
         {data.src_group_id && <Source event={event} />}
         {row.deleted ? (
           <p class="deleted">This message was deleted.</p>
-        ) : isEditing ? (
-          <Editor row={row} />
+        ) : open ? (
+          <Editor room={room} name={key} row={row} />
         ) : (
           <>
-            <Prose text={textOf(row)} format={data.format ?? (kind === "agent" ? "markdown" : undefined)} names={namesOf(room)} me={me.value} />
+            <Prose text={currentText(row)} format={data.format ?? (kind === "agent" ? "markdown" : undefined)} names={namesOf(room)} me={me.value} />
             {row.edit && (
               <span class="edited" title={`Edited ${fullOf(row.edit.ts)}`}>
                 edited
@@ -199,7 +202,7 @@ function Message({ row, room, inThread, joined }: Setting & { row: Row; joined: 
           </button>
         )}
       </div>
-      {!isEditing && !row.deleted && <Tools row={row} mine={mine} inThread={inThread} />}
+      {!open && !row.deleted && <Tools row={row} mine={mine} where={where} inThread={inThread} />}
     </article>
   );
 }
@@ -321,61 +324,7 @@ function Acks({ row, room }: { row: Row; room: Room }): VNode {
   );
 }
 
-function Editor({ row }: { row: Row }): VNode {
-  const area = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(textOf(row));
-  useEffect(() => {
-    const element = area.current!;
-    element.focus();
-    element.setSelectionRange(text.length, text.length);
-  }, []);
-  useLayoutEffect(() => {
-    area.current!.style.height = "auto";
-    area.current!.style.height = `${area.current!.scrollHeight + 2}px`;
-  }, [text]);
-  const done = async () => {
-    if (text.trim() === "" || text === textOf(row) || (await edit(row, text))) {
-      editing.value = null;
-      selected.value = row.event.id;
-    }
-  };
-  return (
-    <form
-      class="editor"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void done();
-      }}
-    >
-      <textarea
-        ref={area}
-        value={text}
-        aria-label="Edit message"
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.shiftKey) {
-            event.preventDefault();
-            void done();
-          } else if (event.key === "Escape") {
-            event.stopPropagation();
-            editing.value = null;
-          }
-        }}
-      />
-      <div class="editor-actions">
-        <span class="soft">Enter saves, Esc leaves it as it was</span>
-        <button type="button" class="quiet small" onClick={() => (editing.value = null)}>
-          Cancel
-        </button>
-        <button type="submit" class="primary small">
-          Save
-        </button>
-      </div>
-    </form>
-  );
-}
-
-function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: boolean }): VNode {
+function Tools({ row, mine, where, inThread }: { row: Row; mine: boolean; where: string; inThread?: boolean }): VNode {
   const isPicking = picking.value === row.event.id;
   const [more, setMore] = useState(false);
   const [up, setUp] = useState(false);
@@ -403,7 +352,7 @@ function Tools({ row, mine, inThread }: { row: Row; mine: boolean; inThread?: bo
       {more && (
         <div class="menu" role="menu" onKeyDown={menuKeys} ref={focusFirst} onFocusOut={(event) => leaving(event, () => setMore(false))}>
           {mine && !row.event.data.clowl && (
-            <MenuItem icon="edit" label="Edit" act={() => (editing.value = row.event.id)} />
+            <MenuItem icon="edit" label="Edit" act={() => editRow(row, where)} />
           )}
           <MenuItem icon="forward" label="Relay to another room" act={() => (relaying.value = row)} />
           <MenuItem icon="link" label="Copy link" act={copyLink} />

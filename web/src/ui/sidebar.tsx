@@ -143,7 +143,7 @@ function Members({ here }: { here: Room }): VNode {
     const owes = here.attention.agents.value.find((one) => one.actor_id === principal)?.owes?.length ?? 0;
     return (
       <li key={principal}>
-        <button type="button" class="entry" onClick={() => talkTo(here, principal)} title={`Write to ${here.nameOf(principal)} in private`}>
+        <button type="button" class="entry" onClick={() => talkTo(here, principal)} title={`${here.nameOf(principal)} is ${STATES[state]} · write in private`}>
           <Avatar room={here} principal={principal} size={20} />
           <span class="entry-name">{here.nameOf(principal)}</span>
           {note && <span class="note">{note}</span>}
@@ -179,7 +179,10 @@ function Members({ here }: { here: Room }): VNode {
               </button>
             )}
           </h2>
-          <ul>{humans.map((one) => entry(one, null))}</ul>
+          <ul>
+            {humans.map((one) => entry(one, null))}
+            {humans.length === 0 && <li class="nobody">Nobody else yet</li>}
+          </ul>
         </section>
       )}
     </>

@@ -23,6 +23,7 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   acknowledged: { one: "acknowledged", many: "acknowledged", tone: "done" },
   declined: { one: "declined", many: "declined", tone: "still" },
   cancelled: { one: "was called off", many: "were called off", tone: "still" },
+  stopped: { one: "was stopped here", many: "were stopped here", tone: "still" },
   expired: { one: "did not answer in time", many: "did not answer in time", tone: "bad" },
   failed: { one: "failed", many: "failed", tone: "bad" },
   not_connected: { one: "owes a reply, but is not connected", many: "owe a reply, but are not connected", tone: "owes" },
@@ -30,7 +31,7 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   offered: { one: "may take it", many: "may take it", tone: "still" },
   receipt: { one: "receipt", many: "receipt", tone: "still" },
 };
-const SETTLED = new Set(["answered", "claimed", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled"]);
+const SETTLED = new Set(["answered", "claimed", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled", "stopped"]);
 /** What an agent that was merely allowed to answer does in silence is not worth a word. */
 const UNSAID = new Set(["declined", "expired", "cancelled", "silent"]);
 
@@ -109,7 +110,7 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
             </span>
           </span>
         ))}
-        {quiet > 0 && <span class="mark none">{marks.length === 0 ? (quiet === 1 ? "the agent stays quiet" : `all ${quiet} agents stay quiet`) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
+        {quiet > 0 && <span class="mark none">{marks.length === 0 ? everyone(quiet) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
       </button>
       {moving.map((one) => (
         <div class="progress" key={one.agent}>
@@ -123,6 +124,10 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
       ))}
     </div>
   );
+}
+
+function everyone(quiet: number): string {
+  return quiet === 1 ? "the other agent stays quiet" : quiet === 2 ? "both agents stay quiet" : `all ${quiet} agents stay quiet`;
 }
 
 function listed(agents: string[], room: Room): string {

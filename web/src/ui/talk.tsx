@@ -5,31 +5,25 @@ import type { VNode } from "preact";
 import { markRead } from "../state/actions";
 import { placeKey, type Place } from "../state/fold";
 import { me, resend } from "../state/hub";
-import { drop, parcels, retry, type Parcel } from "../state/outbox";
+import { namesOf } from "../state/names";
+import { drop, retry, wanted } from "../state/outbox";
+import { underway } from "../state/outgoing";
 import type { Room } from "../state/room";
 import type { Timeline } from "../state/timeline";
+import { isEditing } from "../state/ui";
 import { Prose } from "../text/markdown";
 import type { Row } from "../types";
 import { Avatar, Name } from "./avatar";
 import { Composer, conversationOf } from "./composer";
+import { editParcel, Editor } from "./editor";
 import { History } from "./history";
 import { Icon } from "./icons";
-import { markOpened, namesOf, RowView } from "./message";
-
-function isHere(parcel: Parcel, place: Place): boolean {
-  if (parcel.group_id !== place.groupId) return false;
-  const { reply_to, to, conversation } = parcel.data;
-  if (place.root !== undefined) return reply_to === place.root;
-  if (place.parties !== undefined) {
-    return conversation?.kind === "dm" && [...to, me.value].sort().join(",") === [...place.parties].sort().join(",");
-  }
-  return conversation?.kind !== "dm" && reply_to === undefined;
-}
+import { markOpened, RowView } from "./message";
 
 /** Messages that the ledger has not confirmed yet. */
 function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode | null {
-  const landed = new Set(timeline.rows.value.slice(-60).map((row) => row.event.data.client_id));
-  const waiting = parcels.value.filter((one) => isHere(one, timeline.place) && !landed.has(one.client_id));
+  const waiting = underway(timeline.rows.value, timeline.place);
+  const where = placeKey(timeline.place);
   if (waiting.length === 0) return null;
   return (
     <div class="outgoing">
@@ -42,8 +36,17 @@ function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode
             <header>
               <Name room={room} principal={me.value} />
               <span class="soft">{one.refused ? "not sent" : "sending…"}</span>
+              {!isEditing(one.client_id, where) && (
+                <button type="button" class="link" onClick={() => editParcel(one, where)}>
+                  Edit
+                </button>
+              )}
             </header>
-            <Prose text={one.data.text} format={one.data.format} names={namesOf(room)} me={me.value} />
+            {isEditing(one.client_id, where) ? (
+              <Editor room={room} name={one.client_id} />
+            ) : (
+              <Prose text={wanted(one)} format={one.data.format} names={namesOf(room)} me={me.value} />
+            )}
             {one.data.attachments && (
               <p class="soft">
                 <Icon name="attach" size={14} /> {one.data.attachments.length} attached
@@ -127,8 +130,8 @@ export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: 
     return () => window.removeEventListener("focus", looked);
   }, [timeline]);
   const draw = useMemo(
-    () => (row: Row, previous: Row | undefined) => <RowView row={row} previous={previous} room={room} inThread={inThread} />,
-    [room, inThread],
+    () => (row: Row, previous: Row | undefined) => <RowView row={row} previous={previous} room={room} where={key} inThread={inThread} />,
+    [room, key, inThread],
   );
   const failed = timeline.failed.value;
   const canWrite = place.parties === undefined || place.parties.includes(me.value);

@@ -6,7 +6,7 @@ it. A decision that left no note is decided again from the event.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.attention.decide import decide
 from tacit.attention.io.keeping import Events, Remembered, attention_on, roster_for
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import Earlier, Found
     from tacit.ledger.state import Group
+
+
+CONSEQUENCES_AT_MOST: Final = 200
+"""How far behind a message its own consequences are looked for."""
 
 
 class Keyed(Events, Protocol):
@@ -86,6 +90,22 @@ class Archive:
         if event.kind == "chat.reaction":
             state = self.attention.state_for(event)
         return derived(decide(event, self.roster, state, self.attention.settings))
+
+    def stopped_an_exchange(self, event_id: str) -> bool:
+        """Was this the message at which an exchange between agents was stopped (C2A-198)?
+
+        The record of it stands close behind, among the consequences of the message.
+        """
+        found = self._events.event(event_id)
+        for step in range(1, CONSEQUENCES_AT_MOST):
+            behind = self._events.at(found.seq + step) if found is not None else None
+            if behind is None or not behind.kind.startswith("x.c2a."):
+                return False
+            if behind.kind == "x.c2a.audit":
+                data = decode(behind.raw).data
+                if data.get("what") == "loop_stopped" and data.get("event_id") == event_id:
+                    return True
+        return False
 
     def decision(self, event: Event, session: str) -> Decision:
         """What the session got for this event, as it was decided then."""

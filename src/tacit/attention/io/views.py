@@ -126,6 +126,11 @@ def _one(
         "answers": [one.event_id for one in attention.answers.get((event.id, agent), ())],
         "prompt_bytes": _prompt_bytes(event, decision, duty),
     }
+    if found["state"] == "mailbox" and decision.obliges and archive.stopped_an_exchange(event.id):
+        found["state"] = "stopped"
+        found["sentence"] = (
+            f"{agent} need not answer: the agents went in circles, and were stopped here (C2A-198)."
+        )
     if held is not None and held.session == agent:
         found["claimed_until"] = rfc3339(held.expires_at)
         if found["state"] in {"pending", "delivered", "offered"}:
@@ -168,6 +173,8 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         ("answered", [one for one in shown if one["state"] == "answered"]),
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
         ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
+        ("may claim it", [one for one in shown if one["state"] == "offered"]),
+        ("was stopped here", [one for one in shown if one["state"] == "stopped"]),
     ):
         names = _names([one["agent"] for one in chosen if _first(one, parts)])
         if names:
@@ -178,7 +185,16 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
 
 
 def _over(one: dict[str, Any]) -> bool:
-    return one["state"] in {"answered", "cancelled", "silent", "declined", "failed", "claimed", "working"}
+    return one["state"] in {
+        "answered",
+        "cancelled",
+        "stopped",
+        "silent",
+        "declined",
+        "failed",
+        "claimed",
+        "working",
+    }
 
 
 def _first(one: dict[str, Any], parts: Sequence[str]) -> bool:
@@ -189,7 +205,11 @@ def _others(quiet: int) -> str:
     return "1 other stays quiet" if quiet == 1 else f"{quiet} others stay quiet"
 
 
-_PLURAL: Final = {"owes a reply": "owe a reply", "was knocked at": "were knocked at"}
+_PLURAL: Final = {
+    "owes a reply": "owe a reply",
+    "was knocked at": "were knocked at",
+    "was stopped here": "were stopped here",
+}
 
 
 def _names(names: Sequence[str]) -> str:

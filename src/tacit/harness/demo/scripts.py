@@ -139,8 +139,8 @@ def _worker(name: str, other: str) -> Script:
         if shown.reason in {"role_mention", "assignment"}:
             return Does(
                 f"I took this one, so {other} stays at the knock. If I were real I would open the log of "
-                "slow queries now; as it is, look at the line under your message: it says who was offered "
-                "this and who took it."
+                "slow queries now; as it is, the line under your message says who was offered this and who "
+                "took it."
             )
         return Does(
             f"Here I am: {name}, scripted, good at little. Ask @backend something and see which of us takes "

@@ -296,7 +296,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         _G + "/presence",
         requests.OneGroup,
         timeline.show_presence,
-        "Who follows the group now",
+        "Who follows the group now: `online`, or `away` while none of their connections is looked at",
     ),
     Operation(
         "context",

@@ -44,6 +44,7 @@ class SseOutlet:
         self._ended = False
         self._drop = drop
         self._dropping: asyncio.TimerHandle | None = None
+        self.is_away = False
 
     @property
     def pending(self) -> int:

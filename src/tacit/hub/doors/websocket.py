@@ -88,6 +88,7 @@ class Connection:
         self._subscriptions: dict[int, Follower | None] = {}
         self._next = 0
         self._ended = False
+        self.is_away = False
         self.credential = credential
 
     # -- sending
@@ -280,6 +281,8 @@ class Connection:
                 return await self._follow(params)
             case "unfollow":
                 return self._unfollow(params)
+            case "away":
+                return self._look(params)
             case _ if method in METHODS:
                 shape, run = METHODS[method]
                 credential = self._hinted(params.get("by"))
@@ -327,6 +330,14 @@ class Connection:
         if follower is not None:
             self._hub.live.detach(follower)
         return {"subscription": number, "ended": True}
+
+    def _look(self, params: dict[str, Any]) -> object:
+        request: requests.Away = typed(params, requests.Away, strict=True)
+        self._require()
+        if self.is_away != request.away:
+            self.is_away = request.away
+            self._hub.live.looked(one for one in self._subscriptions.values() if one is not None)
+        return {"away": self.is_away}
 
     def signal(self, name: str, said: dict[str, Any]) -> None:
         """Pass on what is no event."""
