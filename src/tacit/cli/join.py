@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +29,7 @@ from tacit.harness.team import Member, team_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.harness.drivers.options import Options
     from tacit.harness.io.harness import Harness
     from tacit.harness.io.seat import Teller
 
@@ -36,7 +39,7 @@ SAYS: Final[dict[str, str]] = {
     "connected": "is in the room",
     "disconnected": "lost the hub; coming back by itself",
     "heard": "heard something ({policy}, {mode})",
-    "turn": "thinks (turn {turn_id}, {events} message(s))",
+    "turn": "thinks about it ({events} message(s), attempt {attempt})",
     "posted": "replied",
     "signalled": "answered with the signal {signal}",
     "refused": "was not allowed to say it ({code})",
@@ -64,12 +67,19 @@ class Narrator:
         if self._session.as_json:
             self._session.print_json({"agent": self._name, "what": what, **data})
         elif what == "turn_ended" and data.get("failure"):
-            self._say(f"had no luck with its model ({data['failure']})")
+            self._say(_broken_off(str(data["failure"]), str(data.get("hint") or "")))
         elif what in SAYS:
             self._say(SAYS[what].format_map(data))
 
     def _say(self, words: str) -> None:
         self._session.out.print(f"[bold]{show.plain(self._name)}[/bold] {show.plain(words)}", soft_wrap=True)
+
+
+def _broken_off(code: str, hint: str) -> str:
+    """How a turn without an answer ended, and what a person can do about it where that is known."""
+    if code == "cancelled":
+        return "stopped thinking about it"
+    return f"got no answer ({code}{': ' if hint else ''}{hint})"
 
 
 def state_folder(group_id: str, name: str) -> Path:
@@ -106,7 +116,34 @@ def _added(session: Session, member: Member, group_id: str) -> str:
     return str(made["token"])
 
 
-def _prepared(session: Session, member: Member) -> tuple[Callable[[Teller], Harness], Path]:
+def placed(driver: str, options: Options, base: Path) -> Options:
+    """The options with paths as whoever wrote them meant them: from `base`, and there.
+
+    A program of the person's own runs where they are, unless they say where; agents have their own folder.
+    """
+    directory = options.directory or ("." if driver == "command" else None)
+    if directory is not None:
+        folder = (base / Path(directory).expanduser()).absolute()
+        if not folder.is_dir():
+            raise Refused("driver_unusable", f"there is no folder {folder} to work in")
+        options = replace(options, directory=str(folder))
+    if not options.command:
+        return options
+    program, *rest = options.command
+    path = (base / Path(program).expanduser()).absolute()
+    if "/" not in program:
+        if shutil.which(program) is None:
+            at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
+            raise Refused("driver_unusable", f"there is no program {program} on the PATH{at}")
+        return options
+    if not path.is_file():
+        raise Refused("driver_unusable", f"there is no program {path}")
+    if not os.access(path, os.X_OK):
+        raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
+    return replace(options, command=(str(path), *rest))
+
+
+def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
     """Everything that can be wrong is found now, before anything runs."""
     from tacit.harness.io.harness import Harness, Place
 
@@ -115,6 +152,7 @@ def _prepared(session: Session, member: Member) -> tuple[Callable[[Teller], Harn
     options = catalogue.parse(
         member.driver, member.options, state=str(state / "driver"), environment=os.environ
     )
+    options = placed(member.driver, options, base)
     catalogue.build(member.driver, options)
     place = Place(
         session.url,
@@ -187,7 +225,7 @@ def join(session: Session, group: str | None, driver: str | None, team: Path | N
         given["time_limit"],
         not given["no_claim"],
     )
-    make, _ = _prepared(session, member)
+    make, _ = _prepared(session, member, Path.cwd())
     harness = make(Narrator(session, name))
     if not session.as_json:
         session.out.print(f"{show.plain(name)} joins {show.plain(group)} with {driver}. Leave with Ctrl-C.")
@@ -203,7 +241,11 @@ def _run_team(session: Session, path: Path) -> None:
         raise Refused("invalid_request", f"{path.name} is not TOML") from error
     posts: list[Post] = []
     for member in team_of(document):
-        make, state = _prepared(session, member)
+        try:
+            make, state = _prepared(session, member, path.absolute().parent)
+        except Refused as refused:
+            message = f"{member.name}: {refused.message}"
+            raise Refused(refused.code, message, details=refused.details) from refused
         posts.append(Post(member.name, make, state / "agent.log"))
     supervisor = Supervisor(posts, lambda name: Narrator(session, name))
     if not session.as_json:

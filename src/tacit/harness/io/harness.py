@@ -338,7 +338,8 @@ class Harness:
         if outcome.session_id is not None:
             session = outcome.session_id
             await self._seat.write(lambda writing: writing.note("session", session))
-        self._tell("turn_ended", turn_id=turn.id, failure=outcome.failure.code if outcome.failure else "")
+        code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
+        self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
         await self._step(lambda now: self._conduct.ended(outcome, now))
         await self._status()
 
