@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -253,6 +254,21 @@ async def test_a_budget_that_is_used_up_stops_and_tells(peer, desk, tmp_path):
         assert defer["eventId"] == "e2"
         assert "500 tokens is used up" in defer["reason"]
         await peer.until(lambda: [one for one in peer.told if one.get("params", {}).get("status") == "away"])
+    assert len(desk.turns) == 1
+
+
+async def test_a_restart_does_not_spend_past_the_budget(peer, desk, tmp_path):
+    desk.script([{"text": "Ready.", "usage": {"input": 1000, "output": 10}}])
+    budget = Budget(tokens=500)
+    async with living(peer.url, "token", tmp_path, desk, budget=budget) as harness:
+        await peer.accepted(delivery("e1"))
+        await desk.until(lambda: harness.told.of("budget"))
+        await peer.accepted(delivery("e2", conversation__id="g2"))
+        await peer.until(lambda: peer.tool_calls("chat.defer"))
+    async with living(peer.url, "token", tmp_path, desk, budget=budget) as harness:
+        await harness.told.until("connected", asyncio.current_task())
+        await peer.accepted(delivery("e3", conversation__id="g3"))
+        await peer.until(lambda: len(peer.tool_calls("chat.defer")) == 2)
     assert len(desk.turns) == 1
 
 

@@ -150,11 +150,12 @@ class Harness:
                 self._tasks = tasks
                 await self._step(lambda now: recovered(seat, self._conduct, now))
                 await seat.write(lambda writing: writing.forget(self._clock.now()))
+                self._check_budget(self._clock.now())
+                await self._step(self._conduct.due)
                 hearing = tasks.create_task(self._hear(), name="hear")
                 timing = tasks.create_task(self._keep_time(), name="time")
                 posting = tasks.create_task(self._posting.run(), name="post")
                 seat.outgoing.set()
-                self._check_budget(self._clock.now())
                 await self._stopping.wait()
                 hearing.cancel()
                 timing.cancel()
@@ -248,7 +249,10 @@ class Harness:
                 async with asyncio.timeout(wait):
                     await self._changed.wait()
             except TimeoutError:
+                was_away = self._conduct.paused_until is not None
                 await self._step(self._conduct.due)
+                if was_away:
+                    await self._status()
 
     def _is_repeat(self, params: dict[str, Any]) -> bool:
         """Was this event taken before (C2A-162)?
