@@ -269,7 +269,30 @@ async def test_a_restart_does_not_spend_past_the_budget(peer, desk, tmp_path):
         await harness.told.until("connected", asyncio.current_task())
         await peer.accepted(delivery("e3", conversation__id="g3"))
         await peer.until(lambda: len(peer.tool_calls("chat.defer")) == 2)
-    assert len(desk.turns) == 1
+        assert harness.told.of("turn") == []
+
+
+async def test_a_stop_does_not_wait_for_a_hub_that_is_away(peer, desk, tmp_path):
+    knock = {"from": "human:ann", "where": "channel:g1", "topic": "request", "pullWith": "chat.list_events"}
+    async with living(peer.url, "token", tmp_path, desk) as harness:
+        peer.script = ["lose"] * 50
+        await peer.accepted(
+            delivery(
+                "k1",
+                content=None,
+                knock=knock,
+                injection__mode="notify",
+                policy="may_respond",
+                attention={"policy": "may_respond", "reason": "role_mention", "priority": "normal"},
+                target__directedness="to_my_role",
+            )
+        )
+        await peer.until(lambda: peer.tool_calls("chat.claim"))
+        await peer.stop()
+        await harness.told.until("disconnected", asyncio.current_task())
+        async with asyncio.timeout(10):
+            harness.stop()
+            await harness.told.until("stopped", asyncio.current_task())
 
 
 @pytest.mark.spec("C2A-071", "C2A-158")

@@ -9,8 +9,9 @@ nothing twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit import __version__
 from tacit.attention.values import EXPOSURE, STRENGTH, Mode, Policy
@@ -55,12 +56,14 @@ from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.prompt import standing_rules, turn_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from tacit.base.ports import Clock
     from tacit.harness.drivers.port import Driver
 
+log: Final = logging.getLogger("tacit.harness")
+Answer = TypeVar("Answer")
 TIDY_EVERY: Final = 1_000
 """Deliveries after which old ones are forgotten."""
 STOP_WITHIN: Final = 3.0
@@ -321,7 +324,10 @@ class Harness:
         self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
         await self._status()
         try:
-            turn = await prepared(self._seat, self._conduct, turn)
+            whole = await self._unless_stopped(prepared(self._seat, self._conduct, turn))
+            if whole is None:
+                return
+            turn = whole
             prompt = turn_prompt(
                 self._standing.rules, turn.events, knocks=turn.knocks, digests=turn.digests, note=turn.note
             )
@@ -366,23 +372,42 @@ class Harness:
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
-        while True:
-            try:
-                result = await self._seat.session.call("chat.claim", eventId=event.event_id)
-                break
-            except Refused as refused:
-                if passes(refused):
-                    await asyncio.sleep(REST)
-                    continue
-                self._tell("claim_lost", event_id=event.event_id, code=refused.code)
-                await self._step(lambda _now: [Settle(event.event_id, "ignored")])
-                return
-            except (Unavailable, OutcomeUnknown):
-                await asyncio.sleep(REST)
+        try:
+            result = await self._unless_stopped(self._claimed(event.event_id))
+        except Refused as refused:
+            self._tell("claim_lost", event_id=event.event_id, code=refused.code)
+            await self._step(lambda _now: [Settle(event.event_id, "ignored")])
+            return
+        if result is None:
+            return
         self._tell("claimed", event_id=event.event_id)
         whole = whole_event(event, result.get("event"))
         self._seat.memory.heard(whole)
         await self._step(lambda now: self._conduct.heard(whole, now, claimed=True))
+
+    async def _claimed(self, event_id: str) -> dict[str, Any]:
+        """What the hub says to a claim, asked for until it says something."""
+        while True:
+            try:
+                return await self._seat.session.call("chat.claim", eventId=event_id)
+            except Refused as refused:
+                if not passes(refused):
+                    raise
+            except (Unavailable, OutcomeUnknown) as away:
+                log.info("a claim waits for the hub", extra={"reason": type(away).__name__})
+            await asyncio.sleep(REST)
+
+    async def _unless_stopped(self, asking: Coroutine[Any, Any, Answer]) -> Answer | None:
+        """What the hub answers; None when the harness is asked to stop before: a stop waits for no hub."""
+        answer = asyncio.create_task(asking)
+        stopped = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({answer, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            return answer.result() if answer.done() else None
+        finally:
+            answer.cancel()
+            stopped.cancel()
+            await asyncio.wait({answer, stopped})
 
     # -- telling
 
