@@ -329,7 +329,12 @@ class Harness:
                 return
             turn = whole
             prompt = turn_prompt(
-                self._standing.rules, turn.events, knocks=turn.knocks, digests=turn.digests, note=turn.note
+                self._standing.rules,
+                turn.events,
+                ours=standing_rules(self.place.name, self.place.instructions),
+                knocks=turn.knocks,
+                digests=turn.digests,
+                note=turn.note,
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(turn.id, self._standing, prompt.user, self.place.time_limit)
