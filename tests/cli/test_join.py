@@ -150,6 +150,28 @@ def test_a_person_reads_why_an_agent_has_no_answer(shell):
     assert ada.leave() == 0
 
 
+def test_a_token_that_the_hub_does_not_know_and_a_folder_that_is_none_are_told_plainly(shell, answer):
+    shell.run("group", "new", "Lobby")
+    words = ("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--text", answer, "Ada")
+    first = Joining(shell, *words)
+    first.until("is in the room")
+    assert "or join under another name" in shell.run(*words, code=3)
+    first.leave()
+    (token,) = Path(shell.env["XDG_DATA_HOME"]).rglob("token")
+    token.write_text("tct_unknown\n")
+    assert f"remove {token} and join again" in shell.run(*words, code=1)
+    for rubbish in (b"", b"\xff\xfe"):
+        token.write_bytes(rubbish)
+        again = Joining(shell, *words)
+        again.until("is in the room")
+        assert again.leave() == 0
+    (token.parent / "harness.db").write_bytes(b"rubbish" * 1000)
+    assert "move " in shell.run(*words, code=3)
+    token.parent.rename(token.parent.with_name("bob"))
+    token.parent.write_text("a file in its place")
+    assert "cannot be used" in shell.run(*words, code=3)
+
+
 def test_a_team_joins_from_a_file_with_a_log_for_each(shell, answer):
     shell.run("group", "new", "Lobby")
     team = shell.home / "team.toml"
@@ -191,6 +213,16 @@ IMPOSSIBLE = [
         ("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--cwd", "/no", "true"),
         1,
         "no folder /no",
+    ),
+    (
+        ("join", "Lobby", "--as", "ada", "--driver", "command", "--budget-usd", "nan", "--", "true"),
+        2,
+        "above 0",
+    ),
+    (
+        ("join", "Lobby", "--as", "ada", "--driver", "command", "--time-limit", "0", "--", "true"),
+        2,
+        "above 0",
     ),
     (("join", "Nowhere", "--as", "ada", "--driver", "command", "--", "true"), 1, "group_not_found"),
 ]

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
 from tacit.cli.session import Session, beside_hub, kept_tokens, pass_session
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
-from tacit.harness.team import Member, team_of
+from tacit.harness.team import Member, is_amount, team_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,12 +94,11 @@ def _token(session: Session, member: Member, group_id: str, state: Path) -> str:
         # What the web room hands out: on the agent's machine nobody needs the owner's token.
         return given
     path = state / "token"
-    if path.exists():
-        return path.read_text(encoding="ascii").strip()
+    if path.exists() and (kept := path.read_bytes().strip()).isascii() and kept:
+        return kept.decode("ascii")
     token = kept_tokens().get(session.url, {}).get(group_id, {}).get(member.name) or _added(
         session, member, group_id
     )
-    state.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(token + "\n")
     return token
@@ -154,9 +153,14 @@ def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[T
     )
     options = placed(member.driver, options, base)
     catalogue.build(member.driver, options)
+    try:
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        token = _token(session, member, group_id, state)
+    except OSError as error:
+        raise Unavailable(f"the agent's folder {state} cannot be used: {error.strerror}") from error
     place = Place(
         session.url,
-        _token(session, member, group_id, state),
+        token,
         member.name,
         state,
         member.instructions,
@@ -170,7 +174,7 @@ def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[T
 
 
 async def _until_stopped(work: Any) -> None:
-    """Run something that has `run` and `stop`; Ctrl-C and TERM stop it, a second time at once."""
+    """Run something that has `run` and `stop`; Ctrl-C and TERM stop it."""
     loop = asyncio.get_running_loop()
     for one in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(one, work.stop)
@@ -179,6 +183,12 @@ async def _until_stopped(work: Any) -> None:
     finally:
         for one in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(one)
+
+
+def _amount(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not is_amount(value):
+        raise click.BadParameter("this has to be a number above 0")
+    return value
 
 
 @click.command()
@@ -190,10 +200,17 @@ async def _until_stopped(work: Any) -> None:
 @click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added.")
 @click.option("--title", help="The name people see, when it is added.")
 @click.option("--instructions", type=click.File(), help="A file of standing instructions for the agent.")
-@click.option("--budget-usd", type=float, help="Dollars that it may spend in a day (UTC).")
-@click.option("--budget-tokens", type=int, help="Tokens that it may use in a day.")
-@click.option("--budget-turns", type=int, help="Turns that it may take in a day.")
-@click.option("--time-limit", type=float, default=1800.0, show_default=True, help="Seconds for one turn.")
+@click.option("--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC).")
+@click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day.")
+@click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
+@click.option(
+    "--time-limit",
+    type=float,
+    default=1800.0,
+    show_default=True,
+    callback=_amount,
+    help="Seconds for one turn.",
+)
 @click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
 @pass_session
@@ -225,11 +242,22 @@ def join(session: Session, group: str | None, driver: str | None, team: Path | N
         given["time_limit"],
         not given["no_claim"],
     )
-    make, _ = _prepared(session, member, Path.cwd())
+    make, state = _prepared(session, member, Path.cwd())
     harness = make(Narrator(session, name))
     if not session.as_json:
         session.out.print(f"{show.plain(name)} joins {show.plain(group)} with {driver}. Leave with Ctrl-C.")
-    _loop(harness)
+    try:
+        _loop(harness)
+    except Refused as refused:
+        raise with_way_out(refused, state) from refused
+
+
+def with_way_out(refused: Refused, state: Path) -> Refused:
+    """A hub's no to an agent's token, with what its owner can do about it."""
+    if refused.code != "permission_denied":
+        return refused
+    way = f"if it may come back, remove {state / 'token'} and join again in the owner's name"
+    return Refused(refused.code, f"{refused.message}; {way}", details=refused.details)
 
 
 def _run_team(session: Session, path: Path) -> None:
@@ -240,6 +268,7 @@ def _run_team(session: Session, path: Path) -> None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused("invalid_request", f"{path.name} is not TOML") from error
     posts: list[Post] = []
+    states: dict[str, Path] = {}
     for member in team_of(document):
         try:
             make, state = _prepared(session, member, path.absolute().parent)
@@ -247,12 +276,13 @@ def _run_team(session: Session, path: Path) -> None:
             message = f"{member.name}: {refused.message}"
             raise Refused(refused.code, message, details=refused.details) from refused
         posts.append(Post(member.name, make, state / "agent.log"))
+        states[member.name] = state
     supervisor = Supervisor(posts, lambda name: Narrator(session, name))
     if not session.as_json:
         session.out.print(f"{len(posts)} agents join. Leave with Ctrl-C.")
     _loop(supervisor)
-    for error in supervisor.failed.values():
-        raise error
+    for name, error in supervisor.failed.items():
+        raise with_way_out(error, states[name]) if isinstance(error, Refused) else error
 
 
 def _loop(work: Any) -> None:

@@ -111,8 +111,15 @@ class Harness:
 
     async def run(self) -> None:
         """Until `stop`. `Refused`: the hub or the driver does not want it; `Unavailable`: cannot start."""
-        self.place.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FolderLock(self.place.state, purpose=f"tacit join as {self.place.name}")
+        try:
+            self.place.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = FolderLock(
+                self.place.state,
+                purpose=f"tacit join as {self.place.name}",
+                otherwise="join under another name",
+            )
+        except OSError as error:
+            raise Unavailable(f"the agent's folder cannot be used: {error.strerror}") from error
         try:
             store = Store(self.place.state / "harness.db")
             try:
