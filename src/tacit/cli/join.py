@@ -53,6 +53,18 @@ SAYS: Final[dict[str, str]] = {
     "stopped": "left",
 }
 """What a person at the terminal is told, by what happened."""
+_TAKES: Final = "\n".join(
+    f"  {one.name:8} {' '.join(one.takes)}{' PROGRAM …' if one.program and not one.key_env else ''}"
+    for one in catalogue.CATALOGUE
+)
+EPILOG: Final = f"""\b
+  tacit join Lobby --as ada --driver codex -- --use-my-config --cwd . --access write
+  tacit join Lobby --as bob --driver command -- --text ./answer.sh
+  tacit join --all team.toml
+\b
+What the drivers take after `--`:
+{_TAKES}
+"""
 
 
 class Narrator:
@@ -191,7 +203,7 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
     return value
 
 
-@click.command()
+@click.command(epilog=EPILOG)
 @click.argument("group", required=False)
 @click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent.")
 @click.option(
@@ -215,13 +227,7 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
 @pass_session
 def join(session: Session, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
-    r"""Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`.
-
-    \b
-    tacit join Lobby --as ada --driver codex -- --cwd . --access write
-    tacit join Lobby --as bob --driver command -- ./answer.sh
-    tacit join --all team.toml
-    """
+    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
     name, session.speaker = session.speaker, None
     if team is not None:
         if group or driver:

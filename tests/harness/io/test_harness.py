@@ -243,6 +243,23 @@ async def test_usage_and_status_are_told(peer, desk, harness):
     assert states[0] == "idle"
 
 
+async def test_a_reply_beyond_measure_fails_alone_and_the_next_one_goes_out(peer, desk, harness):
+    desk.script([{"text": "word " * 200_000}], [{"text": "The plan is ready."}])
+    await peer.accepted(delivery("e1"))
+    await peer.accepted(delivery("e2", conversation__id="g2"))
+    await peer.until(lambda: peer.sends and "e1" in peer.dispositions)
+    assert peer.dispositions["e1"] == "failed"
+    assert [one["inReplyTo"] for one in peer.sends] == ["e2"]
+    assert len(peer.greetings) == 1
+
+
+async def test_numbers_that_no_agent_reaches_end_nothing(peer, desk, harness):
+    desk.script([{"text": "The plan is ready.", "usage": {"input": 10**30, "output": -4}}])
+    await peer.accepted(delivery("e1"))
+    await peer.until(lambda: peer.sends)
+    await peer.until(lambda: [one for one in peer.told if one["method"] == "notifications/usage"])
+
+
 async def test_a_budget_that_is_used_up_stops_and_tells(peer, desk, tmp_path):
     desk.script([{"text": "Ready.", "usage": {"input": 1000, "output": 10}}])
     async with living(peer.url, "token", tmp_path, desk, budget=Budget(tokens=500)) as harness:

@@ -23,6 +23,7 @@ from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.turns import NoSteering
 from tacit.harness.drivers.port import TextDelta, ToolAddress, ToolEnded, Traits, TurnOutcome, Usage
+from tacit.harness.drivers.reading import counted
 
 if TYPE_CHECKING:
     from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
@@ -198,8 +199,8 @@ def _server(server: ToolServer) -> Any:
 
 def _outcome(live: LiveTurn, result: PromptResponse, said: str, session: str) -> TurnOutcome:
     if (counts := result.usage) is not None:
-        cached = counts.cached_read_tokens or 0
-        live.usage += Usage(counts.input_tokens, counts.output_tokens, cached)
+        given = (counts.input_tokens, counts.output_tokens, counts.cached_read_tokens)
+        live.usage += Usage(*map(counted, given))
     match result.stop_reason:
         case "cancelled":
             return live.outcome(session_id=session, failure=cancelled())
