@@ -183,6 +183,17 @@ def test_every_part_of_a_decision_names_its_rule_and_reads_as_a_sentence() -> No
     assert text[-1].startswith("Every other agent must not answer")
 
 
+@pytest.mark.spec("C2A-068")
+@pytest.mark.parametrize("text", ["@lead", "@lead\n```\nValueError: 3\n```", "lead:"])
+def test_a_name_alone_is_a_call(text: str) -> None:
+    found = decide(event(text), ROSTER)["lead"]
+    assert (found.directedness.value, found.policy.value, found.mode.value) == (
+        "to_me",
+        "must_respond",
+        "buffered",
+    )
+
+
 @pytest.mark.spec("C2A-074", "C2A-054")
 def test_clowl_performatives_speak_for_their_message() -> None:
     def policy(performative: str) -> str:

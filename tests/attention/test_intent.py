@@ -86,6 +86,8 @@ def test_every_pleasantry_is_recognised_by_its_words(name: str) -> None:
         ("🎉", Intent.FILLER),
         ("?", Intent.QUESTION),
         ("", Intent.FILLER),
+        ("@maya", Intent.PLAIN),
+        ("@maya ```\nValueError: 3\n```", Intent.PLAIN),
         ("@lead @worker thanks!", Intent.THANKS),
         ("it\u2019s blocked, I\u2019m stuck", Intent.BLOCKER),
     ],

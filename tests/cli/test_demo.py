@@ -77,7 +77,7 @@ def test_a_newcomer_sees_a_mention_a_claim_silence_merged_lines_and_a_stopped_lo
     try:
         assert "scripted agent" in watcher.until(_message({"maya"}))["data"]["text"]
         lobby.run("send", "Lobby", "nice weather today")
-        _type_in_pieces(lobby, "@maya hello", "what is this place", "and who runs it")
+        _type_in_pieces(lobby, "@maya", "what is this place", "and who runs it")
         answer = watcher.until(_message({"maya"}))
         assert "read them as one" in answer["data"]["text"]
         asked = lobby.json("send", "Lobby", "@backend who can look at a slow query?")["event"]

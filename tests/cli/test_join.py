@@ -23,10 +23,16 @@ echo "The answer of $1."
 class Joining:
     """A running `tacit join`."""
 
-    def __init__(self, shell, *words: str) -> None:
+    def __init__(self, shell, *words: str, folder: Path | None = None) -> None:
         self.log = (shell.home / "join.err").open("w")
         self.process = subprocess.Popen(
-            [TACIT, *words], env=shell.env, stdout=subprocess.PIPE, stderr=self.log, text=True, bufsize=1
+            [TACIT, *words],
+            env=shell.env,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            bufsize=1,
         )
         self.lines: list[str] = []
         self.watchdog = threading.Timer(60, self.process.kill)
@@ -116,6 +122,56 @@ def test_it_comes_back_with_the_token_it_kept_and_the_owner_is_not_asked(shell, 
     assert second.leave() == 0
 
 
+def test_paths_in_a_teams_file_are_meant_from_where_the_file_is(shell, answer):
+    shell.run("group", "new", "Lobby")
+    folder = shell.home / "team"
+    folder.mkdir()
+    Path(answer).rename(folder / "answer.sh")
+    team = folder / "team.toml"
+    team.write_text(
+        'group = "Lobby"\n[[agent]]\nname = "ada"\ndriver = "command"\n'
+        'options = ["--text", "sh", "answer.sh", "Ada"]\n'
+    )
+    joined = Joining(shell, "join", "--all", str(team), folder=shell.home)
+    joined.until("is in the room")
+    shell.run("send", "Lobby", "@ada what is it?")
+    joined.until("replied")
+    assert joined.leave() == 0
+
+
+def test_a_person_reads_why_an_agent_has_no_answer(shell):
+    shell.run("group", "new", "Lobby")
+    ada = Joining(
+        shell, "join", "Lobby", "--as", "ada", "--driver", "command", "--", "--text", "sh", "-c", "exit 64"
+    )
+    ada.until("is in the room")
+    shell.run("send", "Lobby", "@ada what is it?")
+    assert "got no answer (agent_error: the program ended with code 64)" in ada.until("got no answer")
+    assert ada.leave() == 0
+
+
+def test_a_token_that_the_hub_does_not_know_and_a_folder_that_is_none_are_told_plainly(shell, answer):
+    shell.run("group", "new", "Lobby")
+    words = ("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--text", answer, "Ada")
+    first = Joining(shell, *words)
+    first.until("is in the room")
+    assert "or join under another name" in shell.run(*words, code=3)
+    first.leave()
+    (token,) = Path(shell.env["XDG_DATA_HOME"]).rglob("token")
+    token.write_text("tct_unknown\n")
+    assert f"remove {token} and join again" in shell.run(*words, code=1)
+    for rubbish in (b"", b"\xff\xfe"):
+        token.write_bytes(rubbish)
+        again = Joining(shell, *words)
+        again.until("is in the room")
+        assert again.leave() == 0
+    (token.parent / "harness.db").write_bytes(b"rubbish" * 1000)
+    assert "move " in shell.run(*words, code=3)
+    token.parent.rename(token.parent.with_name("bob"))
+    token.parent.write_text("a file in its place")
+    assert "cannot be used" in shell.run(*words, code=3)
+
+
 def test_a_team_joins_from_a_file_with_a_log_for_each(shell, answer):
     shell.run("group", "new", "Lobby")
     team = shell.home / "team.toml"
@@ -146,6 +202,28 @@ IMPOSSIBLE = [
     (("join", "Lobby", "--as", "ada", "--driver", "abacus"), 2, "abacus"),
     (("join", "Lobby", "--as", "ada", "--driver", "command"), 1, "needs a program"),
     (("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--model", "x"), 1, "driver_option"),
+    (("join", "Lobby", "--as", "ada", "--driver", "command", "--", "./nothing"), 1, "there is no program"),
+    (
+        ("join", "Lobby", "--as", "ada", "--driver", "command", "--", "no-such"),
+        1,
+        "no program no-such on the",
+    ),
+    (("join", "Lobby", "--as", "ada", "--driver", "command", "--", "/etc/passwd"), 1, "chmod +x"),
+    (
+        ("join", "Lobby", "--as", "ada", "--driver", "command", "--", "--cwd", "/no", "true"),
+        1,
+        "no folder /no",
+    ),
+    (
+        ("join", "Lobby", "--as", "ada", "--driver", "command", "--budget-usd", "nan", "--", "true"),
+        2,
+        "above 0",
+    ),
+    (
+        ("join", "Lobby", "--as", "ada", "--driver", "command", "--time-limit", "0", "--", "true"),
+        2,
+        "above 0",
+    ),
     (("join", "Nowhere", "--as", "ada", "--driver", "command", "--", "true"), 1, "group_not_found"),
 ]
 
@@ -162,6 +240,9 @@ def test_a_bad_team_file_names_its_faults(shell):
     team.write_text('[[agent]]\nname = "ada"\n')
     said = shell.run("join", "--all", str(team), code=1)
     assert "agent 1: `driver` is missing" in said
+    shell.run("group", "new", "Lobby")
+    team.write_text('group = "Lobby"\n[[agent]]\nname = "ada"\ndriver = "command"\noptions = ["./none"]\n')
+    assert "ada: there is no program" in shell.run("join", "--all", str(team), code=1)
     team.write_text("not toml [")
     assert "is not TOML" in shell.run("join", "--all", str(team), code=1)
 
@@ -174,8 +255,7 @@ def test_the_first_agent_of_the_page_answers(shell):
     program.chmod(0o755)
     line = next(line for line in page.splitlines() if line.startswith("$ tacit join"))
     shell.run("group", "new", "Lobby")
-    words = line.removeprefix("$ tacit ").replace("./answer.sh", str(program)).split()
-    counter = Joining(shell, *words)
+    counter = Joining(shell, *line.removeprefix("$ tacit ").split(), folder=shell.home)
     counter.until("counter is in the room")
     shell.run("send", "Lobby", "@counter how long is this?")
     counter.until("replied")

@@ -636,6 +636,16 @@ def test_a_pause_stops_turns_and_tells_whoever_is_owed_an_answer():
     assert kinds(conduct.due(at(3600)), Begin)
 
 
+def test_what_comes_after_a_pause_is_not_put_off_again():
+    conduct = Conduct(PLAIN)
+    conduct.pause(at(3600), "the day's budget is used up")
+    assert conduct.next_due == at(3600)
+    assert kinds(conduct.heard(knock("k1", "role_mention"), at(3601)), Claim)
+    conduct.pause(at(7200), "the day's budget is used up")
+    assert kinds(conduct.heard(event("e1"), at(7201)), Defer) == []
+    assert kinds(conduct.due(at(7300)), Begin)
+
+
 def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
     conduct = Conduct(PLAIN)
     rows = [(event("e1", "one"), "e2.1", 0, 1), (event("e2", "two"), "e2.1", 0, 1), (knock("k1"), "", 0, 0)]

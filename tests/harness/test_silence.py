@@ -101,6 +101,21 @@ SILENT = [
     "No es necesario responder.",
     "无需回复",
     "[intentionally left blank]",
+    "The user only thanks me; by the rules I do not reply. NO_REPLY",
+    "Final answer: NO_REPLY",
+    "assistant: NO_REPLY",
+    "NO_REPLY — thanks only, nothing to add.",
+    "NO_REPLY (policy: must_not_respond)",
+    "NO\\_REPLY",
+    "# NO_REPLY",
+    "- NO_REPLY",
+    "<final>NO_REPLY</final>",
+    "<response></response>",
+    "Response: (none)",
+    "END_TURN",
+    "I'm choosing not to respond.",
+    "Since the response policy is must_not_respond, I will not reply.",
+    "🤐",
 ]
 
 SILENT_UNLESS_AN_ANSWER_IS_OWED = [
@@ -117,6 +132,13 @@ SILENT_UNLESS_AN_ANSWER_IS_OWED = [
     "Just watching.",
     "Nothing new to report.",
     "Acknowledged.",
+    "null",
+    "There's nothing for me to do here.",
+    "This is just a thank-you, no reply needed.",
+    "No reply required: Ann just said thanks.",
+    "Do not respond.",
+    "no-op",
+    "Action: none",
 ]
 
 POSTED = [
@@ -156,6 +178,17 @@ POSTED = [
     "The policy is must_not_respond for digests, may_respond for the rest.",
     "Reply: the release is on Thursday.",
     "I can stay silent or page you at night. Which do you prefer",
+    "PASS\n12 of 12 tests pass.",
+    "The suite is through:\nPASS",
+    "SKIP\nThe test needs a network.",
+    "IGNORE\nThat file belongs into .gitignore.",
+    "SILENT\nis the name of the flag.",
+    "The flag is called NO_REPLY.",
+    "NO_REPLY and NO_RESPONSE are both known.",
+    "Answer: no",
+    "Answer: no, the disk is full.",
+    "Since the policy changed, I will not deploy.",
+    "Thanks, Ann said no reply came from the vendor.",
 ]
 POSTED_WHEN_OWED = [
     "None.",
@@ -165,6 +198,12 @@ POSTED_WHEN_OWED = [
     "PASS",
     "N/A",
     "Acknowledged.",
+    "Answer: none",
+    "Empty string.",
+    "Do not respond.",
+    "It is a no-op.",
+    "no-op",
+    "null",
 ]
 
 

@@ -87,7 +87,8 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         words += mentions.in_text(said, roster, vocatives=settings.vocatives)
     to = recipients(data)
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
-    intent, source = intent_of(data, mentions.without_names(said, roster), by_agent=by_agent)
+    beside = mentions.without_names(said, roster)
+    intent, source = intent_of(data, beside if beside.strip() else said, by_agent=by_agent)
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
     return Heard(

@@ -51,6 +51,8 @@ _EMOJI_ACK: Final = frozenset("👍👌🆗✅👀🫡☑✔")
 def of_text(prose: str) -> Intent:
     """The intent of prose, by rule; `prose` holds no code, quotes or addresses."""
     said = _NAMED.sub(" ", prose) if "@" in prose else prose
+    if not said.strip() and prose.strip():
+        return Intent.PLAIN  # a name alone, or one before a piece of code, is a call
     said = said.lower() if said.isascii() else said.casefold().replace("\u2019", "'")
     return _of_plain(said.strip())
 

@@ -25,12 +25,14 @@ def agents(session: Session, group: str) -> None:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table(
-        "agent", "roles", "status", "owes", "holds", "turns today", "tokens today", "cost today", box=None
-    )
+    table = Table(box=None, caption="Turns, tokens and cost are of today (UTC).", caption_justify="left")
+    table.add_column("agent", no_wrap=True, overflow="fold")
+    for name in ("roles", "status", "owes", "holds", "turns", "tokens", "cost"):
+        table.add_column(name)
     for row in rows:
         today: dict[str, Any] = row.get("today") or {}
-        cost = f"{today.get('cost', 0.0):.2f} {row.get('currency') or ''}".strip() if today else ""
+        currency = row.get("currency")  # none: the agent does not say what it costs
+        cost = f"{today.get('cost', 0.0):.2f} {currency}" if today and currency else ""
         table.add_row(
             show.plain(str(row["actor_id"])),
             show.plain(", ".join(row.get("roles") or ())),

@@ -14,6 +14,7 @@ from tacit import __version__
 from tacit.base.errors import TacitError
 from tacit.cli.session import Session, pass_session
 from tacit.client import SyncHub
+from tacit.harness.drivers import catalogue
 from tacit.ledger.io.store import DATABASE
 
 
@@ -60,6 +61,11 @@ def _tool(name: str, used_for: str) -> Finding:
     return Finding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
 
 
+def _driver(entry: catalogue.Entry) -> Finding:
+    found = entry.description if entry.installed else f"not installed ({entry.description})"
+    return Finding(entry.name, ok=entry.installed, found=f"driver: {found}", advice=entry.install)
+
+
 def findings(session: Session) -> list[Finding]:
     """Everything worth knowing."""
     python = platform.python_version()
@@ -69,6 +75,7 @@ def findings(session: Session) -> list[Finding]:
         Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
         _data(session),
         _hub(session),
+        *(_driver(entry) for entry in catalogue.CATALOGUE),
         _tool("nats-server", "running on several machines"),
         _tool("chromium", "the browser tests"),
     ]

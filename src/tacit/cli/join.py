@@ -10,23 +10,26 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
 from tacit.cli.session import Session, beside_hub, kept_tokens, pass_session
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
-from tacit.harness.team import Member, team_of
+from tacit.harness.team import Member, is_amount, team_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.harness.drivers.options import Options
     from tacit.harness.io.harness import Harness
     from tacit.harness.io.seat import Teller
 
@@ -36,7 +39,7 @@ SAYS: Final[dict[str, str]] = {
     "connected": "is in the room",
     "disconnected": "lost the hub; coming back by itself",
     "heard": "heard something ({policy}, {mode})",
-    "turn": "thinks (turn {turn_id}, {events} message(s))",
+    "turn": "thinks about it ({events} message(s), attempt {attempt})",
     "posted": "replied",
     "signalled": "answered with the signal {signal}",
     "refused": "was not allowed to say it ({code})",
@@ -50,6 +53,18 @@ SAYS: Final[dict[str, str]] = {
     "stopped": "left",
 }
 """What a person at the terminal is told, by what happened."""
+_TAKES: Final = "\n".join(
+    f"  {one.name:8} {' '.join(one.takes)}{' PROGRAM …' if one.program and not one.key_env else ''}"
+    for one in catalogue.CATALOGUE
+)
+EPILOG: Final = f"""\b
+  tacit join Lobby --as ada --driver codex -- --use-my-config --cwd . --access write
+  tacit join Lobby --as bob --driver command -- --text ./answer.sh
+  tacit join --all team.toml
+\b
+What the drivers take after `--`:
+{_TAKES}
+"""
 
 
 class Narrator:
@@ -64,12 +79,19 @@ class Narrator:
         if self._session.as_json:
             self._session.print_json({"agent": self._name, "what": what, **data})
         elif what == "turn_ended" and data.get("failure"):
-            self._say(f"had no luck with its model ({data['failure']})")
+            self._say(_broken_off(str(data["failure"]), str(data.get("hint") or "")))
         elif what in SAYS:
             self._say(SAYS[what].format_map(data))
 
     def _say(self, words: str) -> None:
         self._session.out.print(f"[bold]{show.plain(self._name)}[/bold] {show.plain(words)}", soft_wrap=True)
+
+
+def _broken_off(code: str, hint: str) -> str:
+    """How a turn without an answer ended, and what a person can do about it where that is known."""
+    if code == "cancelled":
+        return "stopped thinking about it"
+    return f"got no answer ({code}{': ' if hint else ''}{hint})"
 
 
 def state_folder(group_id: str, name: str) -> Path:
@@ -84,12 +106,11 @@ def _token(session: Session, member: Member, group_id: str, state: Path) -> str:
         # What the web room hands out: on the agent's machine nobody needs the owner's token.
         return given
     path = state / "token"
-    if path.exists():
-        return path.read_text(encoding="ascii").strip()
+    if path.exists() and (kept := path.read_bytes().strip()).isascii() and kept:
+        return kept.decode("ascii")
     token = kept_tokens().get(session.url, {}).get(group_id, {}).get(member.name) or _added(
         session, member, group_id
     )
-    state.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(token + "\n")
     return token
@@ -106,7 +127,34 @@ def _added(session: Session, member: Member, group_id: str) -> str:
     return str(made["token"])
 
 
-def _prepared(session: Session, member: Member) -> tuple[Callable[[Teller], Harness], Path]:
+def placed(driver: str, options: Options, base: Path) -> Options:
+    """The options with paths as whoever wrote them meant them: from `base`, and there.
+
+    A program of the person's own runs where they are, unless they say where; agents have their own folder.
+    """
+    directory = options.directory or ("." if driver == "command" else None)
+    if directory is not None:
+        folder = (base / Path(directory).expanduser()).absolute()
+        if not folder.is_dir():
+            raise Refused("driver_unusable", f"there is no folder {folder} to work in")
+        options = replace(options, directory=str(folder))
+    if not options.command:
+        return options
+    program, *rest = options.command
+    path = (base / Path(program).expanduser()).absolute()
+    if "/" not in program:
+        if shutil.which(program) is None:
+            at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
+            raise Refused("driver_unusable", f"there is no program {program} on the PATH{at}")
+        return options
+    if not path.is_file():
+        raise Refused("driver_unusable", f"there is no program {path}")
+    if not os.access(path, os.X_OK):
+        raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
+    return replace(options, command=(str(path), *rest))
+
+
+def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
     """Everything that can be wrong is found now, before anything runs."""
     from tacit.harness.io.harness import Harness, Place
 
@@ -115,10 +163,16 @@ def _prepared(session: Session, member: Member) -> tuple[Callable[[Teller], Harn
     options = catalogue.parse(
         member.driver, member.options, state=str(state / "driver"), environment=os.environ
     )
+    options = placed(member.driver, options, base)
     catalogue.build(member.driver, options)
+    try:
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        token = _token(session, member, group_id, state)
+    except OSError as error:
+        raise Unavailable(f"the agent's folder {state} cannot be used: {error.strerror}") from error
     place = Place(
         session.url,
-        _token(session, member, group_id, state),
+        token,
         member.name,
         state,
         member.instructions,
@@ -132,7 +186,7 @@ def _prepared(session: Session, member: Member) -> tuple[Callable[[Teller], Harn
 
 
 async def _until_stopped(work: Any) -> None:
-    """Run something that has `run` and `stop`; Ctrl-C and TERM stop it, a second time at once."""
+    """Run something that has `run` and `stop`; Ctrl-C and TERM stop it."""
     loop = asyncio.get_running_loop()
     for one in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(one, work.stop)
@@ -143,7 +197,13 @@ async def _until_stopped(work: Any) -> None:
             loop.remove_signal_handler(one)
 
 
-@click.command()
+def _amount(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not is_amount(value):
+        raise click.BadParameter("this has to be a number above 0")
+    return value
+
+
+@click.command(epilog=EPILOG)
 @click.argument("group", required=False)
 @click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent.")
 @click.option(
@@ -152,21 +212,22 @@ async def _until_stopped(work: Any) -> None:
 @click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added.")
 @click.option("--title", help="The name people see, when it is added.")
 @click.option("--instructions", type=click.File(), help="A file of standing instructions for the agent.")
-@click.option("--budget-usd", type=float, help="Dollars that it may spend in a day (UTC).")
-@click.option("--budget-tokens", type=int, help="Tokens that it may use in a day.")
-@click.option("--budget-turns", type=int, help="Turns that it may take in a day.")
-@click.option("--time-limit", type=float, default=1800.0, show_default=True, help="Seconds for one turn.")
+@click.option("--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC).")
+@click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day.")
+@click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
+@click.option(
+    "--time-limit",
+    type=float,
+    default=1800.0,
+    show_default=True,
+    callback=_amount,
+    help="Seconds for one turn.",
+)
 @click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
 @pass_session
 def join(session: Session, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
-    r"""Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`.
-
-    \b
-    tacit join Lobby --as ada --driver codex -- --cwd . --access write
-    tacit join Lobby --as bob --driver command -- ./answer.sh
-    tacit join --all team.toml
-    """
+    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
     name, session.speaker = session.speaker, None
     if team is not None:
         if group or driver:
@@ -187,11 +248,22 @@ def join(session: Session, group: str | None, driver: str | None, team: Path | N
         given["time_limit"],
         not given["no_claim"],
     )
-    make, _ = _prepared(session, member)
+    make, state = _prepared(session, member, Path.cwd())
     harness = make(Narrator(session, name))
     if not session.as_json:
         session.out.print(f"{show.plain(name)} joins {show.plain(group)} with {driver}. Leave with Ctrl-C.")
-    _loop(harness)
+    try:
+        _loop(harness)
+    except Refused as refused:
+        raise with_way_out(refused, state) from refused
+
+
+def with_way_out(refused: Refused, state: Path) -> Refused:
+    """A hub's no to an agent's token, with what its owner can do about it."""
+    if refused.code != "permission_denied":
+        return refused
+    way = f"if it may come back, remove {state / 'token'} and join again in the owner's name"
+    return Refused(refused.code, f"{refused.message}; {way}", details=refused.details)
 
 
 def _run_team(session: Session, path: Path) -> None:
@@ -202,15 +274,21 @@ def _run_team(session: Session, path: Path) -> None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused("invalid_request", f"{path.name} is not TOML") from error
     posts: list[Post] = []
+    states: dict[str, Path] = {}
     for member in team_of(document):
-        make, state = _prepared(session, member)
+        try:
+            make, state = _prepared(session, member, path.absolute().parent)
+        except Refused as refused:
+            message = f"{member.name}: {refused.message}"
+            raise Refused(refused.code, message, details=refused.details) from refused
         posts.append(Post(member.name, make, state / "agent.log"))
+        states[member.name] = state
     supervisor = Supervisor(posts, lambda name: Narrator(session, name))
     if not session.as_json:
         session.out.print(f"{len(posts)} agents join. Leave with Ctrl-C.")
     _loop(supervisor)
-    for error in supervisor.failed.values():
-        raise error
+    for name, error in supervisor.failed.items():
+        raise with_way_out(error, states[name]) if isinstance(error, Refused) else error
 
 
 def _loop(work: Any) -> None:

@@ -60,8 +60,11 @@ def mcp(
 
 
 def _command() -> str:
-    """This command, as a client can start it."""
-    return "tacit" if shutil.which("tacit") else str(Path(sys.argv[0]).absolute())
+    """This command, as a client can start it: one in a virtual environment is on few other programs' PATH."""
+    found = shutil.which("tacit")
+    if found is None:
+        return str(Path(sys.argv[0]).absolute())
+    return "tacit" if sys.prefix == sys.base_prefix else str(Path(found).absolute())
 
 
 def _serve(session: Session, group: str | None) -> None:

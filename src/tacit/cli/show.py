@@ -27,9 +27,13 @@ def clock(event: Event) -> str:
 
 
 def plain(text: str) -> str:
-    """Text without control characters: a message must not drive somebody's terminal."""
+    """Text without control characters: a message must not drive somebody's terminal.
+
+    The two joiners stay: they only shape what stands beside them, and scripts and emoji need them.
+    """
     return "".join(
-        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
+        char if char.isprintable() or char in "\n\u200c\u200d" else "\N{REPLACEMENT CHARACTER}"
+        for char in text
     )
 
 

@@ -39,6 +39,7 @@ from tacit.client.incoming import (
     refusal_of,
 )
 from tacit.client.repeating import Annotations, Pace, may_repeat, passes, retry_after_ms
+from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -61,6 +62,8 @@ EVERYTHING: Final[dict[str, dict[str, bool]]] = {
     "utilities": {"progress": True, "cancellation": True, "logging": True},
 }
 REMEMBERED: Final = 10_000
+LARGEST: Final = MAX_EVENT_BYTES + 16 * 1024
+"""Bytes of a request: an event at its largest, and what goes with it."""
 ENDINGS: Final = {
     4001: ("permission_denied", "the token was revoked"),
     4009: ("session_taken", "another connection of the same agent took over"),
@@ -261,6 +264,10 @@ class AgentSession:
 
     async def _request(self, method: str, params: dict[str, Any], *, repeatable: bool) -> dict[str, Any]:
         raw = msgspec.json.encode(params)
+        if len(raw) > LARGEST:
+            # The hub would end the line without an answer, and a repeat would only end it again.
+            details = {"row": "CCCS-020", "reason": "too_large"}
+            raise Refused("invalid_request", "a message is at most 256 KiB", details=details)
         pace, tried = self.habits.calls, 0
         while True:
             line = await self._up()

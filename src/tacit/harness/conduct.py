@@ -83,6 +83,7 @@ class Conduct:
 
     def heard(self, event: Delivered, now: Moment, *, claimed: bool = False, runs: int = 0) -> list[Effect]:
         """A delivery, accepted and stored; `runs` it has behind it when it was deferred and comes again."""
+        self._go_on(now)
         if runs:
             self._runs[event.event_id] = self._since[event.event_id] = runs
         if event.event_id in self._gone:
@@ -225,11 +226,13 @@ class Conduct:
             if ripe and not running.is_ending and not running.is_in_effect:
                 return self._give_way(running, now)
             return []
-        if self.paused_until is not None:
-            if now < self.paused_until:
-                return []
+        self._go_on(now)
+        return self._begin_next(now) if self.paused_until is None else []
+
+    def _go_on(self, now: Moment) -> None:
+        """A pause is over at its end, whatever comes first then."""
+        if self.paused_until is not None and now >= self.paused_until:
             self.paused_until = None
-        return self._begin_next(now)
 
     @property
     def next_due(self) -> Moment | None:
@@ -237,10 +240,9 @@ class Conduct:
         if self.running is not None:
             waits = self.running.interrupt_at is not None and not self.running.is_in_effect
             return self.running.interrupt_at if waits and not self.running.is_ending else None
-        times = [questions.closes_at(one, self.settings) for one in self._questions]
-        if not times:
-            return None
-        return Moment(max(min(times), self.paused_until or 0))
+        if self.paused_until is not None:
+            return self.paused_until
+        return min((questions.closes_at(one, self.settings) for one in self._questions), default=None)
 
     def pause(self, until: Moment, reason: str) -> list[Effect]:
         """No further turns until then; whoever is owed an answer is told why."""

@@ -35,7 +35,11 @@ def heard(message: object, tools: Sequence[dict[str, Any]]) -> dict[str, Any] | 
     request = cast("dict[str, Any]", message)
     if "method" not in request or "id" not in request:
         return None
-    number, params = request["id"], cast("dict[str, Any]", request.get("params") or {})
+    number = request["id"]
+    given: object = request.get("params") or {}
+    if not isinstance(given, dict):
+        return _error(number, -32602, "parameters are an object")
+    params = cast("dict[str, Any]", given)
     match request["method"]:
         case "initialize":
             wanted = params.get("protocolVersion")

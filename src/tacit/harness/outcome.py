@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 3
 PAUSES: Final = (2.0, 8.0)
 """Seconds before the second and the third try."""
+LONGEST_PAUSE: Final = 3600.0
+"""Seconds that a model's server may ask us to wait; who asks for more is asked again all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def ended(running: Running, outcome: TurnOutcome) -> list[Effect] | Again:
         return [*_after_words(running, outcome.failure), *_merged(running)]
     if outcome.failure.kind is not FailureKind.PERMANENT and running.question.attempt < ATTEMPTS:
         pause = PAUSES[min(running.question.attempt, len(PAUSES)) - 1]
-        return Again(max(pause, outcome.failure.retry_after or 0.0))
+        return Again(max(pause, min(outcome.failure.retry_after or 0.0, LONGEST_PAUSE)))
     return [*failed(running, outcome.failure), *_merged(running)]
 
 

@@ -2,7 +2,8 @@
 
 Rows: C2A-096 to C2A-100, C2A-183, C2A-201, C2A-223. Titles of blocks stand at the start of a line and cannot
 be written by a user: every line of chat text that could be taken for one is set off with `> `. Names lose
-control characters and are short. `turn_prompt` refuses to build a prompt whose standing rules hold chat text.
+control characters and are short. `turn_prompt` refuses to build a prompt whose standing rules hold chat text;
+whoever quotes the rules in the room has not put anything into them.
 Knows nothing of drivers, time or delivery.
 """
 
@@ -68,15 +69,19 @@ def turn_prompt(
     standing: str,
     events: Sequence[Delivered],
     *,
+    ours: str = "",
     knocks: Sequence[Delivered] = (),
     digests: Sequence[Delivered] = (),
     note: str = "",
 ) -> TurnPrompt:
-    """The prompt of one turn. `events` are fragments of one author; the newest carries the turn."""
+    """The prompt of one turn. `events` are fragments of one author; the newest carries the turn.
+
+    `ours` is what the rules were before anybody spoke.
+    """
     chat = [
         part for event in (*events, *digests) for part in (event.text, *(one.text for one in event.window))
     ]
-    if any(_is_within(part, standing) for part in chat):
+    if any(_is_within(part, standing, ours) for part in chat):
         raise Bug("chat text reached the system part of a prompt (C2A-100)")
     blocks = [_digest(one) for one in digests]
     if knocks:
@@ -162,9 +167,10 @@ def _looks_like_title(line: str) -> bool:
     return _TITLE.fullmatch(plain.strip("*_#`~= \t-")) is not None
 
 
-def _is_within(part: str, standing: str) -> bool:
-    """Does a telling line of chat stand in the rules?"""
-    return any(len(line) >= _TELLING and line in standing for line in (one.strip() for one in _lines(part)))
+def _is_within(part: str, standing: str, ours: str) -> bool:
+    """Does a telling line of chat stand in the rules that did not stand there before?"""
+    lines = (one.strip() for one in _lines(part))
+    return any(len(line) >= _TELLING and line in standing and line not in ours for line in lines)
 
 
 def _place(event: Delivered) -> str:

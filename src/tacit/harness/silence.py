@@ -20,18 +20,35 @@ _THOUGHT: Final = re.compile(
 )
 _TOKEN: Final = re.compile(
     r"""[\W_]*(?:
-      no[ _-]?(?:reply|response|answer|message|comment[ _-]needed|op|action|output)
-    | (?:reply|response|answer|action)\s*[:=]\s*(?:none|null|no|empty|n/?a|silent|silence|skip|no[ _-]?reply)
-    | (?:stay|remain|keep|be)[ _-](?:silent|quiet)
+      no[ _-]?(?:reply|response|answer|comment[ _-]needed|output)
+    | (?:reply|response)\s*[:=]\W*(?:none|null|no|empty|n/?a|silent|silence|skip|no[ _-]?reply)
+    | (?:stay|remain|keep)[ _-](?:silent|quiet)
     | silen(?:t|ce)(?:[ _-](?:reply|response))? | silently | mute
-    | must[ _-]not[ _-]respond | do[ _-]not[ _-]respond | will[ _-]not[ _-]respond
-    | heartbeat[ _-]ok | end[ _-]of[ _-]turn | (?:empty|blank|null)[ _-](?:reply|response|message|string|output)
+    | must[ _-]not[ _-]respond | will[ _-]not[ _-]respond
+    | heartbeat[ _-]ok | end[ _-](?:of[ _-])?turn | (?:empty|blank|null)[ _-](?:reply|response|message|output)
     | no[ _-]?reply[ _-](?:needed|required|necessary)
     )[\W_]*""",
     re.VERBOSE,
 )
-_SHOUTED: Final = re.compile(r"(?:NO[_-]?(?:REPLY|RESPONSE|OP)|SILENT|SILENCE|HEARTBEAT_OK|SKIP|PASS|IGNORE)")
-"""Tokens in capitals; on a line of their own at either end they speak for the whole text."""
+_LOOSE_TOKEN: Final = re.compile(
+    r"""[\W_]*(?:
+      no[ _-]?(?:message|op|action) | (?:empty|blank|null)[ _-]string | be[ _-](?:silent|quiet)
+    | do[ _-]not[ _-]respond | (?:answer|action)\s*[:=]\W*(?:none|null|empty|n/?a|silent|silence|skip)
+    )[\W_]*""",
+    re.VERBOSE,
+)
+"""Tokens that may also be what was asked for: what a function returns, whether to answer a letter."""
+_SHOUTED: Final = re.compile(r"NO[_-]?(?:REPLY|RESPONSE)(?:[_-]NEEDED)?|HEARTBEAT_OK")
+"""Tokens in capitals that are nothing else; as a sentence of its own at either end one speaks for all."""
+_OPENING: Final = re.compile(rf"(?:{_SHOUTED.pattern})\s*(?:[—–:(.;-]|\Z)")
+_CLOSING: Final = re.compile(
+    r"(?:[.!?)\]…]|\b(?:final answer|answer|reply|response|output|assistant|final|decision|action)\s*[:=])"
+    rf"\s+(?:{_SHOUTED.pattern})"
+)
+_VERDICT: Final = re.compile(r"SKIP|PASS|IGNORE")
+"""Alone on their line: a verdict where somebody waits for one, else a shrug."""
+_TAGS: Final = re.compile(r"</?(?:response|reply|answer|final|output|message|assistant)\s*/?>", re.IGNORECASE)
+_HUSH: Final = frozenset("🤐🤫🙊")
 _BRACKETED: Final = re.compile(
     r"[\[(<{*_]+\s*(?:none|nothing|null|empty|skip(?:ped|s)?|pass(?:es)?|ignored?|ignoring|quiet|n/?a|noop|no|"
     r"(?:stays?|remains?|staying|remaining|keeps?|keeping) (?:silent|quiet)|says nothing|does not (?:reply|respond|"
@@ -70,7 +87,8 @@ _SAY: Final = (
 )
 _STILL: Final = r"(?:silent|quiet|mum|out of (?:it|this(?: one)?|the way)|on the sidelines|in the background)"
 _LEAD: Final = (
-    r"(?:(?:ok|okay|understood|noted|alright|right|acknowledged|so|therefore|thus|hence|then|well|sure|got it|"
+    r"(?:(?:since|as|because|given that)\b(?=[^,]*\b(?:me|policy|rules?|addressed|directed|thanks|must_not_respond|"
+    r"may_respond)\b)[^,]{1,160}, )?(?:(?:ok|okay|understood|noted|alright|right|acknowledged|so|therefore|thus|hence|then|well|sure|got it|"
     r"accordingly|as such|in this case|for this one|for now|here|here,? too|per (?:the|my) (?:policy|rules)|"
     r"under the (?:policy|rules)|based on the (?:policy|rules)|given that|and|but|no problem)[,:;]? )*"
 )
@@ -92,10 +110,10 @@ _CERTAIN: Final = tuple(
             rf"stand)|skip (?:this|that|it)(?: one)?|pass(?: on this(?: one)?)?|stand by|stay out)(?: {_STILL})?{_ME}{_NOW}"
         ),
         (
-            rf"(?:i(?:'m| am) |this agent is )?(?:just |simply |therefore )*(?:staying|remaining|keeping|being|sitting this "
+            rf"(?:i(?:'m| am) |this agent is )?(?:just |simply |therefore |choosing )*(?:staying|remaining|keeping|being|sitting this "
             rf"one out|holding back|saying nothing|not {_SAY}|not going to {_SAY}|standing by silently|standing by|"
             rf"skipping(?: this(?: one)?)?|passing on this(?: one)?|"
-            rf"refraining from {_SAY}|choosing silence|opting for silence)(?: {_STILL})?{_ME}{_NOW}"
+            rf"refraining from {_SAY}|not to {_SAY}|choosing silence|opting for silence)(?: {_STILL})?{_ME}{_NOW}"
         ),
         (
             rf"(?:i |we )(?:won't|will not|do not need to|don't need to|need not|needn't|shouldn't|should not|"
@@ -140,7 +158,7 @@ _LOOSE: Final = tuple(
     re.compile(_LEAD + body + _WHY)
     for body in (
         (
-            rf"(?:i(?:'ve| have)? )?(?:got )?(?:nothing|not much|no(?:thing)? new information)(?: (?:further|more|else|new|"
+            rf"(?:i(?:'ve| have)? |there(?:'s| is) )?(?:got )?(?:nothing|not much|no(?:thing)? new information)(?: (?:further|more|else|new|"
             rf"useful|meaningful|of value|substantive))*(?: for me)?(?: to (?:add|say|contribute|do|report|respond to|reply "
             rf"to|answer))?{_NOW}"
         ),
@@ -152,7 +170,7 @@ _LOOSE: Final = tuple(
         r"(?:this is )?(?:not (?:for me|my (?:concern|task|call|turn|place))|none of my business)",
         rf"(?:i(?:'ll| will) )?(?:defer|leave (?:it|this|that)) to (?:the )?(?:others?|them|owner|[\w.-]+){_NOW}",
         r"(?:i(?:'m| am) )?(?:listening|observing|just watching|watching|monitoring)(?: silently| quietly)?",
-        r"n/?a|none|skip|pass|ignored?|noop|\(empty\)",
+        r"n/?a|none|null|skip|pass|ignored?|noop|\(empty\)",
         r"(?:ok|okay|noted|understood|acknowledged|ack|seen|got it|thanks|thank you)",
     )
 )
@@ -160,7 +178,14 @@ _POLITE: Final = re.compile(
     r"(?:ok|okay|noted|understood|acknowledged|ack|seen|got it|alright|right|thanks|thank you|received|makes sense|"
     r"reason|note|rationale|response_policy|policy)(?: for (?:the|your) \w+)?"
 )
-_SPLIT: Final = re.compile(r"(?:[.!;\n:]|\s[-–—]\s)+\s*|,? (?:so|and|therefore) (?=i\b|no |there)")
+_THANKED: Final = re.compile(
+    r"(?:(?:this|that|it)(?: message)?(?: is|'s| was) |[\w.-]{1,40} )(?:just |only |merely |simply )*(?:said |wrote |an? |says )?"
+    r"(?:thanks|thank(?:s|ed|ing)?(?:[- ]you)?(?: (?:me|us))?|gratitude|acknowledg\w+|status update|fyi)(?: only)?"
+)
+"""What the other one did that wants no answer."""
+_SPLIT: Final = re.compile(
+    r"(?:[.!;\n:]|\s[-–—]\s)+\s*|,? (?:so|and|therefore) (?=i\b|no |there|nothing)|, (?=no (?:reply|response|answer))"
+)
 _WRAP: Final = "\"'`*_~>«»“”‘’()[]{}<> \t"
 
 
@@ -172,22 +197,31 @@ def said(text: str, *, obliged: bool) -> str:
 
 def is_silence(text: str, *, obliged: bool) -> bool:
     """Does this text, taken as a whole, say only that nothing is said?"""
-    spoken = text.strip()
+    spoken = _TAGS.sub("", text).replace("\\_", "_").strip()
     if not any(letter.isalnum() for letter in spoken):
         # Dots and dashes are silence; a lone sign such as a thumb or a question mark says something.
-        return all(unicodedata.category(one)[0] in "ZC" or one in ".…-–—_*`~\"'()[]{}<>|" for one in spoken)
-    lines = [line.strip(_WRAP + ".!") for line in spoken.splitlines() if line.strip()]
-    if any(_SHOUTED.fullmatch(line) for line in (lines[0], lines[-1])):
-        return len(lines) > 1 or (_SHOUTED.fullmatch(lines[0]) is not None and _whole(lines[0], obliged))
+        return all(
+            unicodedata.category(one)[0] in "ZC" or one in ".…-–—_*`~\"'()[]{}<>|" or one in _HUSH
+            for one in spoken
+        )
+    if _is_shouted(spoken):
+        return True
     if len(spoken) > LONGEST:
         return False
+    if _VERDICT.fullmatch(spoken.strip(_WRAP + ".!")):
+        return not obliged
     plain = _plain(spoken)
-    return _is_form(plain) or _is_talk_of_silence(plain, obliged=obliged)
+    return _is_form(plain, obliged=obliged) or _is_talk_of_silence(plain, obliged=obliged)
 
 
-def _whole(token: str, obliged: bool) -> bool:
-    """A bare token in capitals; `PASS` and the like may be a verdict that somebody waits for."""
-    return not (obliged and token in {"PASS", "SKIP", "IGNORE"})
+def _is_shouted(spoken: str) -> bool:
+    """Is a token in capitals the first or the last thing said?"""
+    lines = [line.strip(_WRAP + ".!#-") for line in spoken.splitlines() if line.strip()]
+    if any(_SHOUTED.fullmatch(line) for line in (lines[0], lines[-1])):
+        return True
+    return _OPENING.match(lines[0]) is not None or any(
+        end.end() == len(lines[-1]) for end in _CLOSING.finditer(lines[-1])
+    )
 
 
 def _plain(text: str) -> str:
@@ -196,8 +230,11 @@ def _plain(text: str) -> str:
     return " ".join((fence.group(1) if fence else flat).casefold().split(" ")).strip()
 
 
-def _is_form(plain: str) -> bool:
-    return any(pattern.fullmatch(plain) for pattern in (_TOKEN, _BRACKETED, _EMPTY_OBJECT))
+def _is_form(plain: str, *, obliged: bool) -> bool:
+    forms = (
+        (_TOKEN, _BRACKETED, _EMPTY_OBJECT) if obliged else (_TOKEN, _BRACKETED, _EMPTY_OBJECT, _LOOSE_TOKEN)
+    )
+    return any(pattern.fullmatch(plain) for pattern in forms)
 
 
 def _is_talk_of_silence(plain: str, *, obliged: bool) -> bool:
@@ -207,7 +244,9 @@ def _is_talk_of_silence(plain: str, *, obliged: bool) -> bool:
     pieces = [piece for piece in pieces if piece]
     silent = [piece for piece in pieces if _is_sentence(piece, obliged=obliged)]
     rest = [piece for piece in pieces if piece not in silent]
-    return bool(silent) and all(_POLITE.fullmatch(piece) for piece in rest)
+    return bool(silent) and all(
+        _POLITE.fullmatch(piece) or (not obliged and _THANKED.fullmatch(piece)) for piece in rest
+    )
 
 
 def _is_sentence(piece: str, *, obliged: bool) -> bool:

@@ -15,6 +15,7 @@ Every fault is reported, not only the first. Opens no file.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -105,7 +106,14 @@ def _kinds(given: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]) -> l
             found.append(f"unknown key `{name}`")
         elif not isinstance(value, known[name]) or (isinstance(value, bool) and bool not in known[name]):
             found.append(f"`{name}` has the wrong type")
+        elif isinstance(value, int | float) and not isinstance(value, bool) and not is_amount(value):
+            found.append(f"`{name}` has to be a number above 0")
     return found
+
+
+def is_amount(value: float) -> bool:
+    """Is this a limit that can be kept to?"""
+    return 0 < value < math.inf
 
 
 def _member(given: Mapping[str, Any], group: str) -> Member:

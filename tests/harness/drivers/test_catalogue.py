@@ -56,6 +56,15 @@ def test_what_a_driver_does_not_take_is_refused(name, words):
         parse(name, *words)
 
 
+@pytest.mark.parametrize(("name", "key"), [("codex", "OPENAI_API_KEY"), ("claude", "ANTHROPIC_API_KEY")])
+def test_an_agent_without_an_account_is_refused_before_it_is_asked_anything(name, key):
+    with pytest.raises(Refused, match=f"has no account: set {key}, or give --use-my-config"):
+        parse(name, "--cwd", ".")
+    assert parse(name, "--use-my-config").use_my_config
+    assert parse(name, "--base-url", "http://127.0.0.1:1/v1").base_url
+    assert parse(name, **{key: "k"}).key == "k"
+
+
 @pytest.mark.parametrize("name", ["acp", "command", "openai"])
 def test_a_driver_without_what_it_needs_is_refused_when_built(name):
     with pytest.raises(Refused):

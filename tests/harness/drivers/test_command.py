@@ -77,6 +77,15 @@ async def test_a_program_that_will_not_go_is_made_to_with_all_it_started(tmp_pat
     await until(lambda: not alive(started))
 
 
+async def test_a_flood_on_stderr_neither_fills_the_disk_nor_holds_the_program_up(tmp_path):
+    code = "import sys; sys.stderr.write('x' * 2**23 + 'last words'); print('{\"text\": \"ok\"}')"
+    driver = program(tmp_path, code)
+    assert (await soon(driver.run(turn(), Eye()))).text == "ok"
+    kept = (tmp_path / "stderr.log").read_text()
+    assert len(kept) <= 2**20
+    assert kept.endswith("last words")
+
+
 async def test_what_a_program_says_on_stderr_stays_in_its_folder(tmp_path, capfd):
     driver = program(tmp_path, "import sys; print('private', file=sys.stderr); print('{\"text\": \"ok\"}')")
     assert (await soon(driver.run(turn(), Eye()))).text == "ok"

@@ -26,6 +26,18 @@ from tacit.harness.drivers.reading import count, part, parts, text
 TOOLS = (ToolProgram("room", ("tacit", "mcp"), {"T": "secret"}), ToolAddress("far", "http://x/mcp", "secret"))
 
 
+@pytest.mark.parametrize("number", ["1e400", "-1", "true", '"7"', "null", "1" + "0" * 40])
+def test_a_number_that_cannot_be_counted_is_no_number(number):
+    said = command.line(
+        f'{{"text": "x", "cost_usd": {number}, "usage": {{"input": {number}}}, '
+        f'"failure": {{"kind": "retryable", "retry_after": {number}}}}}'.encode()
+    )
+    if said is None:  # no JSON at all
+        return
+    assert (said.cost_usd, said.failure.retry_after) == (None, None)
+    assert 0 <= said.usage.input <= 2**53
+
+
 def test_what_is_of_another_kind_reads_as_empty():
     odd = {"a": [1, {"b": 2}], "n": True, "t": 7}
     assert (part(odd, "a", "b"), part(None), part([]), parts(odd, "t"), parts(odd, "a")) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -242,6 +243,23 @@ async def test_usage_and_status_are_told(peer, desk, harness):
     assert states[0] == "idle"
 
 
+async def test_a_reply_beyond_measure_fails_alone_and_the_next_one_goes_out(peer, desk, harness):
+    desk.script([{"text": "word " * 200_000}], [{"text": "The plan is ready."}])
+    await peer.accepted(delivery("e1"))
+    await peer.accepted(delivery("e2", conversation__id="g2"))
+    await peer.until(lambda: peer.sends and "e1" in peer.dispositions)
+    assert peer.dispositions["e1"] == "failed"
+    assert [one["inReplyTo"] for one in peer.sends] == ["e2"]
+    assert len(peer.greetings) == 1
+
+
+async def test_numbers_that_no_agent_reaches_end_nothing(peer, desk, harness):
+    desk.script([{"text": "The plan is ready.", "usage": {"input": 10**30, "output": -4}}])
+    await peer.accepted(delivery("e1"))
+    await peer.until(lambda: peer.sends)
+    await peer.until(lambda: [one for one in peer.told if one["method"] == "notifications/usage"])
+
+
 async def test_a_budget_that_is_used_up_stops_and_tells(peer, desk, tmp_path):
     desk.script([{"text": "Ready.", "usage": {"input": 1000, "output": 10}}])
     async with living(peer.url, "token", tmp_path, desk, budget=Budget(tokens=500)) as harness:
@@ -254,6 +272,44 @@ async def test_a_budget_that_is_used_up_stops_and_tells(peer, desk, tmp_path):
         assert "500 tokens is used up" in defer["reason"]
         await peer.until(lambda: [one for one in peer.told if one.get("params", {}).get("status") == "away"])
     assert len(desk.turns) == 1
+
+
+async def test_a_restart_does_not_spend_past_the_budget(peer, desk, tmp_path):
+    desk.script([{"text": "Ready.", "usage": {"input": 1000, "output": 10}}])
+    budget = Budget(tokens=500)
+    async with living(peer.url, "token", tmp_path, desk, budget=budget) as harness:
+        await peer.accepted(delivery("e1"))
+        await desk.until(lambda: harness.told.of("budget"))
+        await peer.accepted(delivery("e2", conversation__id="g2"))
+        await peer.until(lambda: peer.tool_calls("chat.defer"))
+    async with living(peer.url, "token", tmp_path, desk, budget=budget) as harness:
+        await harness.told.until("connected", asyncio.current_task())
+        await peer.accepted(delivery("e3", conversation__id="g3"))
+        await peer.until(lambda: len(peer.tool_calls("chat.defer")) == 2)
+        assert harness.told.of("turn") == []
+
+
+async def test_a_stop_does_not_wait_for_a_hub_that_is_away(peer, desk, tmp_path):
+    knock = {"from": "human:ann", "where": "channel:g1", "topic": "request", "pullWith": "chat.list_events"}
+    async with living(peer.url, "token", tmp_path, desk) as harness:
+        peer.script = ["lose"] * 50
+        await peer.accepted(
+            delivery(
+                "k1",
+                content=None,
+                knock=knock,
+                injection__mode="notify",
+                policy="may_respond",
+                attention={"policy": "may_respond", "reason": "role_mention", "priority": "normal"},
+                target__directedness="to_my_role",
+            )
+        )
+        await peer.until(lambda: peer.tool_calls("chat.claim"))
+        await peer.stop()
+        await harness.told.until("disconnected", asyncio.current_task())
+        async with asyncio.timeout(10):
+            harness.stop()
+            await harness.told.until("stopped", asyncio.current_task())
 
 
 @pytest.mark.spec("C2A-071", "C2A-158")

@@ -54,6 +54,23 @@ async def test_an_agent_that_falls_is_started_again_and_the_others_live_on(tmp_p
     assert (tmp_path / "bob.log").exists()
 
 
+async def test_a_fault_of_our_own_ends_one_agent_and_not_the_team(tmp_path):
+    told, endings = [], [OverflowError("too big")]
+    posts = [
+        Post("ada", lambda tell: Life(tell, endings), tmp_path / "ada.log"),
+        Post("bob", lambda tell: Life(tell, []), tmp_path / "bob.log"),
+    ]
+    supervisor = Supervisor(posts, heard_by(told), pace=QUICK)
+    running = asyncio.create_task(supervisor.run())
+    async with asyncio.timeout(10):
+        while told.count(("ada", "started")) < 2:
+            await asyncio.sleep(0.005)
+    assert told.count(("bob", "started")) == 1
+    supervisor.stop()
+    await running
+    assert "OverflowError" in (tmp_path / "ada.log").read_text()
+
+
 async def test_an_agent_that_is_refused_is_given_up(tmp_path):
     told = []
     refused = Refused("permission_denied", "the token was revoked")

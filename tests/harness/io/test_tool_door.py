@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 
 import pytest
@@ -10,7 +11,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tacit.harness import chat_tools
-from tacit.harness.io.tool_door import ToolDoor
+from tacit.harness.io.tool_door import LINE, ToolDoor
 from tests.c2a_peer import TOOLS
 
 LISTED = chat_tools.listed(
@@ -76,6 +77,28 @@ async def test_rubbish_is_answered_and_the_line_lives(door):
     assert b'"id":1' in await reader.readline()
     writer.close()
     await writer.wait_closed()
+
+
+async def test_rubbish_of_the_right_shape_and_a_line_beyond_measure_upset_nobody(door):
+    upset = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: upset.append(context))
+    environment = door.program.environment
+    reader, writer = await asyncio.open_unix_connection(environment["TACIT_TOOLS_SOCKET"])
+    writer.write(environment["TACIT_TOOLS_KEY"].encode() + b"\n")
+    writer.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}\n')
+    writer.write(b'{"jsonrpc":"2.0","id":2,"method":' + b"[" * 100_000 + b"\n")
+    assert b"-32602" in await reader.readline()
+    assert b"-32600" in await reader.readline()
+    with contextlib.suppress(ConnectionError):
+        writer.write(b"x" * (LINE + 2**20))
+        assert await reader.read() == b""
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+    async with asyncio.timeout(10):
+        while door._guests:
+            await asyncio.sleep(0.01)
+    assert upset == []
 
 
 async def test_the_pipe_says_so_when_no_harness_runs(tmp_path, door):

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 class FolderLock:
     """Held from construction to `release` or to the end of the process."""
 
-    def __init__(self, folder: Path, *, purpose: str) -> None:
+    def __init__(
+        self, folder: Path, *, purpose: str, otherwise: str = "choose another folder with --data"
+    ) -> None:
+        """`otherwise` is what a second process can do instead of waiting for the first to end."""
         self._path = folder / "lock"
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -29,8 +32,7 @@ class FolderLock:
             holder = self._holder()
             os.close(self._handle)
             raise Unavailable(
-                f"the data folder {folder} is in use by {holder}; stop that one first, or choose another "
-                "folder with --data"
+                f"the data folder {folder} is in use by {holder}; stop that one first, or {otherwise}"
             ) from error
         note = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "purpose": purpose})
         os.ftruncate(self._handle, 0)

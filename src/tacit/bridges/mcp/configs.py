@@ -65,19 +65,25 @@ def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
+def _started(entry: Entry, reference: str) -> dict[str, Any]:
+    """The command, as most clients write one that they start themselves."""
+    return {
+        "command": entry.command,
+        "args": list(entry.arguments),
+        "env": entry.environment(reference),
+    }
+
+
+def _servers(entry: Entry, server: dict[str, Any]) -> str:
+    """The list that most clients have agreed upon."""
+    return _json({"mcpServers": {entry.name: server}})
+
+
 def _claude_code(entry: Entry) -> str:
     reference = f"${{{TOKEN}}}"
-    server: dict[str, Any] = (
-        {"type": "http", "url": entry.door, "headers": entry.headers(reference)}
-        if entry.http
-        else {
-            "type": "stdio",
-            "command": entry.command,
-            "args": list(entry.arguments),
-            "env": entry.environment(reference),
-        }
-    )
-    return _json({"mcpServers": {entry.name: server}})
+    if entry.http:
+        return _servers(entry, {"type": "http", "url": entry.door, "headers": entry.headers(reference)})
+    return _servers(entry, {"type": "stdio", **_started(entry, reference)})
 
 
 def _codex(entry: Entry) -> str:
@@ -109,31 +115,16 @@ def _toml_table(values: dict[str, str]) -> str:
 
 def _cursor(entry: Entry) -> str:
     reference = f"${{env:{TOKEN}}}"
-    server: dict[str, Any] = (
-        {"url": entry.door, "headers": entry.headers(reference)}
-        if entry.http
-        else {
-            "type": "stdio",
-            "command": entry.command,
-            "args": list(entry.arguments),
-            "env": entry.environment(reference),
-        }
-    )
-    return _json({"mcpServers": {entry.name: server}})
+    if entry.http:
+        return _servers(entry, {"url": entry.door, "headers": entry.headers(reference)})
+    return _servers(entry, {"type": "stdio", **_started(entry, reference)})
 
 
 def _gemini_cli(entry: Entry) -> str:
     reference = f"${TOKEN}"
-    server: dict[str, Any] = (
-        {"httpUrl": entry.door, "headers": entry.headers(reference)}
-        if entry.http
-        else {
-            "command": entry.command,
-            "args": list(entry.arguments),
-            "env": entry.environment(reference),
-        }
-    )
-    return _json({"mcpServers": {entry.name: server}})
+    if entry.http:
+        return _servers(entry, {"httpUrl": entry.door, "headers": entry.headers(reference)})
+    return _servers(entry, _started(entry, reference))
 
 
 def _opencode(entry: Entry) -> str:

@@ -87,8 +87,8 @@ _WHAT: Final = (
     "gets one answer."
 )
 _HOW: Final = (
-    "To bring a real one: `tacit join Lobby --as ada --driver codex`, or `--driver claude`, or any program "
-    "with `--driver command -- ./answer.sh`."
+    "To bring a real one: `tacit join Lobby --as ada --driver codex -- --use-my-config`, or the same with "
+    "`--driver claude`, or any program with `--driver command -- --text ./answer.sh`."
 )
 _ANSWERS: Final = (
     (re.compile(r"\b(why|quiet|silent|nobody|others?)\b", re.IGNORECASE), _WHY),

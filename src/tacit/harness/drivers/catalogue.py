@@ -6,6 +6,8 @@ Nothing heavy is imported before a driver is built.
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -59,7 +61,12 @@ class Entry:
     @property
     def install(self) -> str:
         """The command that brings what is missing."""
-        return f"pip install 'tacit[{self.extra}]'" if self.extra else ""
+        return install_command(self.extra) if self.extra else ""
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this very installation, whichever `pip` stands first on the PATH."""
+    return f"{shlex.quote(sys.executable)} -m pip install 'tacit[{extra}]'"
 
 
 _AGENT: Final = ("--model", "--base-url", "--key-env", "--cwd", "--access", "--use-my-config", "--retries")
@@ -142,7 +149,11 @@ def parse(name: str, words: Sequence[str], *, state: str, environment: Mapping[s
     command = tuple(rest[1:] if rest[:1] == ["--"] else rest)
     if command and not found.program:
         raise Refused("driver_option", f"{name} runs no program of yours")
-    return replace(options, command=command, key=environment.get(key_env, "") if key_env else "")
+    key = environment.get(key_env, "") if key_env else ""
+    if key_env and not (key or options.base_url or options.use_my_config):
+        mine = ", or give --use-my-config if you are signed in" if "--use-my-config" in found.takes else ""
+        raise Refused("driver_option", f"{name} has no account: set {key_env}{mine}")
+    return replace(options, command=command, key=key)
 
 
 def _with(options: Options, flag: str, value: str) -> Options:

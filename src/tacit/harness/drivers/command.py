@@ -29,7 +29,7 @@ from tacit.harness.drivers.port import (
     TurnEvent,
     Usage,
 )
-from tacit.harness.drivers.reading import Message, count, part, text
+from tacit.harness.drivers.reading import Message, amount, count, part, text
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.port import TurnRequest
@@ -92,23 +92,22 @@ def line(data: bytes) -> TurnEvent | Reply | None:
 
 
 def _reply(message: Message) -> Reply:
-    counts, cost = part(message, "usage"), message.get("cost_usd")
+    counts = part(message, "usage")
     return Reply(
         text=text(message, "text"),
         usage=Usage(count(counts, "input"), count(counts, "output"), count(counts, "cached")),
-        cost_usd=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost_usd=amount(message, "cost_usd"),
         session_id=text(message, "session_id") or None,
         failure=_failure(part(message, "failure")) if message.get("failure") else None,
     )
 
 
 def _failure(said: Message) -> Failure:
-    word, after = text(said, "code"), said.get("retry_after")
-    seconds = float(after) if isinstance(after, int | float) and not isinstance(after, bool) else None
+    word = text(said, "code")
     if text(said, "kind") == "permanent":
         return permanent(word if word in _FINAL_WORDS else "agent_error")  # pyright: ignore[reportArgumentType]
     code = word if word in _WORDS else "agent_error"
-    return retryable(code, retry_after=seconds)  # pyright: ignore[reportArgumentType]
+    return retryable(code, retry_after=amount(said, "retry_after"))  # pyright: ignore[reportArgumentType]
 
 
 def ended(code: int) -> Failure | None:

@@ -6,8 +6,10 @@ end a turn.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
+MOST: Final = 2**53
+"""No agent counts or costs more; a number beyond it is a fault of its own."""
 Message = dict[str, Any]
 
 
@@ -33,6 +35,18 @@ def text(message: object, name: str) -> str:
 
 
 def count(message: object, name: str) -> int:
-    """The whole number of this member."""
+    """The number of this member, as far as it can be counted."""
+    return counted(part(message).get(name))
+
+
+def counted(found: object) -> int:
+    """A whole number from 0 to what every reader can hold."""
+    return min(max(found, 0), MOST) if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def amount(message: object, name: str) -> float | None:
+    """The cost or the time of this member; None where it says none that can be counted."""
     found = part(message).get(name)
-    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+    if not isinstance(found, int | float) or isinstance(found, bool) or not 0 <= found <= MOST:
+        return None
+    return float(found)

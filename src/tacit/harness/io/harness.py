@@ -9,8 +9,9 @@ nothing twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit import __version__
 from tacit.attention.values import EXPOSURE, STRENGTH, Mode, Policy
@@ -55,12 +56,14 @@ from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.prompt import standing_rules, turn_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from tacit.base.ports import Clock
     from tacit.harness.drivers.port import Driver
 
+log: Final = logging.getLogger("tacit.harness")
+Answer = TypeVar("Answer")
 TIDY_EVERY: Final = 1_000
 """Deliveries after which old ones are forgotten."""
 STOP_WITHIN: Final = 3.0
@@ -108,8 +111,15 @@ class Harness:
 
     async def run(self) -> None:
         """Until `stop`. `Refused`: the hub or the driver does not want it; `Unavailable`: cannot start."""
-        self.place.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FolderLock(self.place.state, purpose=f"tacit join as {self.place.name}")
+        try:
+            self.place.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = FolderLock(
+                self.place.state,
+                purpose=f"tacit join as {self.place.name}",
+                otherwise="join under another name",
+            )
+        except OSError as error:
+            raise Unavailable(f"the agent's folder cannot be used: {error.strerror}") from error
         try:
             store = Store(self.place.state / "harness.db")
             try:
@@ -150,11 +160,12 @@ class Harness:
                 self._tasks = tasks
                 await self._step(lambda now: recovered(seat, self._conduct, now))
                 await seat.write(lambda writing: writing.forget(self._clock.now()))
+                self._check_budget(self._clock.now())
+                await self._step(self._conduct.due)
                 hearing = tasks.create_task(self._hear(), name="hear")
                 timing = tasks.create_task(self._keep_time(), name="time")
                 posting = tasks.create_task(self._posting.run(), name="post")
                 seat.outgoing.set()
-                self._check_budget(self._clock.now())
                 await self._stopping.wait()
                 hearing.cancel()
                 timing.cancel()
@@ -248,7 +259,10 @@ class Harness:
                 async with asyncio.timeout(wait):
                     await self._changed.wait()
             except TimeoutError:
+                was_away = self._conduct.paused_until is not None
                 await self._step(self._conduct.due)
+                if was_away:
+                    await self._status()
 
     def _is_repeat(self, params: dict[str, Any]) -> bool:
         """Was this event taken before (C2A-162)?
@@ -317,9 +331,17 @@ class Harness:
         self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
         await self._status()
         try:
-            turn = await prepared(self._seat, self._conduct, turn)
+            whole = await self._unless_stopped(prepared(self._seat, self._conduct, turn))
+            if whole is None:
+                return
+            turn = whole
             prompt = turn_prompt(
-                self._standing.rules, turn.events, knocks=turn.knocks, digests=turn.digests, note=turn.note
+                self._standing.rules,
+                turn.events,
+                ours=standing_rules(self.place.name, self.place.instructions),
+                knocks=turn.knocks,
+                digests=turn.digests,
+                note=turn.note,
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(turn.id, self._standing, prompt.user, self.place.time_limit)
@@ -338,7 +360,8 @@ class Harness:
         if outcome.session_id is not None:
             session = outcome.session_id
             await self._seat.write(lambda writing: writing.note("session", session))
-        self._tell("turn_ended", turn_id=turn.id, failure=outcome.failure.code if outcome.failure else "")
+        code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
+        self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
         await self._step(lambda now: self._conduct.ended(outcome, now))
         await self._status()
 
@@ -361,23 +384,42 @@ class Harness:
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
-        while True:
-            try:
-                result = await self._seat.session.call("chat.claim", eventId=event.event_id)
-                break
-            except Refused as refused:
-                if passes(refused):
-                    await asyncio.sleep(REST)
-                    continue
-                self._tell("claim_lost", event_id=event.event_id, code=refused.code)
-                await self._step(lambda _now: [Settle(event.event_id, "ignored")])
-                return
-            except (Unavailable, OutcomeUnknown):
-                await asyncio.sleep(REST)
+        try:
+            result = await self._unless_stopped(self._claimed(event.event_id))
+        except Refused as refused:
+            self._tell("claim_lost", event_id=event.event_id, code=refused.code)
+            await self._step(lambda _now: [Settle(event.event_id, "ignored")])
+            return
+        if result is None:
+            return
         self._tell("claimed", event_id=event.event_id)
         whole = whole_event(event, result.get("event"))
         self._seat.memory.heard(whole)
         await self._step(lambda now: self._conduct.heard(whole, now, claimed=True))
+
+    async def _claimed(self, event_id: str) -> dict[str, Any]:
+        """What the hub says to a claim, asked for until it says something."""
+        while True:
+            try:
+                return await self._seat.session.call("chat.claim", eventId=event_id)
+            except Refused as refused:
+                if not passes(refused):
+                    raise
+            except (Unavailable, OutcomeUnknown) as away:
+                log.info("a claim waits for the hub", extra={"reason": type(away).__name__})
+            await asyncio.sleep(REST)
+
+    async def _unless_stopped(self, asking: Coroutine[Any, Any, Answer]) -> Answer | None:
+        """What the hub answers; None when the harness is asked to stop before: a stop waits for no hub."""
+        answer = asyncio.create_task(asking)
+        stopped = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({answer, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            return answer.result() if answer.done() else None
+        finally:
+            answer.cancel()
+            stopped.cancel()
+            await asyncio.wait({answer, stopped})
 
     # -- telling
 

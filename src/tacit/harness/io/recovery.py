@@ -40,7 +40,7 @@ def recovered(seat: Seat, conduct: Conduct, now: Moment) -> list[Effect]:
             again += events
             effects.append(Return(tuple(one.event.event_id for one in events)))
     conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
-    return [*effects, *conduct.due(now)]
+    return effects
 
 
 def _settled(seat: Seat, turn_id: str, events: list[Kept]) -> list[Effect]:

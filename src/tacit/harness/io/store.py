@@ -7,25 +7,27 @@ for more than seven days after the event is done. Decides nothing.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.base.io.sqlite import DAMAGED, FAILED, Schema, connect, damage_hint
+from tacit.base.io.sqlite import DAMAGED, FAILED, Schema, connect
 from tacit.base.moment import SECOND, Moment
 from tacit.client.delivered import Delivered, delivered
 from tacit.harness.budget import Spending, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Generator, Iterable
     from pathlib import Path
 
     import apsw
 
     from tacit.harness.effects import Spent
 
+_AFRESH: Final = "the agent begins afresh, and what it had not answered goes on to somebody else in time"
 REMEMBERED: Final = 8 * 86_400 * SECOND
 _SCHEMA: Final = Schema(
     0x7AC17402,
@@ -82,20 +84,28 @@ class Store:
     """One agent's memory. Used from one task at a time."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        try:
+            self._db = connect(path, vfs=vfs)
+        except Corrupt as error:
+            raise _damaged(path) from error
+        with _told(path):
+            # Small and of one agent: it checkpoints in its own commits and needs no thread and little memory.
+            self._db.execute("PRAGMA wal_autocheckpoint=1000")
+            self._db.execute("PRAGMA cache_size=-512")
+            _SCHEMA.migrate(self._db, path)
         self._path = path
-        self._db = connect(path, vfs=vfs)
-        # Small and of one agent: it checkpoints in its own commits and needs no thread and little memory.
-        self._db.execute("PRAGMA wal_autocheckpoint=1000")
-        self._db.execute("PRAGMA cache_size=-512")
-        _SCHEMA.migrate(self._db, path)
 
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
 
+    def _read(self, query: str, values: tuple[object, ...] = ()) -> list[Any]:
+        with _told(self._path):
+            return self._db.execute(query, cast("Any", values)).fetchall()
+
     def write(self, work: Callable[[Writing], None]) -> None:
         """Everything that `work` does, in one synced transaction."""
-        try:
+        with _told(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 work(Writing(self._db))
@@ -104,14 +114,10 @@ class Store:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-        except DAMAGED as error:
-            raise Corrupt("the harness's store is damaged", hint=damage_hint(self._path)) from error
-        except FAILED as error:
-            raise Unavailable(f"the harness's store cannot be written: {type(error).__name__}") from error
 
     def waiting(self) -> list[Kept]:
         """What is not done, in the order of arrival."""
-        rows = self._db.execute(
+        rows = self._read(
             "SELECT params, state, turn_id, failed, runs FROM events WHERE state IN ('waiting', 'turn') "
             "ORDER BY arrived, event_id"
         )
@@ -129,7 +135,7 @@ class Store:
     def known(self) -> dict[str, tuple[str, str, str]]:
         """Every remembered event: its state, mode and policy."""
         rows = cast(
-            "Iterable[tuple[str, str, bytes]]", self._db.execute("SELECT event_id, state, params FROM events")
+            "Iterable[tuple[str, str, bytes]]", self._read("SELECT event_id, state, params FROM events")
         )
         found: dict[str, tuple[str, str, str]] = {}
         for event_id, state, params in rows:
@@ -150,7 +156,7 @@ class Store:
     def outgoing(self, *, turn_id: str | None = None) -> list[Row]:
         """What is ready to be said, in order; or all that a turn said or wants to say."""
         where, values = ("turn_id = ?", (turn_id,)) if turn_id is not None else ("state = 'ready'", ())
-        rows = self._db.execute(
+        rows = self._read(
             "SELECT key, turn_id, event_id, name, arguments, state, result FROM outbox "  # noqa: S608 - fixed text
             f"WHERE {where} ORDER BY position",
             values,
@@ -181,6 +187,22 @@ class Store:
         """Something small, kept by name."""
         row = self._db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else None
+
+
+def _damaged(path: Path) -> Corrupt:
+    hint = f"move {path} away and join again: {_AFRESH}"
+    return Corrupt(f"{path.name} is damaged or is no database", hint=hint)
+
+
+@contextmanager
+def _told(path: Path) -> Generator[None]:
+    """The file's troubles as ours, with what a person can do about them."""
+    try:
+        yield
+    except DAMAGED as error:
+        raise _damaged(path) from error
+    except FAILED as error:
+        raise Unavailable(f"the harness's store cannot be used: {type(error).__name__}") from error
 
 
 class Writing:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.base.errors import Corrupt, Refused, TacitError
+from tacit.base.errors import Bug, Corrupt, Refused, TacitError
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import rfc3339
 from tacit.client.repeating import Pace
@@ -100,18 +100,32 @@ class Supervisor:
         while not self._stopping.is_set():
             began = loop.time()
             try:
-                harness = self._running[post.name] = post.make(log)
-                await harness.run()
+                await self._life(post, log)
             except (Refused, Corrupt) as refused:
                 self.failed[post.name] = refused
                 log("given_up", reason=str(refused))
                 return
             except TacitError as error:
                 log("fallen", reason=str(error))
-            finally:
-                self._running.pop(post.name, None)
             fallen = 1 if loop.time() - began > STEADY else fallen + 1
             await self._rest(self._pace.pause(min(fallen, 10), random.random()))  # noqa: S311
+
+    async def _life(self, post: Post, log: AgentLog) -> None:
+        """One agent from its start to its end. A fault of our own is its end, and not that of the team."""
+        harness = self._running[post.name] = post.make(log)
+        life = asyncio.create_task(harness.run(), name=f"life of {post.name}")
+        try:
+            await asyncio.wait({life})
+        finally:
+            life.cancel()
+            await asyncio.wait({life})
+            self._running.pop(post.name, None)
+        error = None if life.cancelled() else life.exception()
+        if isinstance(error, Exception) and not isinstance(error, TacitError):
+            logging.getLogger("tacit.harness").error("an agent failed", exc_info=error)
+            raise Bug(f"a fault of Tacit's own ({type(error).__name__})") from error
+        if error is not None:
+            raise error
 
     async def _rest(self, seconds: float) -> None:
         try:

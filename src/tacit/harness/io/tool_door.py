@@ -74,11 +74,9 @@ class ToolDoor:
         assert task is not None  # noqa: S101 - a connection is served by a task
         self._guests.add(task)
         try:
-            key = await reader.readline()
+            key = await _line(reader)
             if hmac.compare_digest(key.strip(), self._key.encode()):
                 await self._serve(reader, writer)
-        except (ConnectionError, asyncio.LimitOverrunError, ValueError):
-            log.info("an agent's tool line broke")
         except asyncio.CancelledError:
             log.debug("the tool door closes")
         finally:
@@ -90,20 +88,31 @@ class ToolDoor:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Calls of one agent may overlap; answers go out whole, in the order in which they are ready."""
         async with asyncio.TaskGroup() as calls:
-            while line := await reader.readline():
+            while line := await _line(reader):
                 try:
                     message: object = msgspec.json.decode(line)
-                except msgspec.DecodeError:
+                except (msgspec.DecodeError, RecursionError):
                     message = None
                 found = mcp_door.heard(message, self._tools())
                 if isinstance(found, mcp_door.ToolCall):
                     calls.create_task(self._answer(found, writer))
                 elif found is not None:
-                    writer.write(msgspec.json.encode(found) + b"\n")
-                    await writer.drain()
+                    await _say(writer, found)
 
     async def _answer(self, call: mcp_door.ToolCall, writer: asyncio.StreamWriter) -> None:
-        result = await self._call(call.name, call.arguments)
-        with contextlib.suppress(ConnectionError):
-            writer.write(msgspec.json.encode(mcp_door.called(call, result)) + b"\n")
-            await writer.drain()
+        await _say(writer, mcp_door.called(call, await self._call(call.name, call.arguments)))
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    """The next line; empty at the end, which a broken line and one beyond every measure are too."""
+    try:
+        return await reader.readline()
+    except (ConnectionError, ValueError):
+        log.info("an agent's tool line broke")
+        return b""
+
+
+async def _say(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
+    with contextlib.suppress(ConnectionError):
+        writer.write(msgspec.json.encode(answer) + b"\n")
+        await writer.drain()

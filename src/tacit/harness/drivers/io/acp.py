@@ -21,8 +21,9 @@ from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import cancelled, permanent
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
-from tacit.harness.drivers.io.turns import NoSteering
+from tacit.harness.drivers.io.one_process import OneProcess, places
 from tacit.harness.drivers.port import TextDelta, ToolAddress, ToolEnded, Traits, TurnOutcome, Usage
+from tacit.harness.drivers.reading import counted
 
 if TYPE_CHECKING:
     from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
@@ -62,33 +63,16 @@ class Line(Protocol):
         ...
 
 
-class Acp(NoSteering):
+class Acp(OneProcess):
     """The backend: one agent process, one session in it."""
 
     def __init__(self, options: Options) -> None:
         if not options.command:
             raise Refused("driver_unusable", "the acp driver needs an agent's command after `--`")
-        self._options = options
-        self._child: Child | None = None
+        super().__init__(options, _TRAITS)
         self._line: Line | None = None
-        self._session: str | None = None
         self._rules: str | None = None
         self._telling: Telling | None = None
-
-    @property
-    def traits(self) -> Traits:
-        """What it can do."""
-        return _TRAITS
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._child is not None and self._child.alive
-
-    @property
-    def session_id(self) -> str | None:
-        """The session's id."""
-        return self._session
 
     async def open(self, standing: Standing, session_id: str | None) -> None:
         """Start the agent and open or load a session."""
@@ -97,17 +81,12 @@ class Acp(NoSteering):
         except ImportError as error:
             raise needs("acp") from error
         options = self._options
-        state = Path(options.state)
-        for folder in (state / "home", state / "work"):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        directory = standing.directory or options.directory or str(state / "work")
+        home, directory = places(options, standing)
         self._child = child = await Child.start(
             options.command,
-            environment=agent_environment(
-                os.environ, home=str(state / "home"), use_my_config=options.use_my_config
-            ),
+            environment=agent_environment(os.environ, home=str(home), use_my_config=options.use_my_config),
             directory=directory,
-            state=state,
+            state=Path(options.state),
         )
         self._telling = Telling(options, {server.name for server in standing.tools})
         connection: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
@@ -198,8 +177,8 @@ def _server(server: ToolServer) -> Any:
 
 def _outcome(live: LiveTurn, result: PromptResponse, said: str, session: str) -> TurnOutcome:
     if (counts := result.usage) is not None:
-        cached = counts.cached_read_tokens or 0
-        live.usage += Usage(counts.input_tokens, counts.output_tokens, cached)
+        given = (counts.input_tokens, counts.output_tokens, counts.cached_read_tokens)
+        live.usage += Usage(*map(counted, given))
     match result.stop_reason:
         case "cancelled":
             return live.outcome(session_id=session, failure=cancelled())

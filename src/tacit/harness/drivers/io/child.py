@@ -3,7 +3,7 @@
 The rule owned here: after `end` neither the process nor anything it started is alive, however it was ended;
 and one that a killed driver left behind is ended before the next one starts in the same folder, so that no
 turn is at work twice. What the process writes to stderr goes to a private file in the driver's folder, never
-to a log of ours.
+to a log of ours; the newest of it, however much there is.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _LINE_LIMIT: Final = 64 * 2**20
 _GRACE: Final = 2.0
 _LOOK_AGAIN: Final = 0.01
+_LAST_WORDS: Final = 0.5
+_LOG_LIMIT: Final = 2**20
 _NOTE: Final = "agent.pid"
 
 
@@ -34,12 +36,14 @@ class Child:
     ) -> None:
         assert process.stdin is not None  # noqa: S101 - asked for in `start`; the type does not say so
         assert process.stdout is not None  # noqa: S101
+        assert process.stderr is not None  # noqa: S101
         self.stdin = process.stdin
         self.stdout = process.stdout
         self.ending = False
         self._process = process
         self._note = state / _NOTE
         self._strays = strays
+        self._listening = asyncio.create_task(_listen(process.stderr, state / "stderr.log"))
 
     @classmethod
     async def start(
@@ -57,13 +61,12 @@ class Child:
         and no parent that has the first is ended too.
         """
         await _end_left_behind(state / _NOTE)
-        log = _log(state)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=log,
+                stderr=asyncio.subprocess.PIPE,
                 env=dict(environment),
                 cwd=directory,
                 start_new_session=True,
@@ -75,8 +78,6 @@ class Child:
             ) from error
         except OSError as error:
             raise Unavailable(f"cannot start {Path(command[0]).name}") from error
-        finally:
-            os.close(log)
         _write_note(state / _NOTE, process.pid)
         return cls(process, state, strays)
 
@@ -145,6 +146,8 @@ class Child:
         await _end_orphans(family)
         await _end_orphans(_adrift(self._strays))
         await self.settled()
+        await asyncio.wait({self._listening}, timeout=_LAST_WORDS)
+        self._listening.cancel()
         self._let_go()
         self._note.unlink(missing_ok=True)
 
@@ -159,14 +162,27 @@ class Child:
             os.killpg(self.pid, number)
 
 
-def _log(state: Path) -> int:
-    """A fresh private file for what the process says to nobody."""
-    state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return os.open(state / "stderr.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+async def _listen(said: asyncio.StreamReader, path: Path) -> None:
+    """Keep what the process says to nobody in a fresh private file, begun anew when it has grown too long."""
+    with os.fdopen(_private(path), "wb", buffering=0) as file:
+        while data := await said.read(2**16):
+            with suppress(OSError):  # a full disk is no reason for the process to wait
+                if file.tell() + len(data) > _LOG_LIMIT:
+                    file.seek(0)
+                    file.truncate()
+                file.write(data)
+
+
+def _private(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
 
 
 def _write_note(note: Path, pid: int) -> None:
     with suppress(OSError, ValueError, IndexError):
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         note.write_text(f"{pid} {_standing(Path(f'/proc/{pid}/stat'))[2]}", encoding="ascii")
 
 

@@ -22,7 +22,7 @@ from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import cancelled
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
-from tacit.harness.drivers.io.turns import NoSteering
+from tacit.harness.drivers.io.one_process import OneProcess, places
 from tacit.harness.drivers.port import (
     Insert,
     Proceed,
@@ -47,34 +47,17 @@ _TRAITS: Final = Traits("claude", steers=False, inserts=True, boundaries=True, r
 _LOOK_AGAIN: Final = 0.05
 
 
-class Claude(NoSteering):
+class Claude(OneProcess):
     """The backend: one Claude Code process, one session in it."""
 
     def __init__(self, options: Options) -> None:
-        self._options = options
-        self._child: Child | None = None
+        super().__init__(options, _TRAITS)
         self._client: ClaudeSDKClient | None = None
         self._messages: AsyncIterator[Any] | None = None
-        self._session: str | None = None
         self._spent = 0.0
         self._live: LiveTurn | None = None
         self._insert: list[str] = []
         self._word: str | None = None
-
-    @property
-    def traits(self) -> Traits:
-        """What it can do."""
-        return _TRAITS
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._child is not None and self._child.alive
-
-    @property
-    def session_id(self) -> str | None:
-        """The session's id."""
-        return self._session
 
     async def open(self, standing: Standing, session_id: str | None) -> None:
         """Start the process, connect to it, and wait for the tools."""
@@ -114,9 +97,8 @@ class Claude(NoSteering):
     async def _start(self, standing: Standing, session_id: str | None) -> Child:
         options = self._options
         state = Path(options.state)
-        home, work, tools, key = state / "home", state / "work", state / "tools.json", state / "key"
-        for folder in (home, work):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        home, directory = places(options, standing)
+        tools, key = state / "tools.json", state / "key"
         _write_private(tools, msgspec.json.encode(claude.tools_file(standing)))
         _write_private(key, options.key.encode())
         line = claude.arguments(
@@ -139,7 +121,7 @@ class Claude(NoSteering):
             environment=agent_environment(
                 os.environ, home=str(home), use_my_config=options.use_my_config, settings=settings
             ),
-            directory=standing.directory or options.directory or str(work),
+            directory=directory,
             state=state,
         )
 

@@ -21,6 +21,7 @@ from tacit.harness.drivers.failures import cancelled, retryable
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.json_rpc import RpcPeer
 from tacit.harness.drivers.io.missing import needs
+from tacit.harness.drivers.io.one_process import places
 from tacit.harness.drivers.port import Insert, ToolEnded, Traits, TurnOutcome
 from tacit.harness.drivers.reading import Message, part, text
 
@@ -63,16 +64,13 @@ class Codex:
     async def open(self, standing: Standing, session_id: str | None) -> None:
         """Start the process, open or resume the thread, and wait for the tools."""
         options = self._options
-        state = Path(options.state)
-        home, directory = state / "home", standing.directory or options.directory or str(state / "work")
-        for folder in (home, state / "work"):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        home, directory = places(options, standing)
         program = options.command or (_binary(),)
         child = await Child.start(
             [*program, *self._arguments(program[0])],
             environment=self._environment(home),
             directory=directory,
-            state=state,
+            state=Path(options.state),
             # A sandbox that was being set up when Codex ended waits for its parent for ever.
             strays=(program[0], "codex-linux-sandbox", _real(directory)),
         )

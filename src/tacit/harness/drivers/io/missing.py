@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tacit.base.errors import Refused
+from tacit.harness.drivers.catalogue import install_command
 
 
 def needs(extra: str) -> Refused:
     """A usage error that names the extra to install."""
-    hint = f"pip install 'tacit[{extra}]'"
+    hint = install_command(extra)
     return Refused("driver_missing", f"this driver is not installed: {hint}", details={"install": hint})
