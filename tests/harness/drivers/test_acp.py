@@ -1,4 +1,6 @@
-"""What only ACP agents do: ask for permission, and want to be signed in."""
+"""What only ACP agents do: ask for permission, want to be signed in, and say what is no message."""
+
+import sys
 
 import pytest
 
@@ -40,3 +42,35 @@ async def test_a_program_that_is_no_agent_does_not_start(rig, tmp_path, model):
     driver = rig.driver(tmp_path, model, command=("echo", "hello"))
     failure = (await soon(driver.run(turn(), Eye()))).failure
     assert (failure.kind, failure.code) == (FailureKind.RETRYABLE, "agent_died")
+
+
+BABBLER = """
+import json, sys
+
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        say(id=asked["id"], result={"protocolVersion": 1, "agentCapabilities": {}})
+    elif asked["method"] == "session/new":
+        say(id=asked["id"], result={"sessionId": "one"})
+    elif asked["method"] == "session/prompt":
+        wrong = {"sessionUpdate": "agent_message_chunk", "content": "the secret is swordfish"}
+        say(method="session/update", params={"sessionId": "one", "update": wrong})
+        right = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "well"}}
+        say(method="session/update", params={"sessionId": "one", "update": right})
+        say(id=asked["id"], result={"stopReason": "end_turn"})
+"""
+
+
+async def test_what_an_agent_says_wrongly_is_told_without_its_words(rig, tmp_path, model, caplog):
+    program = tmp_path / "babbler.py"
+    program.write_text(BABBLER)
+    driver = rig.driver(tmp_path, model, command=(sys.executable, str(program)))
+    outcome = await soon(driver.run(turn(), Eye()))
+    await soon(driver.close())
+    assert outcome.text == "well"
+    assert "ValidationError" in caplog.text
+    assert "swordfish" not in caplog.text

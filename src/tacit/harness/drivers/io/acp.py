@@ -10,6 +10,7 @@ allowed.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,20 @@ if TYPE_CHECKING:
     from tacit.harness.drivers.port import Standing, ToolServer
 
 _TRAITS: Final = Traits("acp", steers=False, inserts=False, boundaries=True, resumes=True)
+
+
+class _Discreet(logging.Filter):
+    """The package logs errors to the root logger with what the agent said in them: only names pass."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record through without its content."""
+        if Path(record.pathname).parent.name == "acp" and record.exc_info and record.exc_info[0] is not None:
+            record.msg, record.args = f"{record.getMessage()} ({record.exc_info[0].__name__})", ()
+            record.exc_info = record.exc_text = None
+        return True
+
+
+_DISCREET: Final = _Discreet()
 
 
 class Line(Protocol):
@@ -80,6 +95,7 @@ class Acp(OneProcess):
             from acp import RequestError, connect_to_agent
         except ImportError as error:
             raise needs("acp") from error
+        logging.getLogger().addFilter(_DISCREET)
         options = self._options
         home, directory = places(options, standing)
         self._child = child = await Child.start(
