@@ -192,7 +192,7 @@ async def throughput(seconds: float, *, connected: bool) -> dict:
                 for name in readers:
                     ws = await login(http, served.url, served.peers[name], served.domain)
                     listening.append(asyncio.create_task(acknowledge(ws)))
-            total = int(20_000 * seconds)
+            total = int(8_000 * seconds)
             ready = [
                 [
                     served.peers[name].packet(served.peers[reader].address, n)[1].decode()

@@ -30,6 +30,7 @@ class SealSignatures:
     def __init__(self, seed: bytes) -> None:
         self._seed = seed
         self.verify = verifier.verify
+        self.checker = verifier.checker
         self.sound = primitives.is_sound_signing_key
 
     @property

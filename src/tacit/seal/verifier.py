@@ -13,12 +13,15 @@ agents, stay with `primitives`.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tacit.seal.primitives import KEY_BYTES, SIGNATURE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PRIME: Final = 2**255 - 19
 _WITHOUT_SIGN: Final = 2**255 - 1
@@ -35,14 +38,28 @@ def is_weak_point(encoding: bytes) -> bool:
     return y >= _PRIME or y in _SMALL_ORDER
 
 
+def checker(public: bytes) -> Callable[[bytes, bytes], bool]:
+    """A check of messages and signatures for one key, which is looked at once; a weak key's check never holds."""
+    if len(public) != KEY_BYTES or is_weak_point(public):
+        return _never
+    key = Ed25519PublicKey.from_public_bytes(public)
+
+    def check(message: bytes, signature: bytes) -> bool:
+        if len(signature) != SIGNATURE_BYTES or is_weak_point(signature[:KEY_BYTES]):
+            return False
+        try:
+            key.verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+    return check
+
+
+def _never(_message: bytes, _signature: bytes) -> bool:
+    return False
+
+
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     """Whether `signature` is `public`'s over `message`; false for weak or misshapen keys as well."""
-    if len(public) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
-        return False
-    if is_weak_point(public) or is_weak_point(signature[:KEY_BYTES]):
-        return False
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
-    except (InvalidSignature, ValueError):
-        return False
-    return True
+    return checker(public)(message, signature)

@@ -317,11 +317,14 @@ class Federation:
         return Outcome(found.packet_id, ACCEPTED)
 
     async def _check_agent(self, found: Envelope, sig: str) -> None:
+        gate, signatures = self._office.gate, self._office.signatures
         try:
-            self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=False))
+            known = await self._agent_key(found.sender, fresh=False)
+            gate.check_signature(found, sig, signatures.checker(known))
         except Refused:
             # Perhaps the agent has new keys: look once more before refusing (A2ACP-255).
-            self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=True))
+            fresh = await self._agent_key(found.sender, fresh=True)
+            gate.check_signature(found, sig, signatures.checker(fresh))
 
 
 def _outcomes(raw: bytes) -> list[Outcome]:
