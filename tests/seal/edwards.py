@@ -17,7 +17,7 @@ def add(one, other):
 
 def times(scalar, point):
     found = IDENTITY
-    for bit in bin(scalar)[2:]:
+    for bit in f"{scalar:b}":
         found = add(found, found)
         if bit == "1":
             found = add(found, point)
@@ -47,7 +47,9 @@ def decode(encoding):
 
 BASE = with_y(4 * pow(5, P - 2, P) % P)
 TORSION = with_y(
-    int.from_bytes(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little")
+    int.from_bytes(
+        bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
+    )
 )
 """A point of order eight: its multiples are all the points of small order."""
 

@@ -5,8 +5,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.seal import edwards
 from tests.seal.edwards import (
-    BASE, TORSION, L, P, add, decode, encode, hashed, message_with, signed, times, with_y,
-)  # fmt: skip
+    BASE,
+    TORSION,
+    L,
+    P,
+    add,
+    decode,
+    encode,
+    hashed,
+    message_with,
+    signed,
+    times,
+    with_y,
+)
 from tests.seal.test_primitives import ED25519
 
 from tacit.seal import primitives, verifier

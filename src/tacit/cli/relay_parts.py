@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SealSignatures:
-    """Ed25519 and RFC 9421 between relays. The relay's work is mostly verification: the faster verifier does it."""
+    """Ed25519, and RFC 9421 between relays. A relay's work is mostly verification: the faster one does it."""
 
     def __init__(self, seed: bytes) -> None:
         self._seed = seed

@@ -2,13 +2,13 @@
 
 The relay's hot path: a third less time a signature than libsodium on the machines measured. OpenSSL itself
 takes a key of small order, under which anybody can sign, and a point spelt in two ways; both are refused here
-by looking at the encodings, as is a small-order R. OpenSSL refuses S not below the group's order, and compares
-R byte for byte.
+by looking at the encodings, as is a small-order R. OpenSSL refuses S not below the group's order, and
+compares R byte for byte.
 
 Whatever libsodium refuses is refused here. Both verify without the cofactor, so a part of small order in R or
 in the key is not forgiven either; were a later libsodium to forgive it, the relay alone would refuse such a
-packet, which only a signer who departs from RFC 8032 on purpose can make. Signing, and all verification at the
-agents, stay with `primitives`.
+packet, which only a signer who departs from RFC 8032 on purpose can make. Signing, and all verification at
+the agents, stay with `primitives`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def is_weak_point(encoding: bytes) -> bool:
 
 
 def checker(public: bytes) -> Callable[[bytes, bytes], bool]:
-    """A check of messages and signatures for one key, which is looked at once; a weak key's check never holds."""
+    """A check of message and signature for one key, which is looked at once; a weak key's never holds."""
     if len(public) != KEY_BYTES or is_weak_point(public):
         return _never
     key = Ed25519PublicKey.from_public_bytes(public)

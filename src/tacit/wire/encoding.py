@@ -13,6 +13,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""All that decoding a stranger's bytes can raise; text that is not UTF-8 is none of msgspec's own errors."""
+
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _USUAL_LETTERS: Final = bytes.maketrans(b"-_", b"+/")
@@ -30,7 +33,7 @@ def unb64(text: str) -> bytes | None:
         return None
     raw = text.encode()
     over = len(raw) % 4
-    # Two letters carry one byte and four unused bits, three carry two bytes and two; one letter carries nothing.
+    # Two letters carry one byte and four unused bits, three carry two bytes and two; one carries nothing.
     if not is_base64url(raw) or over == 1 or (over and raw[-1] not in _LAST[over]):
         return None
     return binascii.a2b_base64(raw.translate(_USUAL_LETTERS) + b"=" * (-len(raw) % 4))
@@ -50,7 +53,7 @@ def canonical_object(raw: bytes) -> dict[str, Any] | None:
     """The object in `raw` when `raw` is its canonical form and holds no float; None otherwise."""
     try:
         value: object = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         return None
     if not isinstance(value, dict) or _ENCODER.encode(cast("object", value)) != raw:
         return None

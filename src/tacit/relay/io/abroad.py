@@ -29,7 +29,7 @@ from tacit.relay.io import registry, store
 from tacit.relay.io.replies import bounded
 from tacit.relay.rate import TokenBuckets
 from tacit.wire import address, codes, frames, records
-from tacit.wire.encoding import b64, unb64
+from tacit.wire.encoding import UNREADABLE, b64, unb64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -288,7 +288,7 @@ class Federation:
             raise Refused(codes.BAD_SIGNATURE, "the relay signature was used before", row="A2ACP-255")
         try:
             delivery = msgspec.json.decode(body, type=Delivery)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
         return [await self._take(carried, domain, now) for carried in delivery.packets[:BATCH]]
 
@@ -330,5 +330,5 @@ class Federation:
 def _outcomes(raw: bytes) -> list[Outcome]:
     try:
         return msgspec.json.decode(raw, type=list[Outcome])
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         raise PeerFault("the relay's answer cannot be read") from None

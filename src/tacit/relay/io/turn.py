@@ -1,7 +1,7 @@
 """A turn: the packets heard in one go of the loop, checked round by round (A2ACP-004, A2ACP-249, A2ACP-257).
 
-First what costs little, for all of them; then the signatures; then each is routed, in the order they came. The
-same work packet by packet takes a twentieth longer: verification and the rest push each other out of the
+First what costs little, for all of them; then the signatures; then each is routed, in the order they came.
+The same work packet by packet takes a twentieth longer: verification and the rest push each other out of the
 processor's caches. A turn is short, so nobody waits for it. Knows nothing of mailboxes.
 """
 
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
         def __call__(
             self, connection: Connection, code: str, packet_id: str | None = None, wait: int | None = None
-        ) -> None: ...
+        ) -> None:
+            """Say why, and when to try again."""
+            ...
 
+    Heard = tuple[Connection, frames.Packet, Moment]
+    Opened = tuple[Connection, Envelope, str, Moment]
     Route = Callable[[Connection, Envelope, str, Moment], None]
 
 MOST: Final = 64
@@ -43,7 +47,7 @@ class Turn:
         self._gate = gate
         self._route = route
         self._refuse = refuse
-        self._heard: list[tuple[Connection, frames.Packet, Moment]] = []
+        self._heard: list[Heard] = []
 
     def add(self, connection: Connection, frame: frames.Packet, now: Moment) -> None:
         """Take a packet that an agent sent."""
@@ -52,26 +56,37 @@ class Turn:
             return
         self._heard.append((connection, frame, now))
         if len(self._heard) >= MOST:
-            self._run()
+            self._take_turn()
         elif len(self._heard) == 1:
-            asyncio.get_running_loop().call_soon(self._run)
+            asyncio.get_running_loop().call_soon(self._take_turn)
 
-    def _run(self) -> None:
+    def _take_turn(self) -> None:
         heard, self._heard = self._heard, []
+        self._check(heard)
+
+    def _check(self, heard: list[Heard]) -> None:
         done = False
         try:
             self._verify(self._open(heard))
             done = True
         finally:
             if not done:
-                # Our own mistake. Nothing unanswered is thought accepted: whoever reconnects sends again.
-                for connection in {connection for connection, _, _ in heard}:
-                    connection.close(codes.CLOSE_BROKEN)
+                self._contain(heard)
 
-    def _open(
-        self, heard: list[tuple[Connection, frames.Packet, Moment]]
-    ) -> list[tuple[Connection, Envelope, str, Moment]]:
-        opened: list[tuple[Connection, Envelope, str, Moment]] = []
+    def _contain(self, heard: list[Heard]) -> None:
+        """A mistake of our own must cost only the packet that met it.
+
+        The others go once more, each alone: what was stored already is known as a repeat. The culprit's
+        connection is closed; nothing unanswered is thought accepted.
+        """
+        if len(heard) == 1:
+            heard[0][0].close(codes.CLOSE_BROKEN)
+            return
+        for packet in heard:
+            asyncio.get_running_loop().call_soon(self._check, [packet])
+
+    def _open(self, heard: list[Heard]) -> list[Opened]:
+        opened: list[Opened] = []
         for connection, frame, now in heard:
             raw = bytes(frame.envelope)
             try:
@@ -82,8 +97,8 @@ class Turn:
                 opened.append((connection, found, frame.sig, now))
         return opened
 
-    def _verify(self, opened: list[tuple[Connection, Envelope, str, Moment]]) -> None:
-        sound: list[tuple[Connection, Envelope, str, Moment]] = []
+    def _verify(self, opened: list[Opened]) -> None:
+        sound: list[Opened] = []
         for packet in opened:
             connection, found, sig, _ = packet
             try:
