@@ -80,7 +80,7 @@ class Connection:
         self.cursor = 0
         self.behind = False
         self.closing = 0
-        self.penalty = False
+        self.penalty = 0
         self._pump_task: asyncio.Task[None] | None = None
 
     def say(self, frame: frames.Frame) -> None:

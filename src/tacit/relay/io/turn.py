@@ -119,6 +119,6 @@ class Turn:
     def _answer(self, connection: Connection, refused: Refused, packet_id: str | None) -> None:
         wait = None
         if isinstance(refused, RateLimited):
-            connection.penalty = True
+            connection.penalty += 1
             wait = refused.retry_after
         self._refuse(connection, refused.code, packet_id, wait)
