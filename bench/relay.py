@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 
 import aiohttp
 import uvloop
@@ -454,6 +455,8 @@ class Mailbox:
 
 async def compare(seconds: float, rounds: int) -> dict:
     """Everything turn about, and the medians of the rounds' ratios."""
+    if find_spec("wormhole_mailbox_server") is None:
+        raise SystemExit("the comparison needs magic-wormhole-mailbox-server: pip install -e '.[bench]'")
     turns: list[dict[str, float]] = []
     async with aiohttp.ClientSession() as http:
         servers = {
