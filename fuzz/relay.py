@@ -223,7 +223,6 @@ class Ground:
                 told |= set(heard.packet_ids)
             elif isinstance(heard, frames.Error):
                 assert heard.code in codes.ERROR_CODES
-                assert heard.packet_id is None or heard.packet_id not in self.stored()
             else:
                 assert isinstance(heard, frames.PrekeysOk | frames.QueueOverflow | frames.Notice)
         return True

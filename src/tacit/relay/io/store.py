@@ -142,10 +142,10 @@ class RelayStore:
     def _hand_over(self) -> None:
         gathered, self._gathered = self._gathered, []
         self._crowded = len(gathered) > 1
-        for put in gathered:
-            try:
-                self._commits.submit(put)
-            except Unavailable as error:
+        try:
+            self._commits.submit_all(gathered)
+        except Unavailable as error:
+            for put in gathered:
                 put.then(put, error)
 
     def write(self, run: Callable[[apsw.Connection], R]) -> asyncio.Future[R]:
