@@ -12,13 +12,14 @@ import pytest
 from tests.agent_support import INTENT, people_on
 from tests.processes import RelayProcess
 from tests.relay_support import Bare, Relay, free_port, relay_with, until
+from tests.seal import edwards
 
 from tacit.agent.io.post import Post
 from tacit.agent.packet import read
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.relay.io import registry
+from tacit.relay.io import door, registry
 from tacit.relay.settings import Limits
 from tacit.seal import identity
 from tacit.wire import envelope, frames, records, version
@@ -98,6 +99,67 @@ async def test_small_order_and_identity_point_keys_cannot_register(tmp_path, poi
         body["record"]["sig"] = body["possession"] = universal
         assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
         assert relay.office.agent("bob") is None
+
+
+@pytest.mark.spec("A2ACP-014", "A2ACP-249")
+async def test_a_key_outside_the_prime_group_cannot_register_though_its_signatures_hold(tmp_path):
+    async with Relay(tmp_path) as relay:
+        bob = Bare(relay, "bob")
+        public = edwards.encode(edwards.add(edwards.times(5, edwards.BASE), edwards.TORSION))
+
+        def sign(message):
+            """For one nonce in eight the part of small order drops out of the equation."""
+            for nonce in range(1, 200):
+                r = edwards.encode(edwards.times(nonce, edwards.BASE))
+                if edwards.hashed(r, public, message) % 8 == 0:
+                    return edwards.signed(r, public, message, 5, nonce)
+            raise AssertionError
+
+        code = await relay.invite("bob")
+        body = bob.enrolment(code, signing=public)
+        raw = bob.statement(signing=public)
+        proof = records.enrolment_signed_bytes(
+            relay=relay.domain, owner=bob.address, code=code, statement=raw
+        )
+        signed = records.statement_signed_bytes(raw)
+        assert relay.office.signatures.verify(public, signed, sign(signed))
+        body["record"]["sig"], body["possession"] = b64(sign(signed)), b64(sign(proof))
+        assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
+        assert relay.office.agent("bob") is None
+
+
+@pytest.mark.spec("A2ACP-257")
+async def test_whoever_floods_is_read_slowly(tmp_path, monkeypatch):
+    monkeypatch.setattr(door, "_PENALTY_SECONDS", 0.01)
+    limits = Limits(packets_per_minute=1, burst=1)
+    async with relay_with(tmp_path, "mallory", "bob", limits=limits) as (_, mallory, bob), mallory:
+        await mallory.sent(bob.address)
+        begun = asyncio.get_running_loop().time()
+        for _ in range(60):
+            await mallory.send(bob.address)
+        for _ in range(60):
+            assert (await mallory.hear_a(frames.Error)).code == "rate_limited"
+        # The last go of frames is answered before its own pause.
+        assert asyncio.get_running_loop().time() - begun > 0.01 * 40
+
+
+@pytest.mark.spec("A2ACP-006", "A2ACP-249")
+async def test_one_senders_malformed_packet_costs_nobody_else_anything(tmp_path):
+    async with (
+        relay_with(tmp_path, "mallory", "alice", "bob") as (relay, mallory, alice, bob),
+        mallory,
+        alice,
+    ):
+        poison = b'{"frame":"packet","envelope":{"body":"\xff"},"sig":"x"}'
+        for _ in range(20):
+            await mallory.ws.send_frame(poison, aiohttp.WSMsgType.TEXT)
+            await alice.send(bob.address)
+        accepted = 0
+        while accepted < 20:
+            accepted += len((await alice.hear_a(frames.Accepted)).packet_ids)
+        for _ in range(20):
+            assert (await mallory.hear_a(frames.Error)).code == "bad_envelope"
+        assert len(stored(relay, "bob")) == 20
 
 
 @pytest.mark.spec("A2ACP-010")

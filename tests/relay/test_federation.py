@@ -122,7 +122,8 @@ async def test_a_request_that_does_not_hold_is_refused_whole(tmp_path, twist):
 async def test_a_relay_cannot_speak_for_another_domain_nor_hand_on_what_is_not_for_us(tmp_path):
     async with two_relays(tmp_path) as (one, two, alice, bob):
         forged = alice.packet(bob.address, **{"from": "agent:carol@bank.example"})
-        second_hop = alice.packet("agent:dave@third.example")
+        # The name exists here too: only its domain says that it is not for us.
+        second_hop = alice.packet("agent:bob@third.example")
         _, outcomes = await carry(two, one.domain, seed_of(one), [forged, second_hop])
         assert [outcome["code"] for outcome in outcomes] == ["from_mismatch", "unknown_recipient"]
         assert two.office.room.total() == (0, 0)

@@ -159,6 +159,33 @@ def test_a_stolen_state_opens_no_earlier_packet():
             )
 
 
+@pytest.mark.spec("A2ACP-243")
+def test_a_thief_who_turns_the_counters_back_opens_no_earlier_packet_either():
+    alice, bob, towards_bob = started()
+    recorded, sessions = [], ()
+    for number in range(4):
+        binding = bound(f"pkt_num{number}")
+        towards_bob, body = session.seal(
+            alice.me, bob.me.public, towards_bob, b"old", binding, fit, alice.entropy
+        )
+        opened = session.open_body(bob.me, alice.me.public, sessions, bob.secrets, body, binding, bob.entropy)
+        sessions = opened.sessions
+        recorded.append((binding, body))
+    bob.secrets.singles.clear()
+    for number, (binding, body) in enumerate(recorded):
+        for held in (sessions[0], towards_bob):
+            chain = held.ratchet.receiving or held.ratchet.sending
+            header_key = held.ratchet.receiving_header or held.ratchet.sending_header
+            forced = dataclasses.replace(
+                held.ratchet, got=number, receiving=chain, receiving_header=header_key, skipped=()
+            )
+            turned_back = dataclasses.replace(held, ratchet=forced)
+            with pytest.raises(CannotOpen):
+                session.open_body(
+                    bob.me, alice.me.public, (turned_back,), bob.secrets, body, binding, Repeatable("thief")
+                )
+
+
 @pytest.mark.spec("A2ACP-245")
 def test_a_used_one_time_prekey_opens_no_second_session():
     alice, bob, towards_bob = started()

@@ -244,3 +244,63 @@ def test_a_key_statement_with_a_short_key_is_refused(field):
         records.read_statement(
             records.statement_bytes(msgspec.structs.replace(good, **{field: b64(bytes(31))}))
         )
+
+
+def the_long_way(raw):
+    """As `read` without its short cut: what a plain reader of canonical JSON makes of the bytes."""
+    try:
+        found = canonical_object(raw)
+        if found is None:
+            return "bad_envelope"
+        return envelope._from_fields(found, raw)
+    except Refused as refused:
+        return refused.code
+
+
+def as_read(raw):
+    try:
+        return envelope.read(raw)
+    except Refused as refused:
+        return refused.code
+
+
+SMALL = b64(bytes(256))
+odd = st.sampled_from(
+    ["", "x", '"', "\\", "\n", "\u00e9", "agent:", "agent:a@b", "agent:A@b", "agent:a@b:0", "agent:a@b:99999",
+     "a2acp/0.2", "a2acp/00.2", "a2acp/0.12345", "pkt_", "pkt_abcd", "pkt_ab cd", "q_" + "A" * 21, "q_" + "A" * 23,
+     "2026-02-30T00:00:00Z", "2026-03-21T24:00:00Z", "2026-03-21T14:30:60Z", "0000-03-21T14:30:00Z",
+     "2026-03-21T14:30:00.1234567Z", "2026-03-21t14:30:00Z", "2026-03-21T14:30:00.5Z", SMALL, SMALL + "A", SMALL[:-1] + "+"]
+)  # fmt: skip
+
+
+@pytest.mark.spec("A2ACP-244", "A2ACP-026", "A2ACP-028")
+@given(st.dictionaries(st.sampled_from([*header(), "body", "flags", "later"]), odd, max_size=3))
+def test_the_short_way_to_read_an_envelope_comes_to_the_same_as_the_long_one(changes):
+    raw = canonical({**header(), "body": SMALL, **changes})
+    assert as_read(raw) == the_long_way(raw)
+
+
+@pytest.mark.spec("A2ACP-244")
+@given(st.integers(0, 700), st.integers(0, 2), st.binary(max_size=2))
+def test_bytes_changed_anywhere_are_read_alike_by_the_short_way_and_the_long_one(place, drop, put):
+    raw = envelope.compose(header(), SMALL)
+    changed = raw[:place] + put + raw[place + drop :]
+    assert as_read(changed) == the_long_way(changed)
+
+
+@given(st.text(alphabet="AQgwBz09-_+/=\u00e9 ", max_size=12))
+def test_only_the_one_spelling_of_base64url_is_read(text):
+    found = unb64(text)
+    assert (found is None) or b64(found) == text
+    assert (found is not None) == (text in {b64(data) for data in spellings(text)})
+
+
+def spellings(text):
+    """What a lenient reader would make of the text."""
+    import base64
+    import binascii
+
+    try:
+        return [base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))]
+    except (binascii.Error, ValueError):
+        return []

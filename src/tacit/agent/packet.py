@@ -223,11 +223,20 @@ def capabilities() -> Fields:
 
 def features_named(fields: Fields) -> frozenset[str]:
     """The features a peer's capabilities name; none for anything misshapen."""
+    return frozenset(_named(fields, "features"))
+
+
+def versions_named(fields: Fields) -> tuple[str, ...]:
+    """The versions a peer's capabilities name; none for anything misshapen."""
+    return tuple(_named(fields, "supported_versions"))
+
+
+def _named(fields: Fields, what: str) -> list[str]:
     offered: object = fields.get("capabilities")
-    names: object = cast("Fields", offered).get("features") if isinstance(offered, dict) else None
+    names: object = cast("Fields", offered).get(what) if isinstance(offered, dict) else None
     if not isinstance(names, list):
-        return frozenset()
-    return frozenset(name for name in cast("list[object]", names) if isinstance(name, str))
+        return []
+    return [name for name in cast("list[object]", names) if isinstance(name, str)]
 
 
 def may_send(packet_type: str, peer_features: frozenset[str]) -> bool:

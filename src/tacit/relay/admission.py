@@ -33,21 +33,16 @@ class RateLimited(Refused):
 class Gate:
     """The checks that every packet passes, local or from another relay."""
 
-    def __init__(
-        self,
-        *,
-        verify: Callable[[bytes, bytes, bytes], bool],
-        rates: TokenBuckets,
-        newcomers: NewRecipients,
-        standing: Standing,
-    ) -> None:
-        self._verify = verify
+    def __init__(self, *, rates: TokenBuckets, newcomers: NewRecipients, standing: Standing) -> None:
         self._rates = rates
         self._newcomers = newcomers
         self._standing = standing
 
-    def from_agent(self, raw: bytes, sig: str, *, speaker: str, key: bytes, now: Moment) -> Envelope:
-        """The envelope of a packet that an authenticated agent sent, or `Refused`."""
+    def from_agent(self, raw: bytes, *, speaker: str, now: Moment) -> Envelope:
+        """The envelope of a packet that an authenticated agent sent, or `Refused`.
+
+        All that costs little comes first: whoever sends too much is refused before a signature is checked.
+        """
         found = envelope.read(raw)
         if found.sender != speaker:
             raise Refused(codes.FROM_MISMATCH, "from is not the authenticated address", row="A2ACP-249")
@@ -55,11 +50,13 @@ class Gate:
         if wait:
             self._standing.change(speaker, self._standing.RATE_HIT)
             raise RateLimited(wait)
-        self.check_signature(found, sig, key)
-        wait = self._newcomers.admit(speaker, found.recipient, now)
+        return found
+
+    def first_contact(self, found: Envelope, now: Moment) -> None:
+        """At most so many new recipients an hour."""
+        wait = self._newcomers.admit(found.sender, found.recipient, now)
         if wait:
             raise RateLimited(wait)
-        return found
 
     def from_relay(self, raw: bytes, *, signer: str, own_domain: str) -> Envelope:
         """The envelope of a packet that another relay passed on.
@@ -73,9 +70,9 @@ class Gate:
             raise Refused(codes.UNKNOWN_RECIPIENT, "to is not an address of this relay", row="A2ACP-255")
         return found
 
-    def check_signature(self, found: Envelope, sig: str, key: bytes) -> None:
+    def check_signature(self, found: Envelope, sig: str, check: Callable[[bytes, bytes], bool]) -> None:
         """The agent's own signature, over the bytes as received."""
         signature = unb64(sig)
-        if signature is None or not self._verify(key, envelope.signed_bytes(found.raw), signature):
+        if signature is None or not check(envelope.signed_bytes(found.raw), signature):
             self._standing.change(found.sender, self._standing.BAD_SIGNATURE)
             raise Refused(codes.BAD_SIGNATURE, "the signature does not hold", row="A2ACP-249")

@@ -17,7 +17,7 @@ from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND
 from tacit.relay.settings import MINUTE
 from tacit.wire.address import is_domain
-from tacit.wire.encoding import unb64
+from tacit.wire.encoding import UNREADABLE, unb64
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
@@ -66,7 +66,7 @@ def read_card(raw: bytes, domain: str) -> RelayCard:
     """Another relay's card; it must speak for the domain that was asked."""
     try:
         card = msgspec.json.decode(raw, type=RelayCard)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         raise PeerFault("the relay's card cannot be read") from None
     key = unb64(card.relay_key)
     if card.domain != domain or not is_domain(card.domain) or key is None or len(key) != 32:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.base.moment import Moment
 
@@ -18,6 +18,10 @@ class Signatures(Protocol):
 
     def verify(self, public: bytes, message: bytes, signature: bytes) -> bool:
         """Whether `signature` is `public`'s over `message`."""
+        ...
+
+    def checker(self, public: bytes) -> Callable[[bytes, bytes], bool]:
+        """A check of message and signature for one key, for whoever asks often."""
         ...
 
     def sound(self, public: bytes) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from tacit.base.errors import PeerFault
+from tacit.wire.encoding import UNREADABLE
 
 MAX_TEXT: Final = 524_288
 """A frame above this is not even read; an envelope above its own limit but below this gets `too_large`."""
@@ -134,7 +135,7 @@ def decode(text: str | bytes) -> Frame | None:
     """The frame in `text`; None for a frame of an unknown name; `PeerFault` for what is no frame."""
     try:
         return _DECODER.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         name = _name(text)
         if name is not None and name not in KNOWN:
             return None
@@ -144,7 +145,7 @@ def decode(text: str | bytes) -> Frame | None:
 def _name(text: str | bytes) -> str | None:
     try:
         value: object = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         return None
     name = cast("dict[str, object]", value).get("frame") if isinstance(value, dict) else None
     return name if isinstance(name, str) else None

@@ -13,7 +13,7 @@ import msgspec
 
 from tacit.base.errors import Refused
 from tacit.wire import address, codes
-from tacit.wire.encoding import canonical, canonical_object, unb64
+from tacit.wire.encoding import UNREADABLE, canonical, canonical_object, unb64
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ def read_record(raw: bytes) -> KeyRecord:
     """The key record in `raw`."""
     try:
         return msgspec.json.decode(raw, type=KeyRecord)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         raise Refused(codes.BAD_ENVELOPE, "not a key record", row="A2ACP-021") from None
 
 
@@ -110,7 +110,7 @@ def read_bundle(raw: bytes) -> Bundle:
     """The bundle in `raw`."""
     try:
         return msgspec.json.decode(raw, type=Bundle)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         raise Refused(codes.BAD_ENVELOPE, "not a prekey bundle", row="A2ACP-021") from None
 
 

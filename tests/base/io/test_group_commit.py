@@ -46,6 +46,19 @@ def test_jobs_that_wait_during_a_commit_share_the_next_one() -> None:
     assert bench.answers == {1: 10, 2: 20, 3: 30, 4: 40}
 
 
+def test_jobs_handed_over_together_share_a_commit_or_are_refused_together() -> None:
+    bench = Bench()
+    bench.writer.submit_all([])
+    bench.writer.submit_all([1, 2, 3])
+    assert bench.entered.acquire(timeout=10)
+    bench.go.release(1)
+    bench.writer.close()
+    assert bench.batches == [[1, 2, 3]]
+    with pytest.raises(Unavailable):
+        bench.writer.submit_all([4, 5])
+    assert bench.answers == {1: 10, 2: 20, 3: 30}
+
+
 def test_a_batch_has_a_largest_size_and_order_is_kept() -> None:
     bench = Bench(max_batch=2)
     bench.writer.submit(0)

@@ -18,7 +18,7 @@ from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.seal import identity, pinning, primitives, x3dh
 from tacit.seal.identity import PublicIdentity
 from tacit.wire import address, records, version
-from tacit.wire.encoding import b64, canonical, unb64
+from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
 
 if TYPE_CHECKING:
     from tacit.agent.io.store import AgentStore
@@ -202,7 +202,7 @@ def _expect(status: int, peer: str) -> None:
 def _refusal(status: int, answer: bytes) -> Refused | Unavailable:
     try:
         found = msgspec.json.decode(answer, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Unavailable(f"the relay answered {status}")
     if status >= 500:
         return Unavailable(f"the relay answered {status}")

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.agent import ordering, packet, reception, standing, sync
+from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.reception import FAULTS, Drop, Dropped
 from tacit.base.moment import Moment
 from tacit.seal import replay, x3dh
-from tacit.wire import version
 
 if TYPE_CHECKING:
     from tacit.agent.io.outbox import Outbox
@@ -83,6 +83,7 @@ class Inbox:
         self._outbox = outbox
         self._clock = clock
         self._entropy = entropy
+        self.threads = Threads(store)
 
     def take(self, raw: bytes, sig: str) -> Drop | None:
         """Check, open and write down one packet; None when it was new and good, else why it ended here."""
@@ -129,7 +130,8 @@ class Inbox:
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
         store.run("INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, inner.packet_id, int(now))
-        self._learn(inner, sender)
+        if not self._learn(inner, sender, now):
+            return
         if inner.type == packet.THREAD_SYNC:
             self._compare(inner.fields, sender, inner.thread_id, now)
             return
@@ -165,7 +167,8 @@ class Inbox:
             self._store.run(skip, inner.seq, inner.thread_id, sender)
             self.summarise(sender, inner.thread_id, answer=False)
 
-    def _learn(self, inner: packet.Packet, sender: str) -> None:
+    def _learn(self, inner: packet.Packet, sender: str, now: Moment) -> bool:
+        """What a packet says of its sender and its thread; False when it ends here."""
         store = self._store
         fresh = store.run(
             "INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", inner.thread_id, sender
@@ -175,12 +178,15 @@ class Inbox:
         features = packet.features_named(inner.fields)
         if features:
             store.run("UPDATE contacts SET features=? WHERE address=?", " ".join(sorted(features)), sender)
-        store.run(
-            "UPDATE threads SET protocol=? WHERE thread_id=? AND peer=?",
-            version.common_version(version.SUPPORTED, [inner.protocol.removeprefix("a2acp/")]) or "",
-            inner.thread_id,
-            sender,
-        )
+        code = inner.fields.get("code") if inner.type == packet.PROCESSING_ERROR else None
+        if code == NO_COMMON_VERSION:
+            self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now)
+        elif not self.threads.learn_version(inner, store.contact(sender)):
+            # Said once for each time it comes to a stand; an error is never answered with an error.
+            if self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now) and code is None:
+                self._outbox.write_no_common_version(sender, inner.thread_id, inner.packet_id)
+            return False
+        return True
 
     # Order.
 
@@ -309,10 +315,15 @@ class Inbox:
     def summarise_open(self) -> int:
         """After a reconnect: a summary of every open thread (A2ACP-213)."""
         with self._store.transaction():
-            open_threads = self._store.rows("SELECT thread_id, peer FROM threads WHERE state='open'")
+            open_threads = self._store.rows("SELECT thread_id, peer FROM threads WHERE state=?", OPEN)
             return sum(self.summarise(peer, thread_id, answer=False) for thread_id, peer in open_threads)
 
     def forget_old(self) -> None:
-        """Let go of ids that no replay can use any more (A2ACP-222)."""
+        """Let go of ids that no replay can use any more, and of packets nobody will ask for.
+
+        A2ACP-214, A2ACP-222.
+        """
+        now = self._clock.now()
         with self._store.transaction():
-            self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(self._clock.now())))
+            self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
+            self.threads.forget_ended(now)

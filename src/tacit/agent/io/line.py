@@ -19,6 +19,7 @@ from tacit.agent import backoff, reception
 from tacit.agent.io import prekeys
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.moment import SECOND
 from tacit.wire import address, codes, envelope, frames
 from tacit.wire.encoding import b64
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
 
 _log: Final = logging.getLogger("tacit.agent")
+_HOUR: Final = 3600 * SECOND
 _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
 _PEER_REST: Final = 15.0
@@ -83,6 +85,7 @@ class Line:
         self._pong = asyncio.Event()
         self._hold_until = 0.0
         self._answered = 0.0
+        self._next_hour = 0
         self.connected = asyncio.Event()
         self.stocked = asyncio.Event()
         self.attempts = 0
@@ -161,6 +164,7 @@ class Line:
 
     async def _stay_alive(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         while True:
+            await self._keep_house(ws)
             self._pong.clear()
             await ws.ping()
             try:
@@ -169,6 +173,16 @@ class Line:
             except TimeoutError:
                 raise PeerFault("the relay does not answer pings") from None
             await asyncio.sleep(backoff.PING_SECONDS)
+
+    async def _keep_house(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        """Once an hour, however long the line stands: prekeys change, what is old is let go."""
+        now = self._clock.now()
+        if now >= self._next_hour:
+            self._next_hour = now + _HOUR
+            self._inbox.forget_old()
+            renewed = prekeys.restock(self._store, self._clock, self._entropy, prekeys.STOCK)
+            if renewed is not None:
+                await self._say(ws, renewed)
 
     # Inward.
 

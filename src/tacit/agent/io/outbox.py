@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import packet, reception
+from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.seal import session
@@ -48,6 +49,7 @@ class Outbox:
         self._store = store
         self._clock = clock
         self._entropy = entropy
+        self._threads = Threads(store)
 
     def new_thread(self) -> str:
         """A thread id that tells nothing."""
@@ -95,7 +97,7 @@ class Outbox:
         seq = 0 if packet_type in UNORDERED else sent_seq + 1
         fields: dict[str, Any] = {
             **body,
-            "protocol": spoken or self._protocol(contact),
+            "protocol": spoken or self._protocol(contact, to),
             "packet_id": packet.identifier("pkt_", self._entropy.draw(17)),
             "thread_id": thread_id,
             "from": me.address,
@@ -134,13 +136,20 @@ class Outbox:
         me, contact = self._store.me(), self._store.contact(peer)
         return self._write_down(me, contact, peer, packet.THREAD_SYNC, body, thread_id, replace_queue=False)
 
-    @staticmethod
-    def _protocol(contact: Contact | None) -> str:
+    def write_no_common_version(self, peer: str, thread_id: str, in_reply_to: str) -> str:
+        """Say once that we cannot read what came, inside a transaction of the caller's (A2ACP-239)."""
+        body = {"code": NO_COMMON_VERSION, "in_reply_to": in_reply_to, "retry_expected": False}
+        # Not in the peer's version, which we do not know, but in our best.
+        return self._write_down(
+            self._store.me(), None, peer, packet.PROCESSING_ERROR, body, thread_id, replace_queue=False
+        )
+
+    def _protocol(self, contact: Contact | None, peer: str) -> str:
         if contact is None or not contact.versions:
-            return version.opening_version(None)
+            return version.opening_version(self._threads.last_version(peer))
         found = version.common_version(version.SUPPORTED, contact.versions)
         if found is None:
-            raise Refused("no_common_version", "this agent and the peer's share no version", row="A2ACP-239")
+            raise Refused(NO_COMMON_VERSION, "this agent and the peer's share no version", row="A2ACP-239")
         return found
 
     def again(self, peer: str, packet_ids: list[str]) -> int:

@@ -91,4 +91,10 @@ CREATE TABLE outbox (
 CREATE TABLE notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
 """
 
-SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST,))
+_ENDINGS: Final = """
+CREATE TABLE endings (
+  thread_id TEXT NOT NULL, peer TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (thread_id, peer)
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS))

@@ -47,11 +47,16 @@ class GroupCommit(Generic[J, R]):
 
     def submit(self, job: J) -> None:
         """Queue a job; raises `Unavailable` once the writer is closing or has died."""
+        self.submit_all((job,))
+
+    def submit_all(self, jobs: Sequence[J]) -> None:
+        """Queue jobs side by side: all of them, or none and `Unavailable`."""
         with self._wake:
             if self._closing or self._died is not None:
                 raise Unavailable("the store is closing" if self._closing else "the store's writer has died")
-            self._waiting.append(job)
-            if len(self._waiting) == 1:
+            idle = not self._waiting
+            self._waiting.extend(jobs)
+            if idle:
                 self._wake.notify()
 
     @property

@@ -29,7 +29,7 @@ from tacit.relay.io import registry, store
 from tacit.relay.io.replies import bounded
 from tacit.relay.rate import TokenBuckets
 from tacit.wire import address, codes, frames, records
-from tacit.wire.encoding import b64, unb64
+from tacit.wire.encoding import UNREADABLE, b64, unb64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -288,7 +288,7 @@ class Federation:
             raise Refused(codes.BAD_SIGNATURE, "the relay signature was used before", row="A2ACP-255")
         try:
             delivery = msgspec.json.decode(body, type=Delivery)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
         return [await self._take(carried, domain, now) for carried in delivery.packets[:BATCH]]
 
@@ -317,15 +317,18 @@ class Federation:
         return Outcome(found.packet_id, ACCEPTED)
 
     async def _check_agent(self, found: Envelope, sig: str) -> None:
+        gate, signatures = self._office.gate, self._office.signatures
         try:
-            self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=False))
+            known = await self._agent_key(found.sender, fresh=False)
+            gate.check_signature(found, sig, signatures.checker(known))
         except Refused:
             # Perhaps the agent has new keys: look once more before refusing (A2ACP-255).
-            self._office.gate.check_signature(found, sig, await self._agent_key(found.sender, fresh=True))
+            fresh = await self._agent_key(found.sender, fresh=True)
+            gate.check_signature(found, sig, signatures.checker(fresh))
 
 
 def _outcomes(raw: bytes) -> list[Outcome]:
     try:
         return msgspec.json.decode(raw, type=list[Outcome])
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         raise PeerFault("the relay's answer cannot be read") from None

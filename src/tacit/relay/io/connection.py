@@ -19,6 +19,8 @@ from aiohttp import WSMsgType
 from tacit.wire import codes, frames
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aiohttp import web
 
     from tacit.base.moment import Moment
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 _PAGE: Final = 32
 _log: Final = logging.getLogger("tacit.relay")
+
+
+def _nothing_holds(_message: bytes, _signature: bytes) -> bool:
+    return False
 
 
 class Connection:
@@ -43,6 +49,7 @@ class Connection:
         "address",
         "behind",
         "challenge",
+        "check",
         "closing",
         "cursor",
         "heard",
@@ -66,13 +73,14 @@ class Connection:
         self.account = 0
         self.address = ""
         self.key = b""
+        self.check: Callable[[bytes, bytes], bool] = _nothing_holds
         self.accepted: list[str] = []
         self._unsent: deque[bytes] = deque()
         self.inflight: dict[int, tuple[str, str, int]] = {}
         self.cursor = 0
         self.behind = False
         self.closing = 0
-        self.penalty = False
+        self.penalty = 0
         self._pump_task: asyncio.Task[None] | None = None
 
     def say(self, frame: frames.Frame) -> None:

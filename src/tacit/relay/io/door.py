@@ -52,8 +52,8 @@ class Door:
             heard += 1
             if connection.penalty:
                 # Whoever floods is read slowly: its own socket fills up, nobody else waits.
-                connection.penalty = False
-                await asyncio.sleep(_PENALTY_SECONDS)
+                excess, connection.penalty = connection.penalty, 0
+                await asyncio.sleep(_PENALTY_SECONDS * excess)
             elif heard % _TURN == 0:
                 # Frames that wait in the buffer come without a pause of their own.
                 await asyncio.sleep(0)

@@ -14,15 +14,16 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
-from tacit.relay.admission import Gate, RateLimited
+from tacit.relay.admission import Gate
 from tacit.relay.federation import Policy
 from tacit.relay.io import registry, store
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.store import Put, Queued
+from tacit.relay.io.turn import Turn
 from tacit.relay.login import NOBODY, Failures, challenge_holds
 from tacit.relay.quota import Room
 from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
-from tacit.wire import address, codes, envelope, frames, records
+from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import b64, canonical, unb64
 
 if TYPE_CHECKING:
@@ -85,11 +86,11 @@ class PostOffice:
         self.standing.load(registry.standing(relay_store.reader))
         self.failures = Failures(limits)
         self.gate = Gate(
-            verify=signatures.verify,
             rates=TokenBuckets(limits.packets_per_minute, limits.burst),
             newcomers=NewRecipients(limits.new_recipients_per_hour),
             standing=self.standing,
         )
+        self._turn = Turn(self.gate, route=self.route, refuse=self.refuse)
         self.connected: dict[int, Connection] = {}
         self.all: set[Connection] = set()
         self.sources: Counter[str] = Counter()
@@ -185,7 +186,7 @@ class PostOffice:
             self.refuse(connection, codes.BAD_ENVELOPE)
             return
         if isinstance(frame, frames.Packet):
-            self._packet(connection, frame, now)
+            self._turn.add(connection, frame, now)
         elif isinstance(frame, frames.Auth):
             self._auth(connection, frame, now)
         elif connection.account == 0:
@@ -232,6 +233,7 @@ class PostOffice:
         connection.account = agent.account
         connection.address = spoken
         connection.key = agent.signing_key
+        connection.check = self.signatures.checker(agent.signing_key)
         self.connected[agent.account] = connection
         self.counts.logins += 1
         connection.say(
@@ -255,25 +257,8 @@ class PostOffice:
         for frame in await self.store.write(lambda file: registry.take_notices(file, account)):
             connection.say_bytes(frame)
 
-    def _packet(self, connection: Connection, frame: frames.Packet, now: Moment) -> None:
-        raw = bytes(frame.envelope)
-        if connection.account == 0:
-            self.refuse(connection, codes.NOT_AUTHENTICATED, envelope.packet_id_of(raw))
-            return
-        try:
-            found = self.gate.from_agent(
-                raw, frame.sig, speaker=connection.address, key=connection.key, now=now
-            )
-            self._route(connection, found, frame.sig, now)
-        except RateLimited as limited:
-            connection.penalty = True
-            self.refuse(connection, limited.code, envelope.packet_id_of(raw), limited.retry_after)
-        except Refused as refused:
-            self.refuse(connection, refused.code, envelope.packet_id_of(raw))
-        except Unavailable:
-            self.refuse(connection, codes.UNAVAILABLE, envelope.packet_id_of(raw), 5)
-
-    def _route(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
+    def route(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
+        """Store a packet that has passed every check, here or for another relay."""
         to = address.parse(found.recipient)
         if to.domain != self.domain:
             if self.abroad is None or not self.policy.permits(to.domain):

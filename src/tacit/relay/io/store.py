@@ -19,7 +19,7 @@ import apsw
 from tacit.base.errors import Bug, TacitError, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.io.group_commit import GroupCommit
-from tacit.relay.io.schema import SCHEMA
+from tacit.relay.io.schema import SCHEMA, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +34,8 @@ FILE: Final = "relay.sqlite"
 _LINGER: Final = 0.003
 _INSERT: Final = (
     "INSERT OR IGNORE INTO queue"
-    " (position, recipient, sender, packet_id, tag, size, accepted_at, envelope, sig)"
-    " VALUES (?,?,?,?,?,?,?,?,?)"
+    " (position, recipient, sender, packet_id, tag, size, accepted_at, envelope, sig, once)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?)"
 )
 
 
@@ -142,10 +142,10 @@ class RelayStore:
     def _hand_over(self) -> None:
         gathered, self._gathered = self._gathered, []
         self._crowded = len(gathered) > 1
-        for put in gathered:
-            try:
-                self._commits.submit(put)
-            except Unavailable as error:
+        try:
+            self._commits.submit_all(gathered)
+        except Unavailable as error:
+            for put in gathered:
                 put.then(put, error)
 
     def write(self, run: Callable[[apsw.Connection], R]) -> asyncio.Future[R]:
@@ -241,7 +241,7 @@ class RelayStore:
         return int(cast("int", self.reader.execute("SELECT version FROM operator_changes").get))
 
 
-def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str]:
+def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str, bytes]:
     found = put.envelope
     return (
         put.position,
@@ -253,6 +253,7 @@ def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str]:
         put.accepted_at,
         found.raw,
         put.sig,
+        once(put.recipient, found.sender, found.packet_id),
     )
 
 

@@ -1,0 +1,281 @@
+"""Versions, gap recovery and keys over a thread's life, between two real posts on a real relay."""
+
+import pytest
+from tests.agent_support import body, people_on
+from tests.relay_support import Relay, until
+
+from tacit.agent import packet, sync
+from tacit.agent.io import line, prekeys
+from tacit.agent.io.threads import STALLED
+from tacit.agent.packet import read
+from tacit.base.errors import Refused
+from tacit.base.moment import SECOND
+from tacit.relay.settings import DAY
+from tacit.wire import buckets, version
+
+THREAD = "thr_dinner"
+
+
+def pair(tmp_path, relay, **more):
+    return people_on(relay, tmp_path, "alice", "bob", **more)
+
+
+def sent_types(person):
+    rows = person.post.store.rows("SELECT type FROM history WHERE direction='out' ORDER BY position")
+    return [row[0] for row in rows]
+
+
+def state_of(person, thread=THREAD):
+    return person.post.store.row("SELECT state FROM threads WHERE thread_id=?", thread)[0]
+
+
+def spoken(person, packet_id):
+    return read(person.post.store.row("SELECT payload FROM history WHERE packet_id=?", packet_id)[0]).protocol
+
+
+def speak(person, monkeypatch, protocol):
+    """The person's agent is another edition: whatever it writes names that version and offers it alone."""
+    capabilities = packet.capabilities() | {"supported_versions": [protocol.removeprefix("a2acp/")]}
+    compose = packet.compose
+
+    def other_edition(fields):
+        if fields["from"] == person.address:
+            fields = fields | {"protocol": protocol}
+            if "capabilities" in fields:
+                fields["capabilities"] = capabilities
+        return compose(fields)
+
+    monkeypatch.setattr(packet, "compose", other_edition)
+
+
+async def met(alice, bob):
+    """Both have said something, so each knows what the other can do."""
+    await bob.online()
+    await alice.online()
+    alice.say(bob, "one")
+    await bob.has("one")
+    bob.say(alice, "hi")
+    await alice.has("hi")
+
+
+@pytest.mark.spec("A2ACP-239", "A2ACP-237")
+async def test_a_thread_switches_down_on_the_answer_and_nothing_is_sent_again(tmp_path, monkeypatch):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+        await alice.online()
+        first = alice.say(bob, "one")
+        await bob.has("one")
+        assert spoken(alice, first) == version.NEWEST
+        speak(bob, monkeypatch, "a2acp/0.1")
+        bob.say(alice, "slower please")
+        await alice.has("slower please")
+        monkeypatch.undo()
+        second = alice.say(bob, "two")
+        await bob.has("one", "two")
+        assert spoken(alice, second) == "a2acp/0.1"
+        assert [one.packet_id for one in bob.post.inbox.read(0)] == [first, second]
+        assert sent_types(alice) == ["context", "context"]
+
+
+@pytest.mark.spec("A2ACP-239")
+async def test_a_new_thread_opens_in_the_version_last_used_when_the_peers_offers_are_unknown(
+    tmp_path, monkeypatch
+):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+        await alice.online()
+        alice.say(bob, "one")
+        await bob.has("one")
+        speak(bob, monkeypatch, "a2acp/0.1")
+        bob.say(alice, "old")
+        await alice.has("old")
+        monkeypatch.undo()
+        alice.post.store.set_offers(bob.address, encryption=[version.RATCHET], versions=[])
+        assert spoken(alice, alice.say(bob, "anew", thread="thr_another")) == "a2acp/0.1"
+        stranger = f"agent:carol@{relay.domain}"
+        fresh = alice.post.outbox.post(stranger, "context", body(), thread_id="thr_third")
+        assert spoken(alice, fresh) == version.NEWEST
+
+
+@pytest.mark.spec("A2ACP-239")
+async def test_without_a_common_version_the_peer_is_told_once_the_thread_stalls_and_nothing_is_tried_again(
+    tmp_path, monkeypatch
+):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        await bob.offline()
+        bob.post.store.set_offers(alice.address, encryption=[version.RATCHET], versions=["9.9"])
+        speak(alice, monkeypatch, "a2acp/9.9")
+        foreign = alice.say(bob, "from the future", thread="thr_future")
+        alice.say(bob, "and more", thread="thr_future")
+        await alice.sent()
+        monkeypatch.undo()
+        await bob.online()
+        await until(lambda: "processing_error" in [one.type for one in alice.post.inbox.read(0)])
+        (told,) = [one for one in alice.post.inbox.read(0) if one.thread_id == "thr_future"]
+        fields = read(told.payload).fields
+        assert (fields["code"], fields["in_reply_to"], fields["retry_expected"]) == (
+            "no_common_version", foreign, False,
+        )  # fmt: skip
+        assert set(fields) <= {*packet.HEADER, "seq", "capabilities", "code", "in_reply_to", "retry_expected"}
+        for person in (alice, bob):
+            assert state_of(person, "thr_future") == STALLED
+            assert "no_common_version" in person.notes()
+        assert bob.texts() == ["one"]
+        assert sent_types(bob).count("processing_error") == 1
+        await bob.offline()
+        bob.post.inbox.summarise_open()
+        assert not [one for one in bob.post.outbox.waiting() if "thr_future" in str(one)]
+        with pytest.raises(Refused) as refused:
+            bob.say(alice, "again", thread="thr_future")
+        assert refused.value.code == "no_common_version"
+
+
+@pytest.mark.spec("A2ACP-239")
+async def test_what_waited_in_a_stalled_thread_fails_and_a_valid_packet_opens_it_again(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        await alice.offline()
+        waiting = alice.say(bob, "two")
+        with alice.post.store.transaction():
+            assert alice.post.inbox.threads.stall(bob.address, THREAD, "no_common_version", relay.clock.now())
+            assert not alice.post.inbox.threads.stall(
+                bob.address, THREAD, "no_common_version", relay.clock.now()
+            )
+        assert alice.post.outbox.pending(waiting) == "failed: no_common_version"
+        await alice.online()
+        bob.say(alice, "still there?")
+        await alice.has("hi", "still there?")
+        assert state_of(alice) == "open"
+        assert bob.texts() == ["one"]
+
+
+@pytest.mark.spec("A2ACP-214")
+async def test_a_summary_is_answered_once_and_an_answer_never(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        relay.clock.ahead += 120 * SECOND
+
+        def ask():
+            with alice.post.store.transaction():
+                asked = alice.post.inbox.summarise(bob.address, THREAD, answer=False)
+            alice.line.nudge()
+            return asked
+
+        before = [sent_types(one).count("thread_sync") for one in (alice, bob)]
+        assert ask()
+        assert not ask()
+        await until(lambda: sent_types(bob).count("thread_sync") == before[1] + 1)
+        relay.clock.ahead += 61 * SECOND
+        assert ask()
+        await until(lambda: sent_types(bob).count("thread_sync") == before[1] + 2)
+        alice.say(bob, "two")
+        await bob.has("one", "two")
+        await bob.sent()
+        bob.say(alice, "three")
+        await alice.has("hi", "three")
+        assert sent_types(alice).count("thread_sync") == before[0] + 2
+        assert sent_types(bob).count("thread_sync") == before[1] + 2
+        row = (
+            "SELECT payload FROM history WHERE direction='out' AND type='thread_sync' ORDER BY position DESC"
+        )
+        fields = read(bob.post.store.row(row)[0]).fields
+        assert fields["state"] == "open"
+        assert fields["sent_ids"] == [alice.post.inbox.read(0)[0].packet_id]
+        assert fields["received_ids"] == [bob.post.inbox.read(0)[0].packet_id]
+
+
+@pytest.mark.spec("A2ACP-214")
+async def test_sent_packets_are_kept_until_seven_days_after_their_threads_end(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        alice.say(bob, "elsewhere", thread="thr_open")
+        await bob.has("one", "elsewhere")
+        with alice.post.store.transaction():
+            alice.post.inbox.threads.end(bob.address, THREAD, "completed", relay.clock.now())
+        await alice.offline()
+        relay.clock.ahead += 7 * DAY - 60 * SECOND
+        alice.post.inbox.forget_old()
+        assert sent_types(alice).count("context") == 2
+        relay.clock.ahead += 120 * SECOND
+        alice.post.inbox.forget_old()
+        kept = alice.post.store.rows("SELECT thread_id FROM history WHERE direction='out' AND type='context'")
+        assert [row[0] for row in kept] == ["thr_open"]
+        assert alice.texts() == ["hi"]
+        assert sync.KEEP_AFTER_END == 7 * DAY
+
+
+@pytest.mark.spec("A2ACP-214", "A2ACP-225")
+async def test_a_restored_agent_keeps_an_ended_threads_packets_for_seven_days_anew(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        with alice.post.store.transaction():
+            alice.post.inbox.threads.end(bob.address, THREAD, "declined", relay.clock.now())
+            alice.post.store.run("DELETE FROM endings")
+        alice.post.inbox.forget_old()
+        assert "context" in sent_types(alice)
+        relay.clock.ahead += 7 * DAY
+        alice.post.inbox.forget_old()
+        assert "context" not in sent_types(alice)
+
+
+@pytest.mark.spec("A2ACP-252")
+async def test_the_published_agreement_key_changes_within_thirty_days_and_the_one_before_still_opens(
+    tmp_path,
+):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        bundle = await alice.post.directory.prekeys(bob.address)
+        relay.clock.ahead += 29 * DAY
+        await bob.post.publish()
+        assert (await alice.post.directory.prekeys(bob.address)).signed_id != bundle.signed_id
+        late = alice.say(bob, "sealed for the key before")
+        position = alice.post.outbox.waiting()[0].position
+        assert alice.post.outbox.seal(position, bundle).packet_id == late
+        await alice.online()
+        await bob.online()
+        await bob.has("sealed for the key before")
+        relay.clock.ahead += 61 * DAY
+        prekeys.restock(bob.post.store, relay.clock, bob.post._entropy, 100)
+        assert bob.post.store.signed(bundle.signed_id) is None
+
+
+@pytest.mark.spec("A2ACP-252")
+async def test_the_key_changes_also_while_the_line_stands(tmp_path, monkeypatch):
+    monkeypatch.setattr(line.backoff, "PING_SECONDS", 0.05)
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
+        await bob.online()
+        account = relay.office.agent("bob").account
+
+        def published():
+            from tacit.relay.io import registry
+
+            return registry.signed_prekey_id(relay.office.store.reader, account)
+
+        await until(published)
+        first = published()
+        relay.clock.ahead += 8 * DAY
+        bob.post.store.run("INSERT INTO seen VALUES ('agent:x@y.example','pkt_old1',0)")
+        await until(lambda: published() != first)
+        await until(lambda: bob.post.store.row("SELECT 1 FROM seen WHERE packet_id='pkt_old1'") is None)
+
+
+@pytest.mark.spec("A2ACP-252")
+async def test_what_the_relay_holds_has_one_length_for_many_texts(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        await alice.online()
+        for length in range(0, 240, 20):
+            alice.say(bob, "x" * length)
+        await alice.sent()
+        stored = relay.office.store.fetch(relay.office.agent("bob").account, 0, 100)
+        sizes = {len(read_body(one.envelope)) for one in stored}
+        assert len(stored) == 12
+        assert len(sizes) <= 3
+        assert sizes <= {-(-size * 4 // 3) for size in buckets.BUCKETS}
+
+
+def read_body(raw):
+    from tacit.wire import envelope
+
+    return envelope.read(raw).body

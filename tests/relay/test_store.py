@@ -1,0 +1,141 @@
+"""The relay's file: one copy of a packet, also in a file of the edition before; a broken turn answers nobody."""
+
+import asyncio
+import contextlib
+
+import aiohttp
+import pytest
+from tests.relay_support import Relay, until
+
+from tacit.base.io import sqlite
+from tacit.base.io.sqlite import Schema
+from tacit.relay.io import schema
+from tacit.relay.io.store import FILE
+from tacit.wire import frames
+
+
+@contextlib.asynccontextmanager
+async def two_on(tmp_path):
+    async with Relay(tmp_path) as relay:
+        alice, bob = await relay.person("alice"), await relay.person("bob")
+        yield relay, alice, bob
+
+
+def stored(relay, person):
+    return relay.office.store.fetch(relay.office.agent(person.username).account, 0, 1000)
+
+
+@pytest.mark.spec("A2ACP-219", "A2ACP-215")
+async def test_a_repeated_packet_is_accepted_again_and_stored_once(tmp_path):
+    async with two_on(tmp_path) as (relay, alice, bob), alice:
+        packet = alice.packet(bob.address)
+        for _ in range(3):
+            await alice.say(packet)
+            assert (await alice.hear()).packet_ids
+        assert len(stored(relay, bob)) == 1
+        assert relay.office.room.packets(relay.office.agent("bob").account) == 1
+
+
+@pytest.mark.spec("A2ACP-219")
+async def test_the_same_id_from_two_senders_or_for_two_recipients_is_two_packets(tmp_path):
+    async with two_on(tmp_path) as (relay, alice, bob):
+        carol = await relay.person("carol")
+        async with alice, carol:
+            for sender, to in ((alice, bob), (carol, bob), (alice, carol)):
+                await sender.say(sender.packet(to.address, packet_id="pkt_same1"))
+                await sender.hear_a(frames.Accepted)
+        assert [len(stored(relay, one)) for one in (bob, carol)] == [2, 1]
+
+
+@pytest.mark.spec("A2ACP-215", "A2ACP-219")
+async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_repeats(tmp_path, monkeypatch):
+    async with two_on(tmp_path) as (relay, alice, bob), alice:
+        packet = alice.packet(bob.address)
+        await alice.say(packet)
+        await alice.hear_a(frames.Accepted)
+        port = relay.port
+    file = sqlite.connect(tmp_path / FILE)
+    file.execute("DROP INDEX queue_once; ALTER TABLE queue DROP COLUMN once")
+    file.execute(
+        "CREATE UNIQUE INDEX queue_once ON queue (recipient, packet_id, sender); PRAGMA user_version=1"
+    )
+    file.close()
+    again = Relay(tmp_path, port=port)
+    alice.relay = again
+    async with again, alice:
+        assert len(stored(again, bob)) == 1
+        await alice.say(packet)
+        await alice.hear_a(frames.Accepted)
+        await alice.say(alice.packet(bob.address))
+        await alice.hear_a(frames.Accepted)
+        assert len(stored(again, bob)) == 2
+    assert isinstance(schema.SCHEMA, Schema)
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-215")
+async def test_a_mistake_of_our_own_costs_only_the_packet_that_met_it(tmp_path, monkeypatch):
+    async with two_on(tmp_path) as (relay, alice, bob), alice, bob:
+        broken = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: broken.append(context["exception"]))
+        first_contact, turn = relay.office.gate.first_contact, relay.office._turn
+
+        def mistaken(found, now):
+            if found.sender == alice.address:
+                raise KeyError
+            return first_contact(found, now)
+
+        monkeypatch.setattr(relay.office.gate, "first_contact", mistaken)
+        connections = {one.address: one for one in relay.office.all}
+        packets = [bob.packet(bob.address), alice.packet(bob.address), bob.packet(bob.address)]
+        for sender, packet in zip((bob, alice, bob), packets, strict=True):
+            turn.add(connections[sender.address], packet, relay.clock.now())
+        assert await alice.hear() == 1011
+        await until(lambda: len(stored(relay, bob)) == 2)
+        await bob.hear_a(frames.Accepted)
+        assert [type(error) for error in broken] == [KeyError, KeyError]
+        assert [one.envelope for one in stored(relay, bob)] == [bytes(packets[n].envelope) for n in (0, 2)]
+        assert relay.office.room.packets(relay.office.agent("bob").account) == 2
+        await alice.close()
+        monkeypatch.undo()
+        await alice.connect()
+        await alice.say(alice.packet(bob.address))
+        await alice.hear_a(frames.Accepted)
+        loop.set_exception_handler(None)
+
+
+@pytest.mark.spec("A2ACP-006", "A2ACP-025")
+@pytest.mark.parametrize(
+    "where", [b'{"frame":"packet","envelope":{"body":"%b"},"sig":"x"}', b'{"frame":"%b"}', b"%b"]
+)
+async def test_text_that_is_not_utf_8_is_refused_and_the_connection_lives_on(tmp_path, where):
+    async with two_on(tmp_path) as (relay, alice, bob), alice:
+        await alice.ws.send_frame(where.replace(b"%b", b"\x80\xff"), aiohttp.WSMsgType.TEXT)
+        assert (await alice.hear()).code == "bad_envelope"
+        await alice.say(alice.packet(bob.address))
+        await alice.hear_a(frames.Accepted)
+        assert len(stored(relay, bob)) == 1
+
+
+@pytest.mark.spec("A2ACP-219", "A2ACP-004")
+async def test_a_burst_longer_than_a_turn_keeps_its_order_and_each_bad_packet_is_named(tmp_path):
+    async with two_on(tmp_path) as (relay, alice, bob), alice:
+        packets = [alice.packet(bob.address, tag="ABCD"[n % 4]) for n in range(150)]
+        bad = {7, 63, 64, 130}
+        for number, packet in enumerate(packets):
+            sent = frames.Packet(packet.envelope, "A" * 86) if number in bad else packet
+            await alice.say(sent)
+        named, refused = [], []
+        while len(named) + len(refused) < 150:
+            frame = await alice.hear()
+            if isinstance(frame, frames.Error):
+                assert frame.code == "bad_signature"
+                refused.append(frame.packet_id)
+            else:
+                named += frame.packet_ids
+        wanted = [f"pkt_alice{n + 1:06d}" for n in range(150)]
+        assert sorted(refused) == [wanted[n] for n in sorted(bad)]
+        assert named == [one for n, one in enumerate(wanted) if n not in bad]
+        assert [bytes(one.envelope) for one in stored(relay, bob)] == [
+            bytes(packet.envelope) for n, packet in enumerate(packets) if n not in bad
+        ]
