@@ -86,6 +86,7 @@ web:
 fuzz: setup-test
 	$(PY) -m fuzz.hub --seconds 60 $(ARGS)
 	$(PY) fuzz/language.py
+	$(PY) fuzz/relay.py
 
 docs: setup
 	$(PY) tools/docs.py

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 
 from aiohttp import hdrs, web
 
+from tacit.base.io.http_runner import Runner
 from tacit.hub.doors import blobs, c2a, sse, websocket
-from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer
+from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
 from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
 from tacit.hub.doors.page import asset, front_page
@@ -88,14 +89,14 @@ class Server:
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         self.config = config
         self.hub = Hub(config, options)
-        self._runner: web.AppRunner | None = None
+        self._runner: Runner | None = None
         self._stopped = False
         self.port = config.port
 
     async def start(self) -> None:
         """Open the store, then the doors: nobody is let in before the ledger is ready."""
         await self.hub.open()
-        self._runner = web.AppRunner(application(self.hub), access_log=None, shutdown_timeout=5.0)
+        self._runner = Runner(application(self.hub), unreadable, access_log=None, shutdown_timeout=5.0)
         await self._runner.setup()
         context = None
         if self.config.tls_cert is not None:

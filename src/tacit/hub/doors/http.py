@@ -44,6 +44,12 @@ def error_answer(error: BaseException, status: int | None = None) -> web.Respons
     return json_answer(answer, status or status_of(answer), headers)
 
 
+def unreadable(status: int) -> web.Response:
+    """The answer to what is no request, or one whose line or headers are too long."""
+    said = "the request cannot be read: its line or a header is malformed, or longer than 8 KiB"
+    return error_answer(Refused("invalid_request", said), status)
+
+
 class Unauthenticated(TacitError):
     """No credential, or one that proves nothing."""
 

@@ -82,6 +82,13 @@ def text_field(body: dict[str, Any], name: str) -> str:
     return value
 
 
+def unreadable(status: int) -> web.Response:
+    """The answer to what is no request, or one whose line or headers are too long."""
+    response = json_reply({"code": "bad_request", "message": "the request cannot be read"}, status)
+    response.headers.update(_HEADERS)
+    return response
+
+
 @web.middleware
 async def errors_as_json(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]

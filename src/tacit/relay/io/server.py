@@ -15,6 +15,7 @@ from aiohttp import web
 
 from tacit.base.errors import Unavailable
 from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.http_runner import Runner
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.io import registry
 from tacit.relay.io.abroad import Federation
@@ -22,7 +23,7 @@ from tacit.relay.io.accounts_http import Accounts
 from tacit.relay.io.door import Door
 from tacit.relay.io.office import PostOffice
 from tacit.relay.io.public_http import PublicHttp
-from tacit.relay.io.replies import errors_as_json
+from tacit.relay.io.replies import errors_as_json, unreadable
 from tacit.relay.io.store import RelayStore
 from tacit.relay.settings import HOUR, Limits
 
@@ -105,8 +106,9 @@ class RelayServer:
         self.office.abroad = self._federation
         pepper_seed = parts.entropy.draw(32)
         pepper = await self._store.write(lambda file: registry.secret(file, "pepper", pepper_seed))
-        self._runner = web.AppRunner(
+        self._runner = Runner(
             self._app(pepper),
+            unreadable,
             access_log=None,
             handle_signals=False,
             shutdown_timeout=1.0,

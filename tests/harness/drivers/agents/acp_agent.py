@@ -24,7 +24,7 @@ from acp.schema import (
     ToolCallUpdate,
     Usage,
 )
-from thinking import Mind, ModelFault
+from thinking import Mind, ModelFault, keep
 
 
 class SmallAgent:
@@ -100,7 +100,7 @@ class SmallAgent:
             raise RequestError(
                 -32000 if fault.status == 401 else -32602 if fault.status == 400 else -32603, "model"
             ) from fault
-        file.write_text(json.dumps([*earlier, *said, {"role": "assistant", "content": text}]))
+        keep(file, [*earlier, *said, {"role": "assistant", "content": text}])
         counts = mind.usage
         usage = Usage(
             total_tokens=counts["input"] + counts["output"],

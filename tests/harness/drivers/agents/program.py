@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from thinking import Mind, ModelFault
+from thinking import Mind, ModelFault, keep
 
 CODES = {429: "rate_limited", 401: "signed_out", 400: "model_refused", 200: "rubbish"}
 
@@ -47,10 +47,8 @@ async def main():
             failure={"kind": kind, "code": code, "retry_after": int(fault.retry_after or 0) or None},
         )
         return
-    file.write_text(
-        json.dumps(
-            [*earlier, {"role": "user", "content": turn["prompt"]}, {"role": "assistant", "content": text}]
-        )
+    keep(
+        file, [*earlier, {"role": "user", "content": turn["prompt"]}, {"role": "assistant", "content": text}]
     )
     say(type="reply", text=text, usage=mind.usage, session_id=session)
 

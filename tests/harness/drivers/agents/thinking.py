@@ -7,6 +7,13 @@ import urllib.request
 from contextlib import AsyncExitStack
 
 
+def keep(file, messages):
+    """Write a session down whole or not at all: the agent may be ended at any moment."""
+    fresh = file.with_name(file.name + ".new")
+    fresh.write_text(json.dumps(messages))
+    fresh.replace(file)
+
+
 class ModelFault(Exception):
     def __init__(self, status, retry_after=None):
         super().__init__(f"status {status}")
