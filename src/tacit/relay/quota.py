@@ -83,11 +83,15 @@ class Room:
             box = self._boxes[recipient] = _Mailbox()
         box.packets += packets
         box.size += size
-        for counts, key in ((box.tags, tag), (box.senders, sender)):
-            count = counts.get(key, 0) + packets
-            if count > 0:
-                counts[key] = count
-            else:
-                counts.pop(key, None)
+        _count(box.tags, tag, packets)
+        _count(box.senders, sender, packets)
         if box.packets <= 0:
             del self._boxes[recipient]
+
+
+def _count(counts: dict[str, int], key: str, more: int) -> None:
+    count = counts.get(key, 0) + more
+    if count > 0:
+        counts[key] = count
+    else:
+        counts.pop(key, None)

@@ -18,8 +18,14 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-_USUAL_LETTERS: Final = bytes.maketrans(b"-_", b"+/")
+_STRANGE: Final = ord("!")
+_USUAL_LETTERS: Final = bytes(
+    {ord("-"): ord("+"), ord("_"): ord("/")}.get(letter, letter) if letter in _LETTERS else _STRANGE
+    for letter in range(256)
+)
+"""The letters of base64url as those of base64; every other one, also of base64, as one that is none."""
 _LAST: Final = {2: _LETTERS[::16], 3: _LETTERS[::4]}
+_PADDING: Final = (b"", b"", b"==", b"=")
 
 
 def b64(data: bytes) -> str:
@@ -32,16 +38,17 @@ def unb64(text: str) -> bytes | None:
     if not text.isascii():
         return None
     raw = text.encode()
+    usual = raw.translate(_USUAL_LETTERS)
     over = len(raw) % 4
     # Two letters carry one byte and four unused bits, three carry two bytes and two; one carries nothing.
-    if not is_base64url(raw) or over == 1 or (over and raw[-1] not in _LAST[over]):
+    if _STRANGE in usual or over == 1 or (over and raw[-1] not in _LAST[over]):
         return None
-    return binascii.a2b_base64(raw.translate(_USUAL_LETTERS) + b"=" * (-len(raw) % 4))
+    return binascii.a2b_base64(usual + _PADDING[over])
 
 
 def is_base64url(raw: bytes) -> bool:
     """Whether `raw` has only letters of base64url."""
-    return not raw.translate(None, _LETTERS)
+    return _STRANGE not in raw.translate(_USUAL_LETTERS)
 
 
 def canonical(value: object) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from operator import methodcaller
 from typing import Any, Final, cast
 
 import msgspec
@@ -31,11 +30,11 @@ _FLAG: Final = re.compile(r"[a-z_]{1,32}", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
 _BEFORE_BODY: Final = b'{"body":"'
 _AFTER_BODY: Final = re.compile(
-    rb'","from":"([a-z0-9:@._-]+)","packet_id":"(pkt_[A-Za-z0-9_-]{4,64})"'
-    rb',"protocol":"(a2acp/(?:0|[1-9]\d{0,3})\.(?:0|[1-9]\d{0,3}))","queue_tag":"(q_[A-Za-z0-9_-]{22})"'
-    rb',"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)","to":"([a-z0-9:@._-]+)"\}'
+    r'","from":"([a-z0-9:@._-]+)","packet_id":"(pkt_[A-Za-z0-9_-]{4,64})"'
+    r',"protocol":"(a2acp/(?:0|[1-9]\d{0,3})\.(?:0|[1-9]\d{0,3}))","queue_tag":"(q_[A-Za-z0-9_-]{22})"'
+    r',"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)","to":"([a-z0-9:@._-]+)"\}',
+    re.ASCII,
 )
-_text: Final = methodcaller("decode", "ascii")
 _REQUIRED: Final = ("protocol", "packet_id", "queue_tag", "from", "to", "timestamp", "body")
 
 
@@ -122,17 +121,18 @@ def _usual(raw: bytes) -> Envelope | None:
     body = raw[9:end]
     if not raw.startswith(_BEFORE_BODY) or end - 9 not in buckets.TEXT_LENGTHS or not is_base64url(body):
         return None
-    rest = _AFTER_BODY.fullmatch(raw, end)
-    if rest is None:
-        return None
-    sender, packet_id, protocol, queue_tag, timestamp, recipient = map(_text, rest.groups())
     try:
+        rest = _AFTER_BODY.fullmatch(raw[end:].decode("ascii"))
+        if rest is None:
+            return None
+        sender, packet_id, protocol, queue_tag, timestamp, recipient = rest.groups()
         datetime.fromisoformat(timestamp)
     except ValueError:
         return None
     address.parse(sender)
     address.parse(recipient)
-    return Envelope(protocol, packet_id, queue_tag, sender, recipient, timestamp, (), _text(body), raw)
+    text = body.decode("ascii")
+    return Envelope(protocol, packet_id, queue_tag, sender, recipient, timestamp, (), text, raw)
 
 
 def _from_fields(found: dict[str, Any], raw: bytes) -> Envelope:

@@ -158,10 +158,10 @@ def encode(frame: Frame) -> bytes:
 
 def packet_bytes(envelope: bytes, sig: str, delivery: int = 0) -> bytes:
     """A packet frame around an envelope's own bytes."""
-    return b'{"frame":"packet","envelope":%b,"sig":"%b","delivery":%d}' % (
-        envelope,
-        sig.encode("ascii"),
-        delivery,
+    return (
+        b'{"frame":"packet","envelope":'
+        + envelope
+        + f',"sig":"{sig}","delivery":{delivery}}}'.encode("ascii")
     )
 
 

@@ -13,6 +13,7 @@ import msgspec
 from aiohttp import WSMsgType, hdrs, web
 
 from tacit.base.errors import TacitError
+from tacit.base.websocket import text_frame
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
@@ -20,7 +21,6 @@ from tacit.hub.doors.http import (
     json_answer,
     unauthenticated_answer,
 )
-from tacit.hub.doors.websocket import frame
 from tacit.hub.host.protocol import Conversation
 from tacit.ledger.codes import denied
 from tacit.ledger.principal import PrincipalKind, kind_of
@@ -59,7 +59,7 @@ class SocketWire:
             return
         if not self._out:
             self._loop.call_soon(self._flush)
-        self._out.append(frame(_encode(message)))
+        self._out.append(text_frame(_encode(message)))
         if self._transport.get_write_buffer_size() > self._hub.config.limits.follower_bytes:
             self.end(SLOW_CODE, "too slow")
 

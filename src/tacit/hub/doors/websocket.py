@@ -14,6 +14,7 @@ from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, compact, parse
+from tacit.base.websocket import text_frame
 from tacit.hub import operations, requests, views
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
@@ -55,16 +56,6 @@ def _parties(event: Found) -> bytes:
     return b',"parties":' + _encode(sorted(event.parties())) if event.private else b""
 
 
-def frame(payload: bytes) -> bytes:
-    """One unfragmented text frame from a server (RFC 6455: not masked)."""
-    size = len(payload)
-    if size < 126:
-        return b"\x81%c%b" % (size, payload)
-    if size < 65536:
-        return b"\x81\x7e" + size.to_bytes(2, "big") + payload
-    return b"\x81\x7f" + size.to_bytes(8, "big") + payload
-
-
 class Connection:
     """One client on the WebSocket; an `Outlet` for its subscriptions."""
 
@@ -101,7 +92,7 @@ class Connection:
     def encode(self, subscription: int, events: Sequence[Found]) -> bytes:
         """One notification an event; for a private one it says who the parties are."""
         head = b'{"jsonrpc":"2.0","method":"event","params":{"subscription":%d,"event":' % subscription
-        return b"".join(frame(head + event.raw + _parties(event) + b"}}") for event in events)
+        return b"".join(text_frame(head + event.raw + _parties(event) + b"}}") for event in events)
 
     def push(self, data: bytes) -> None:
         """Send frames with everything else of this tick."""
@@ -120,7 +111,7 @@ class Connection:
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
-        self.push(frame(_encode({"jsonrpc": "2.0", "method": method, "params": params})))
+        self.push(text_frame(_encode({"jsonrpc": "2.0", "method": method, "params": params})))
 
     def cut(self, subscription: int, resume: int, reason: str) -> None:
         """Say where to resume, then end the connection: a client that lags must not be skipped."""
@@ -235,7 +226,7 @@ class Connection:
                 self._fail(call_id, cast("BaseException", outcome), answer=answer)
             elif answer and isinstance(outcome, Landed):
                 head = b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(call_id)
-                self.push(frame(head + outcome.found.raw + b"}"))
+                self.push(text_frame(head + outcome.found.raw + b"}"))
             elif answer:
                 self._answer(call_id, views.appended(outcome))
 
@@ -247,13 +238,13 @@ class Connection:
             self._room.set()
 
     def _answer(self, call_id: object, result: object) -> None:
-        self.push(frame(_encode({"jsonrpc": "2.0", "id": call_id, "result": result})))
+        self.push(text_frame(_encode({"jsonrpc": "2.0", "id": call_id, "result": result})))
 
     def _fail(self, call_id: object, error: BaseException, *, answer: bool) -> None:
         body = rpc_error(error)
         self._hub.metrics.refused.labels(body["data"]["code"]).inc()
         if answer:
-            self.push(frame(_encode({"jsonrpc": "2.0", "id": call_id, "error": body})))
+            self.push(text_frame(_encode({"jsonrpc": "2.0", "id": call_id, "error": body})))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)

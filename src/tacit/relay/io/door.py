@@ -38,7 +38,12 @@ class Door:
             max_msg_size=frames.MAX_TEXT, autoping=False, compress=False, timeout=2.0, decode_text=False
         )
         await ws.prepare(request)
-        connection = Connection(ws, office.store, office.limits, source=source, now=office.clock.now())
+        transport = request.transport
+        if transport is None:  # gone already
+            return ws
+        connection = Connection(
+            ws, transport, office.store, office.limits, source=source, now=office.clock.now()
+        )
         office.arrived(connection)
         try:
             await self._listen(ws, connection)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import apsw
+import msgspec
 
 from tacit.base.errors import Bug, TacitError, Unavailable
 from tacit.base.io import sqlite
@@ -60,8 +61,7 @@ class Call:
     future: asyncio.Future[object]
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(msgspec.Struct, frozen=True, gc=False):
     """A stored packet."""
 
     position: int
