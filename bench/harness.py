@@ -43,7 +43,7 @@ from tacit.harness.prompt import event_block, standing_rules, turn_prompt
 
 TACIT = str(Path(sys.executable).parent / "tacit")
 FREE = {
-    "sends_per_minute": 100_000, "sends_per_conversation": 100_000, "similarity": 1.0, "injected_per_minute": 100_000,
+    "sends_per_minute": 1_000, "sends_per_conversation": 1_000, "similarity": 1.0, "injected_per_minute": 100_000,
     "compose_quiet_ms": 2000,
 }  # fmt: skip
 TOKEN_BYTES, DOLLARS_PER_MILLION = 4, 3.0
