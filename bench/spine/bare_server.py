@@ -15,7 +15,7 @@ import uvloop
 from aiohttp import WSMsgType, web
 from bench.spine.processes import raise_open_files
 
-from tacit.hub.doors.websocket import frame
+from tacit.base.websocket import text_frame
 
 EVENT = (
     b'{"v":1,"id":"01920000-0000-7000-8000-000000000000","ts":"2026-01-01T00:00:00.000000Z","seq":1000,'
@@ -66,11 +66,11 @@ class Broadcast:
         events = [EVENT % data for data in self._waiting]
         self._waiting.clear()
         head = b'{"jsonrpc":"2.0","method":"event","params":{"subscription":1,"event":'
-        batch = b"".join(frame(head + event + b"}}") for event in events)
+        batch = b"".join(text_frame(head + event + b"}}") for event in events)
         for follower in self._followers:
             follower.write(batch)
         answer = b'{"jsonrpc":"2.0","id":1,"result":'
-        writer.write(b"".join(frame(answer + event + b"}") for event in events))
+        writer.write(b"".join(text_frame(answer + event + b"}") for event in events))
 
 
 async def post(request: web.Request) -> web.StreamResponse:
