@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.web.stage import HubProcess, chromium
 
 if TYPE_CHECKING:
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-PATIENCE = 6_000
+PATIENCE = 20_000
+"""Milliseconds until something is missed; on a busy machine a page may take its time."""
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
