@@ -6,7 +6,7 @@ import { Line, type LineState, RpcError, type Who } from "../net/socket";
 import { away, watch } from "./looking";
 import { flush, openOutbox, put, type Parcel, type Post } from "./outbox";
 import { Room } from "./room";
-import { go, route } from "./router";
+import { go, parse, route } from "./router";
 import { token } from "./session";
 import { load, save } from "./storage";
 
@@ -141,6 +141,8 @@ async function opened(who: Who): Promise<void> {
   }
   loaded.value = true;
   wasOnline.value = true;
+  // The address may have changed a moment ago, with word of it still on its way.
+  if (room.peek() === null) route.value = parse(location.hash);
   if (room.peek() === null) {
     const last = load<string | null>("room", null);
     const first = rooms.peek().find((one) => one.id === last) ?? rooms.peek()[0];
