@@ -61,7 +61,7 @@ SAFETY: Final = any_of(
     r"credential|credentials|secret|secrets|data)",
     r"(?:key|keys|token|tokens|password|passwords|credentials|secrets?) (?:(?:was|were|is|are|has been|"
     r"have been|got|"
-    r"just) )*(?:leaked|exposed|compromised|stolen|public)",
+    r"just) ){0,6}(?:leaked|exposed|compromised|stolen|public)",
     r"security (?:incident|breach)|data (?:breach|loss|leak)|we(?:'ve| have) been hacked|emergency|"
     r"wiping (?:the|our) "
     r"(?:database|disk|data)",
@@ -74,13 +74,13 @@ _GO: Final = (
 APPROVAL: Final = any_of(
     r"(?:can|could|would|will|may|might) (?:you|u|someone|somebody|anyone|i get you to) (?:please |pls |"
     r"quickly |also "
-    r"|just )*(?:approve|sign[- ]?off|ok|okay|green-?light|lgtm|stamp|bless|authori[sz]e|confirm)",
+    r"|just ){0,6}(?:approve|sign[- ]?off|ok|okay|green-?light|lgtm|stamp|bless|authori[sz]e|confirm)",
     r"(?:please|pls|plz|kindly) (?:approve|sign[- ]?off|confirm|authori[sz]e|ok (?:this|it|the)|green-?light|"
     r"stamp)",
     r"(?:need|needs|needing|want|awaiting|await|pending|require|requires|requesting|waiting (?:for|on)|"
     r"asking for|"
     r"get|have|missing|without|seek|seeking) (?:on )?(?:your |an? |the |final |some |his |her |one more |"
-    r"someone's )*"
+    r"someone's ){0,6}"
     r"(?:approval|approvals|sign[- ]?off|go-?ahead|green light|blessing|permission|authori[sz]ation|"
     r"ok(?:ay)? (?:on|to|"
     r"for|before))",
@@ -176,7 +176,7 @@ REQUEST: Final = any_of(
     r"needs? (?:to be|fixing|a (?:review|look|fix|rebase|second)|reviewing|your (?:input|attention|help|"
     r"review|eyes)|"
     r"someone to|somebody to|attention|looking)",
-    r"(?:would|i'd|we'd|it'd) (?:really |also |be )*(?:love|appreciate|great|good|nice|helpful|lovely|"
+    r"(?:would|i'd|we'd|it'd) (?:really |also |be ){0,6}(?:love|appreciate|great|good|nice|helpful|lovely|"
     r"awesome|"
     r"wonderful|cool)(?: it)? (?:if|to (?:have|get|see)|an?|some|your)",
     r"(?:do you|would you|d'you|don't you|u) mind|mind (?:checking|looking|taking|having|doing|running|"
@@ -257,7 +257,7 @@ _IMPERATIVE: Final = re.compile(
     r"now )?)\W{0,3}"
     r"(?:(?:hey|hi|ok|okay|so|now|then|just|also|and|next|first|instead|quickly|yes|no|sure|great|cool|right|"
     r"perfect|"
-    r"alright|always|never|actually|maybe|well|good|nice|oh|again),? )*"
+    r"alright|always|never|actually|maybe|well|good|nice|oh|again),? ){0,6}"
     rf"(?:{'|'.join(map(re.escape, _VERBS))})"
     r"(?= (?:the|a|an|this|that|these|those|it|me|us|my|your|our|their|his|her|its|all|any|each|every|some|"
     r"both|what|"
@@ -323,8 +323,8 @@ ASKING: Final = any_of(
 _INVERTED: Final = re.compile(
     r"(?:^|[.!?;:\n]\s*|,\s+(?:and |but |so |or )?)\W{0,3}(?:(?:so|and|but|ok|okay|hey|hi|hello|well|um|also|"
     r"then|wait|"
-    r"btw|or|yo|guys|folks),? )*(?:is|are|was|were|isn't|aren't|wasn't|am|will|would|can|could|should|shall|"
-    r"did|does|do|has|"
+    r"btw|or|yo|guys|folks),? ){0,6}(?:is|are|was|were|isn't|aren't|wasn't|am|will|would|can|could|should|"
+    r"shall|did|does|do|has|"
     r"have|wont|won't|can't|cant|shouldn't|couldn't|may|must|r) "
     r"(?:it|this|that|the|there|you|u|we|they|i|he|she|anyone|anybody|someone|these|those|our|your|my|a|an|"
     r"any|all|"

@@ -22,7 +22,7 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.DOTALL,
         ),
     ),
-    ("jwt", re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}")),
+    ("jwt", re.compile(r"\beyJ[\w-]{8,600}\.eyJ[\w-]{8,}\.[\w-]{8,}")),
     ("aws_key", re.compile(r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b")),
     ("github_token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})")),
     ("gitlab_token", re.compile(r"\bglpat-[\w-]{20,}")),

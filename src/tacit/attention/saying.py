@@ -69,7 +69,7 @@ THANKS: Final = re.compile(
     r"much appreciated|"
     r"appreciated|much obliged|gracias|merci|danke|grazie|arigato|obrigado|kudos|props|ta|bless you|"
     r"god bless|🙏|"
-    r"(?:i |we |really |very |i really |we really |greatly |much |so |highly )*appreciate(?:d| it| that|"
+    r"(?:i |we |really |very |greatly |much |so |highly )*appreciate(?:d| it| that|"
     r" this| you| the| "
     r"your| all)|you(?:'re| are) (?:a |an |the )?(?:absolute |real |total )?(?:best|star|legend|lifesaver|"
     r"life saver|hero|"

@@ -37,9 +37,17 @@ class PrincipalKind(Enum):
         return self in {PrincipalKind.USER, PrincipalKind.PERSON}
 
 
-@lru_cache(maxsize=4096)
+_LONGEST: Final = 128
+"""More characters than any principal has: what is longer is not worth remembering."""
+
+
 def kind_of(principal: str) -> PrincipalKind | None:
     """The kind that the spelling of a principal stands for; None when it is no principal at all."""
+    return _kind_of(principal) if len(principal) <= _LONGEST else None
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(principal: str) -> PrincipalKind | None:
     if principal == USER:
         return PrincipalKind.USER
     if principal == SYSTEM:
