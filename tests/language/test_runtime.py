@@ -590,7 +590,8 @@ def test_what_models_write_is_mended_and_each_repair_reported(spoilt, repairs):
 @pytest.mark.parametrize(
     "broken",
     [GOOD[:-1] + ',"mid":"m2"}', GOOD[:-3], "no object", GOOD.replace('"REQ"', '"ASK"'), "/*" * 20000, '{"' * 20000,
-     "{'" * 20000, "{" + "'\\" * 20000, "```\n" * 20000],
+     "{'" * 20000, "{" + "'\\" * 500_000, "```\n" * 20000, "```\n" + " " * 1_000_000, "```\n```" + "\t" * 1_000_000 + "x",
+     "{'a\n" * 200_000, "{" + "'a" * 20000 + "\\"],
 )  # fmt: skip
 def test_nothing_is_guessed_and_nothing_hidden(broken):
     assert read_repaired(broken).message is None

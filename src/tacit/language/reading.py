@@ -31,7 +31,8 @@ from tacit.language.version import version_fault
 
 _Part = TypeVar("_Part", Body, Context)
 
-_FENCE: Final = re.compile(r"\s*```[A-Za-z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_FENCE: Final = "```"
+_OPENING: Final = re.compile(rf"{_FENCE}[A-Za-z0-9_-]*[ \t]*\n")
 _BACKSLASH: Final = ord("\\")
 _COLON: Final = ord(":")
 _DELETE: Final = 0x7F
@@ -256,8 +257,12 @@ def _size(text: str) -> int:
 
 def _inside_fence(data: bytes | str) -> str | None:
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    match = _FENCE.fullmatch(text)
-    return match[1] if match and "```" not in match[1] else None
+    text = text.strip()
+    opening = _OPENING.match(text)
+    if opening is None or not text.endswith(_FENCE):
+        return None
+    inner = text[opening.end() : -len(_FENCE)]
+    return None if _FENCE in inner else inner
 
 
 def _read_object(value: dict[str, Any], *, strict: bool) -> Reading:

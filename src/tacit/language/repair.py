@@ -20,10 +20,10 @@ from tacit.language.findings import Finding, Reading
 from tacit.language.reading import read
 from tacit.language.tables import MAX_BYTES, MAX_DEPTH
 
-# Strings and comments may end with the text, so that an unclosed one is walked only once.
+# Strings and comments may end with the text or the line: an unclosed one is walked over, and only once.
 _TOKEN: Final = re.compile(
-    r"""(?P<text>"(?:[^"\\]|\\.)*(?:"|\\?\Z))"""
-    r"""|(?P<single>'(?:[^'\\\n]|\\.)*')"""
+    r"""(?P<text>"(?:[^"\\]|\\.)*+(?:"|\\?\Z))"""
+    r"""|(?P<single>'(?:[^'\\\n]|\\.)*+')|(?P<unclosed>'(?:[^'\\\n]|\\.)*+\\?)"""
     r"""|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|\#[^\n]*)"""
     r"""|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"""
     r"""|(?P<open>[{\[])|(?P<close>[}\]])|(?P<comma>,)"""
