@@ -47,6 +47,20 @@ describe("a timeline", () => {
     expect(one.rows.value.map((row) => row.event.seq)).toEqual([1, 2, 3]);
   });
 
+  it("loses nothing that arrives while one jump follows another", async () => {
+    const answers: ((found: Stretch) => void)[] = [];
+    const one = new Timeline({ groupId: "g" }, () => new Promise((resolve) => answers.push(resolve)));
+    const rows = [{ event: event(1, "chat.message", { text: "a" }, 0) }];
+    const first = one.toEnd();
+    const second = one.toEnd();
+    answers[0]!({ rows, starts: true, ends: true, last_seq: 1 });
+    await first;
+    one.take(event(2, "chat.message", { text: "b" }, 0));
+    answers[1]!({ rows, starts: true, ends: true, last_seq: 1 });
+    await second;
+    expect(one.rows.value.map((row) => row.event.seq)).toEqual([1, 2]);
+  });
+
   it("counts what lies beyond while an older part is shown", async () => {
     const one = new Timeline({ groupId: "g" }, async () => ({ rows: [{ event: event(5, "chat.message", {}, 0) }], starts: false, ends: false, last_seq: 90 }));
     await one.around(5);

@@ -66,6 +66,22 @@ describe("markdown", () => {
     }
   });
 
+  it("shows as written what is made to cost", () => {
+    for (const text of ["_".repeat(30_000) + "x", "a_".repeat(15_000), "!".repeat(30_000), "*a".repeat(10_000), "**a** ".repeat(3_000), "- ".repeat(9_000) + "x", "a" + " ".repeat(30_000) + "b", "@a" + ".".repeat(39_000) + "a", "- a" + "\n|a".repeat(12_000)]) {
+      const box = drawn(text);
+      expect(box.querySelector("em, strong, li")).toBeNull();
+      expect(box.textContent).toBe(text);
+    }
+  });
+
+  it("formats a long answer with many paragraphs", () => {
+    const box = drawn("A **bold** word and `code`, see [it](https://example.org).\n\n".repeat(400));
+    expect(box.querySelectorAll("strong")).toHaveLength(400);
+    expect(box.querySelectorAll("a")).toHaveLength(400);
+    expect(drawn("| a | b |\n|---|---|\n" + "| **1** | `2` |\n".repeat(500)).querySelectorAll("strong")).toHaveLength(500);
+    expect(drawn("```\n" + "_*".repeat(9_000) + "\n```").querySelector("pre")!.textContent).toHaveLength(18_000);
+  });
+
   it("shows plain text as it is", () => {
     expect(drawn("**not bold** https://example.org.", "plain").querySelector("strong")).toBeNull();
     expect(drawn("see https://example.org.", "plain").querySelector("a")!.getAttribute("href")).toBe("https://example.org");

@@ -63,7 +63,7 @@ export class Timeline {
         const found = await this.ask(this.params({}));
         if (isCurrent()) this.replace(found, true);
       } finally {
-        this.release();
+        this.release(isCurrent);
       }
     }, true);
   }
@@ -76,7 +76,7 @@ export class Timeline {
         const found = await this.ask(this.params({ around_seq: Math.max(1, Math.round(seq)) }));
         if (isCurrent()) this.replace(found, found.ends);
       } finally {
-        this.release();
+        this.release(isCurrent);
       }
     }, true);
   }
@@ -90,7 +90,9 @@ export class Timeline {
     this.ready.value = true;
   }
 
-  private release(): void {
+  /** Fold what waited, unless a later jump is under way: then it waits for that one's answer. */
+  private release(isCurrent: () => boolean): void {
+    if (!isCurrent()) return;
     const waiting = this.held ?? [];
     this.held = null;
     for (const [event, parties] of waiting) this.take(event, parties);
@@ -129,7 +131,7 @@ export class Timeline {
         }
         this.rows.value = rows;
       } finally {
-        this.release();
+        this.release(isCurrent);
       }
     });
   }

@@ -11,6 +11,13 @@ import { pieces } from "./mentions";
 const SAFE = /^(https?:|mailto:)/i;
 const LONGEST = 40_000;
 const DEEPEST = 24;
+/** A paragraph with more than this much in it is no prose: the library would take its time over every sign of it. */
+const LONG_PARAGRAPH = 8_000;
+const MANY_SIGNS = 600;
+const SIGNS = /[*_~!<>[\]&\\`]/g;
+const MANY_LINES = 3_000;
+const ENDLESS = /[ \t]{200}/;
+const STEEP = /^(?:[ \t]*(?:[-*+>]|\d{1,9}[.)])){50}/m;
 
 /** An address that may be followed; anything else stays text. */
 export function safeAddress(href: string): string | null {
@@ -179,11 +186,32 @@ export function Prose(props: { text: string; format?: string; names: ReadonlySet
   return <div class="prose">{blocks(tokensOf(props.text), reading, 0)}</div>;
 }
 
+/**
+ * The tokens of a text, in time that grows no faster than the text: blocks first, then what stands within each. What
+ * is made to cost (endless rows of signs, steep nesting) is shown as it was written.
+ */
 function tokensOf(text: string): Token[] {
+  if (ENDLESS.test(text) || STEEP.test(text) || count(text, /\n/g) > MANY_LINES) return asWritten(text);
+  const lexer = new Lexer({ gfm: true, breaks: true });
   try {
-    return new Lexer({ gfm: true, breaks: true }).lex(text);
+    lexer.blockTokens(text.replace(/\r\n|\r/g, "\n"), lexer.tokens);
+    for (const { src, tokens } of lexer.inlineQueue) {
+      if (isCostly(src)) tokens.push(verbatim(src));
+      else lexer.inlineTokens(src, tokens);
+    }
+    return lexer.tokens;
   } catch {
-    // The library gives up on absurd nesting: the text is shown as it is.
-    return [{ type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text }] } as Token];
+    // The library gives up on absurd nesting.
+    return asWritten(text);
   }
 }
+
+function isCostly(text: string): boolean {
+  return text.length > LONG_PARAGRAPH || (text.length > MANY_SIGNS && count(text, SIGNS) > MANY_SIGNS);
+}
+
+const count = (text: string, signs: RegExp): number => text.match(signs)?.length ?? 0;
+
+const verbatim = (text: string): Token => ({ type: "text", raw: text, text });
+
+const asWritten = (text: string): Token[] => [{ type: "paragraph", raw: text, text, tokens: [verbatim(text)] }];

@@ -44,7 +44,7 @@ export function completed(text: string, caret: number, typed: Typed, name: strin
   return { text: head + after, caret: head.length + (gap === "" ? 1 : 0) };
 }
 
-const NAME = /(?<![\p{L}\p{N}_@./-])@([\p{L}\p{N}][\p{L}\p{N}._:-]*)/gu;
+const NAME = /(?<![\p{L}\p{N}_@./-])@([\p{L}\p{N}][\p{L}\p{N}._:-]{0,127})/gu;
 
 /** Pieces of a text: plain parts and the known names in it. */
 export function pieces(text: string, known: ReadonlySet<string>): { text: string; name?: string }[] {
