@@ -6,41 +6,34 @@ hops and conversations. Knows no task states: callers say which delegations stil
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from tacit.language.tables import BROADCAST, MAX_CHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tacit.language.message import Message
 
 CYCLE: Final = "E015"
 
 
-class Hop(NamedTuple):
-    """A delegation that still stands."""
-
-    delegator: str
-    delegate: str
-
-
-def chain_of(message: Message, standing: Sequence[Hop]) -> tuple[str, ...]:
+def chain_of(message: Message, giver_of: Callable[[str], str | None]) -> tuple[str, ...]:
     """Those who owned the task up to and including the sender of this DLGT, oldest first.
 
     A chain that is told may only add to what is known: leaving someone out does not break a circle.
     """
     told = message.data.get("chain")
     owners = [str(agent) for agent in cast("list[object]", told)] if isinstance(told, list) else []
-    known = _rebuilt(message.sender, standing)
+    known = _rebuilt(message.sender, giver_of)
     return tuple(dict.fromkeys((*(agent for agent in known[:-1] if agent not in owners), *owners, known[-1])))
 
 
-def _rebuilt(agent: str, standing: Sequence[Hop]) -> list[str]:
+def _rebuilt(agent: str, giver_of: Callable[[str], str | None]) -> list[str]:
     """Walk back from `agent` to whom it got the task from, and so on."""
     owners = [agent]
     while True:
-        giver = next((hop.delegator for hop in reversed(standing) if hop.delegate == owners[0]), None)
+        giver = giver_of(owners[0])
         if giver is None or giver in owners:
             return owners
         owners.insert(0, giver)

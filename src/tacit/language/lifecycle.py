@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tacit.language.delegation import CYCLE, Hop, closes_a_circle
+from tacit.language.delegation import CYCLE, closes_a_circle
 from tacit.language.message import encode
 from tacit.language.retry import refusal
 from tacit.language.tables import BROADCAST, PERFORMATIVES
@@ -200,8 +200,8 @@ class Lifecycle(TaskBook):
                 deadline=deadline,
                 delegated_from=parent,
             )
-            hops = self._hops.setdefault(trace_of(message), [])
-            hops.append((Hop(message.sender, agent), task.key))
+            given = self._given.setdefault((trace_of(message), agent), [])
+            given.append((message.sender, task.key))
             if parent is not None:
                 self._children.setdefault(parent, []).append(task.key)
         return tuple(TaskKey(message.mid, agent) for agent in message.recipients)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tacit.language.delegation import Hop, chain_of
+from tacit.language.delegation import chain_of
 from tacit.language.tables import BROADCAST
 from tacit.language.task import Advice, Obligation, State, Task, TaskKey, Violation
 
@@ -39,7 +39,8 @@ class TaskBook:
         self._tasks: dict[TaskKey, Task] = {}
         self._open: dict[TaskKey, None] = {}
         self._in_cid: dict[str, list[TaskKey]] = {}
-        self._hops: dict[str, list[tuple[Hop, TaskKey]]] = {}
+        # By trace and delegate: who delegated, and the task that came of it.
+        self._given: dict[tuple[str, str], list[tuple[str, TaskKey]]] = {}
         self._children: dict[TaskKey, list[TaskKey]] = {}
         self._broadcasts: dict[str, Message] = {}
         self._queries: dict[tuple[str, str], Obligation] = {}
@@ -72,8 +73,13 @@ class TaskBook:
 
     def chain(self, message: Message) -> tuple[str, ...]:
         """Those who owned the task that this DLGT passes on (CLOWL-053)."""
-        hops = self._hops.get(trace_of(message), ())
-        return chain_of(message, [hop for hop, key in hops if self._tasks[key].is_open])
+        trace = trace_of(message)
+        return chain_of(message, lambda agent: self._giver(trace, agent))
+
+    def _giver(self, trace: str, agent: str) -> str | None:
+        """Who was the last to pass a task on to `agent` that still stands."""
+        given = self._given.get((trace, agent), ())
+        return next((giver for giver, key in reversed(given) if self._tasks[key].is_open), None)
 
     def obligations(self) -> tuple[Obligation, ...]:
         """Who owes what to whom now."""

@@ -8,6 +8,7 @@ on entry. Trees are flat lists with depths, so that no chain of messages is too 
 from __future__ import annotations
 
 import heapq
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,8 +32,8 @@ class Entry(msgspec.Struct, frozen=True):
     flags: tuple[str, ...] = ()
 
 
-class Tree(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation or a trace."""
+class Tree(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A conversation or a trace; what is told of it as a whole is counted once."""
 
     id: str
     entries: tuple[Entry, ...]
@@ -43,7 +44,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     violations: tuple[Violation, ...]
     owed: tuple[Obligation, ...]
 
-    @property
+    @cached_property
     def agents(self) -> tuple[str, ...]:
         """Everyone who wrote or was addressed, in order of appearance."""
         seen: dict[str, None] = {}
@@ -54,17 +55,17 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
                     seen[agent] = None
         return tuple(seen)
 
-    @property
+    @cached_property
     def conversations(self) -> tuple[str, ...]:
         """The `cid`s that it runs through."""
         return tuple(dict.fromkeys(message.cid for message in self.timeline))
 
-    @property
+    @cached_property
     def started(self) -> int:
         """The earliest time in it, in seconds."""
         return min(message.ts for message in self.timeline)
 
-    @property
+    @cached_property
     def duration(self) -> int:
         """Seconds from the earliest to the latest message."""
         return max(message.ts for message in self.timeline) - self.started
