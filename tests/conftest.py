@@ -1,8 +1,10 @@
-"""What every test shares: Hypothesis without a clock of its own, so that a busy machine fails nobody."""
+"""What every test shares: Hypothesis without a clock of its own, so that a busy machine fails nobody; who runs where."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile(
     "house",
@@ -12,3 +14,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("house")
+
+
+DRIVERS = {"codex", "claude", "acp", "openai", "command"}
+
+
+class Together(LoadScopeScheduling):
+    """Tests wander between workers, except those that share what is dear: one browser in all, one agent a driver."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, test = nodeid.partition("::")
+        if path.startswith("tests/web/"):
+            return "tests/web"
+        if path.startswith("tests/harness/drivers/") and test.endswith("]"):
+            words = test.rpartition("[")[2].rstrip("]").split("-")
+            return next((f"{path} {word}" for word in words if word in DRIVERS), nodeid)
+        return nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
+    return Together(config, log)
