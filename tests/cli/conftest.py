@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import typed
+
 TACIT = str(Path(sys.executable).parent / "tacit")
 
 
@@ -47,15 +49,7 @@ class Shell:
         return code
 
     def run(self, *words: str, code: int = 0, stdin: str = "") -> str:
-        done = subprocess.run(
-            [TACIT, *words],
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            input=stdin,
-            check=False,
-        )
+        done = typed(words, self.env, stdin)
         assert done.returncode == code, done.stderr + done.stdout
         return done.stdout if code == 0 else done.stderr
 
