@@ -217,7 +217,7 @@ async def test_typing_reaches_the_other_followers_and_is_no_event(room: Room) ->
 
 async def attached(room: Room, group: str, count: int) -> None:
     """Return when so many followers are live."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while len(room.server.hub.live._followers[group]) < count:
             await asyncio.sleep(0.001)
 
