@@ -261,6 +261,23 @@ def test_search_finds_by_beginnings_and_jumps_to_the_message(visit: Visits, hub:
     expect(message(page, "filler 119")).to_be_in_viewport()
 
 
+def test_typing_a_long_draft_leaves_the_history_at_its_end(visit: Visits, hub: HubProcess, room) -> None:
+    for number in range(40):
+        hub.say(room["other"], f"line {number}")
+    page = visit(room["other"])
+    area = page.locator(".main .composer textarea")
+    area.fill("words enough for more than one line " * 12)
+    for key in ("a", "b", "Backspace", "Shift+Enter"):
+        area.press(key)
+    # Two drawings: the page would have noticed by then that its history was moved.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    away = page.locator(".main .history").evaluate("(e) => e.scrollHeight - e.scrollTop - e.clientHeight")
+    assert away < 2
+    expect(page.get_by_role("button", name="To the newest")).to_have_count(0)
+    expect(message(page, "line 39")).to_be_in_viewport()
+    area.fill("")
+
+
 def test_a_draft_is_kept_for_each_room_and_over_a_reload(visit: Visits, hub: HubProcess, room) -> None:
     page = visit(room["group"])
     area = page.locator(".main .composer textarea")

@@ -15,6 +15,7 @@ import { completed, completions, typedAt, type Mentionable } from "../text/menti
 import { sized } from "../text/time";
 import type { Preview } from "../types";
 import { currentText, editParcel, editRow } from "./editor";
+import { grow } from "./grow";
 import { Icon } from "./icons";
 
 interface Carried {
@@ -123,9 +124,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
     });
   }, [key]);
   useLayoutEffect(() => {
-    const element = area.current!;
-    element.style.height = "auto";
-    element.style.height = `${Math.min(element.scrollHeight, 260)}px`;
+    grow(area.current!, 260);
   }, [draft.text]);
 
   const carry = (files: Iterable<File>) => {

@@ -10,6 +10,7 @@ import { parcels, revise, settled, wanted, type Parcel } from "../state/outbox";
 import type { Room } from "../state/room";
 import { beginEditing, editing, selected, typed } from "../state/ui";
 import type { Row } from "../types";
+import { grow } from "./grow";
 
 /** One name for a message from the outbox to the history; only its author gives the ledger's events such names. */
 export function keyOf(row: Row): string {
@@ -69,8 +70,7 @@ export function Editor({ room, name, row }: { room: Room; name: string; row?: Ro
     return () => document.removeEventListener("selectionchange", noted);
   }, []);
   useLayoutEffect(() => {
-    area.current!.style.height = "auto";
-    area.current!.style.height = `${area.current!.scrollHeight + 2}px`;
+    grow(area.current!);
   }, [text]);
   const leave = () => {
     const field = area.current?.closest(".talk")?.querySelector<HTMLElement>(".composer textarea");
