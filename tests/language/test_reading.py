@@ -334,6 +334,17 @@ def test_a_log_with_anything_in_doubt_is_left_to_be_read_line_by_line(chunk):
     assert parse_lines(chunk(one), strict=True) is None
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize("first", [(",", ":"), (", ", ": ")])
+@pytest.mark.parametrize("second", [(",", ":"), (", ", ": ")])
+def test_the_lines_of_a_log_may_be_written_in_any_way(first, second, end):
+    texts = [
+        json.dumps(value() | {"mid": f"m{turn}"}, separators=separators).encode()
+        for turn, separators in enumerate((first, second, first))
+    ]
+    assert parse_lines(b"\n".join(texts) + end) == [parse(text) for text in texts]
+
+
 def test_a_buffer_is_read_like_bytes():
     data = bytearray(json.dumps(value()).encode())
     assert parse(data) == read(data).message == parse(bytes(data))
