@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.options import Options
-from tacit.harness.drivers.port import FailureKind
+from tacit.harness.drivers.port import FailureKind, Standing
 from tests.harness.drivers.rigs import RULES, Eye, alive, offspring, soon, turn, until
 
 
@@ -104,6 +105,34 @@ async def test_a_reply_ends_the_turn_whoever_still_holds_the_line(tmp_path):
     outcome = await soon(program(tmp_path, code).run(turn(), Eye()), 8)
     assert (outcome.text, outcome.failure) == ("done", None)
     assert offspring() == before
+
+
+async def test_plain_text_is_whole_when_the_program_has_ended_whoever_still_holds_the_line(tmp_path):
+    code = (
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+        "print('done ' * 40_000)"
+    )
+    before = offspring()
+    outcome = await soon(program(tmp_path, code, plain=True).run(turn(), Eye()))
+    assert (outcome.text, outcome.failure) == (("done " * 40_000).strip(), None)
+    assert offspring() == before
+
+
+async def test_an_argument_that_no_system_takes_waits_for_a_person(tmp_path):
+    outcome = await soon(program(tmp_path, "pass # \0").run(turn(), Eye()))
+    assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.PERMANENT, "agent_error")
+
+
+async def test_instructions_that_no_environment_holds_are_refused_with_the_reason(tmp_path):
+    long = Standing("x" * 130_000, (), None)
+    with pytest.raises(Refused, match="the instructions are over 120 KiB"):
+        await program(tmp_path, "pass").start(long)
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(Unavailable, match="folder cannot be used"):
+        await program(tmp_path / "state", "pass").start(Standing(RULES, (), None))
 
 
 async def test_helpers_that_slipped_out_of_the_family_are_ended_too(tmp_path):

@@ -220,6 +220,26 @@ def test_thinking_is_not_said_aloud(said, aloud):
     assert chat.spoken(said) == aloud
 
 
+@pytest.mark.parametrize("words", ["", "{", "[1]", '{"a": ', "[" * 100_000])
+def test_a_remembered_call_has_arguments_that_every_server_takes_back(words):
+    answer = chat.Answer()
+    call = {"index": 0, "id": "c1", "function": {"name": "f", "arguments": words}}
+    answer.take({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
+    message = answer.message()
+    assert message["content"] is None
+    assert message["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_a_remembered_silence_has_a_content():
+    answer = chat.Answer()
+    answer.take({"choices": [{"delta": {"content": None}, "finish_reason": "stop"}]})
+    assert answer.message() == {"role": "assistant", "content": ""}
+
+
+def test_a_line_nested_beyond_measure_is_nothing_of_ours():
+    assert command.line(b'{"type":' + b"[" * 100_000) is None
+
+
 def test_a_turn_ended_early_leaves_only_what_it_did():
     asked = {"role": "user", "content": "q"}
     call = {"role": "assistant", "tool_calls": [{"id": "1"}]}

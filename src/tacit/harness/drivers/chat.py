@@ -58,8 +58,12 @@ class ToolCall:
         """The arguments; None when they are not a JSON object."""
         try:
             return msgspec.json.decode(self.arguments or "{}", type=dict[str, Any])
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return None
+
+    def readable(self) -> str:
+        """The arguments as servers take them back: some refuse a session that holds what is no JSON."""
+        return self.arguments if self.arguments and self.parsed() is not None else "{}"
 
 
 @dataclass(slots=True)
@@ -107,13 +111,13 @@ class Answer:
 
     def message(self) -> Message:
         """The answer as a message to remember."""
-        found: Message = {"role": "assistant", "content": self.said or None}
+        found: Message = {"role": "assistant", "content": self.said or (None if self.calls else "")}
         if calls := self.calls:
             found["tool_calls"] = [
                 {
                     "id": call.call_id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments or "{}"},
+                    "function": {"name": call.name, "arguments": call.readable()},
                 }
                 for call in calls
             ]

@@ -76,7 +76,7 @@ def line(data: bytes) -> TurnEvent | Reply | None:
     """One line of stdout; None when it is nothing of ours."""
     try:
         message = msgspec.json.decode(data, type=dict[str, object])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     match text(message, "type"):
         case "text":

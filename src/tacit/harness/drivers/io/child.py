@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _LINE_LIMIT: Final = 64 * 2**20
 _GRACE: Final = 2.0
 _LOOK_AGAIN: Final = 0.01
+_LOOK_NOW_AND_THEN: Final = 0.1
 _LAST_WORDS: Final = 0.5
 _LOG_LIMIT: Final = 2**20
 _NOTE: Final = "agent.pid"
@@ -72,7 +73,7 @@ class Child:
                 start_new_session=True,
                 limit=_LINE_LIMIT,
             )
-        except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        except (FileNotFoundError, NotADirectoryError, PermissionError, ValueError) as error:
             raise Refused(
                 "driver_unusable", f"cannot run {Path(command[0]).name} in its directory"
             ) from error
@@ -95,6 +96,11 @@ class Child:
     def exit_code(self) -> int | None:
         """How it ended; negative is the signal that ended it."""
         return self._process.returncode
+
+    async def ended(self) -> None:
+        """Wait for its end. `Process.wait` would wait for whoever holds its pipes too."""
+        while self.exit_code is None:
+            await asyncio.sleep(_LOOK_NOW_AND_THEN)
 
     async def settled(self) -> int | None:
         """Wait a little for its end: how it ended, or None when it lingers."""

@@ -5,9 +5,10 @@ It runs in the person's environment, since it is theirs. Cancelling ends its who
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers import command
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from tacit.harness.drivers.options import Options
     from tacit.harness.drivers.port import Standing
 
-_TEXT_LIMIT = 4 * 2**20
+_TEXT_LIMIT: Final = 4 * 2**20
+_RULES_LIMIT: Final = 120 * 2**10
+"""Bytes of standing rules: systems take 128 KiB in one variable of an environment."""
+_LAST_WORDS: Final = 2.0
 
 
 class Command(NoSteering):
@@ -54,8 +58,12 @@ class Command(NoSteering):
 
     async def open(self, standing: Standing, session_id: str | None) -> None:
         """Make the folders; the program starts with the turn."""
-        del standing
-        (Path(self._options.state) / "work").mkdir(parents=True, exist_ok=True, mode=0o700)
+        if len(standing.rules.encode()) > _RULES_LIMIT:
+            raise Refused("driver_unusable", f"the instructions are over {_RULES_LIMIT // 1024} KiB")
+        try:
+            (Path(self._options.state) / "work").mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise Unavailable(f"the driver's folder cannot be used: {error.strerror}") from error
         self._session = session_id
         self._open = True
 
@@ -94,11 +102,19 @@ class Command(NoSteering):
             child.stdin.close()
 
     async def _plain(self, child: Child) -> command.Reply | None:
-        data = await child.stdout.read(_TEXT_LIMIT)
-        while more := await child.stdout.read(_TEXT_LIMIT - len(data)):
-            data += more
+        said = bytearray()
+        reading = asyncio.create_task(_read(child.stdout, said))
+        ended = asyncio.create_task(child.ended())
         try:
-            return command.Reply(text=data.decode().strip())
+            await asyncio.wait({reading, ended}, return_when=asyncio.FIRST_COMPLETED)
+            # Whom it left behind may hold its stdout open: what it said itself is there when it has ended.
+            await asyncio.wait({reading}, timeout=_LAST_WORDS)
+        finally:
+            reading.cancel()
+            ended.cancel()
+            await asyncio.wait({reading, ended})
+        try:
+            return command.Reply(text=said.decode().strip())
         except UnicodeDecodeError:
             return None
 
@@ -129,3 +145,8 @@ class Command(NoSteering):
         del politely
         self._open = False
         await self._end_child()
+
+
+async def _read(stream: asyncio.StreamReader, said: bytearray) -> None:
+    while more := await stream.read(_TEXT_LIMIT - len(said)):
+        said += more

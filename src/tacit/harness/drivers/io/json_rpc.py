@@ -71,7 +71,7 @@ class RpcPeer:
     async def _read(self) -> None:
         try:
             while line := await self.child.line():
-                with suppress(msgspec.DecodeError):
+                with suppress(msgspec.DecodeError, RecursionError):
                     await self._take(msgspec.json.decode(line, type=Message))
         except Unavailable:
             pass

@@ -8,6 +8,7 @@ hears of it.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import uuid
 from pathlib import Path
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tacit.harness.drivers.options import Options
     from tacit.harness.drivers.port import Standing
 
+log: Final = logging.getLogger("tacit.harness")
 _TRAITS: Final = Traits("openai", steers=False, inserts=True, boundaries=True, resumes=True)
 _ROUNDS: Final = 50
 _LONGEST_WAIT: Final = 8.0
@@ -95,7 +97,7 @@ class OpenAi(NoSteering):
             try:
                 data = self._file(session_id).read_bytes()
                 self._earlier = msgspec.json.decode(data, type=list[list[Message]])
-            except (OSError, msgspec.DecodeError):
+            except (OSError, msgspec.DecodeError, RecursionError):
                 return  # no longer there: a new one begins
             self._session = session_id
 
@@ -108,9 +110,12 @@ class OpenAi(NoSteering):
         self._earlier = chat.remembered([*self._earlier, turn])
         file = self._file(self._session)
         fresh = file.with_suffix(".new")
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(msgspec.json.encode(self._earlier))
-        fresh.replace(file)
+        try:
+            with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+                out.write(msgspec.json.encode(self._earlier))
+            fresh.replace(file)
+        except OSError as error:  # the answer is worth more than what a next process would remember
+            log.warning("the session could not be kept", extra={"reason": error.strerror})
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Ask the model, call what it asks for, and again, until it has said its last word."""
@@ -195,7 +200,7 @@ class OpenAi(NoSteering):
                 answer = await self._gather(response, live)
         except (aiohttp.ClientError, OSError):
             return retryable("model_unavailable")
-        except ValueError:
+        except (ValueError, RecursionError):
             return retryable("rubbish")
         live.usage += answer.usage
         return _judged(answer)
