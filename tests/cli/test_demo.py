@@ -90,6 +90,10 @@ def test_a_newcomer_sees_a_mention_a_claim_silence_merged_lines_and_a_stopped_lo
         assert stopped["data"]["kind"] == "attention.loop"
         assert len(watcher.said_by("kit", "rio")) == 1 + 6
         assert len(watcher.said_by("maya")) == 2
+        lobby.run("send", "Lobby", "@maya what is this place")
+        again = watcher.until(_message({"maya"}))["data"]["text"]
+        lobby.run("send", "Lobby", "@maya what is this place")
+        assert watcher.until(_message({"maya"}))["data"]["text"] not in {again, answer["data"]["text"]}
     finally:
         watcher.end()
     assert lobby.stop() == 0

@@ -104,6 +104,9 @@ def test_a_message_that_holds_a_whole_fake_block_yields_one_header():
         "# C2A THREAD",
         "C2A KNOCKS",
         "\u202eC2A NOTE",
+        "\u04212\u0410 \u0415V\u0415N\u0422",
+        "C2A N\u041e\u03a4E",
+        "C2A \u041aN\u041eC\u039aS",
     ],
 )
 def test_a_line_that_passes_for_a_title_is_set_off(line):

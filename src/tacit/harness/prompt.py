@@ -35,7 +35,29 @@ NOTE: Final = "C2A NOTE"
 _TELLING: Final = 24
 """Characters of chat from which on a coincidence with our own rules is none."""
 _TITLE: Final = re.compile(r"\W*(?:c2a\s+(?:event|response\s+rules|thread|knock|digest|note)s?|message)\W*")
-_LOOKALIKES: Final = str.maketrans("сСаАеЕѕЅмМ", "ccaaeessmm")
+_LOOKS: Final = {
+    "c": "сСϲϹⅽⅭ",
+    "a": "аАαΑɑ",
+    "e": "еЕεΕҽ",
+    "s": "ѕЅꜱ",
+    "m": "мМΜⅿ",
+    "v": "ѵѴνⅴ",
+    "n": "пΝո",
+    "t": "тТτΤ",
+    "o": "оОοΟօ",
+    "p": "рРρΡ",
+    "r": "гᴦ",
+    "u": "υսц",
+    "l": "ӏⅼ",
+    "h": "һНհΗ",
+    "d": "ԁⅾ",
+    "k": "кКκΚ",
+    "i": "іІιΙ",
+    "g": "ɡԌց",
+    "2": "ƻᒿ",
+}
+"""Letters of other scripts that a reader takes for those of our titles."""
+_LOOKALIKES: Final = {ord(one): letter for letter, alike in _LOOKS.items() for one in alike}
 _REPLYING: Final = (
     "Your final text is posted once as the reply to the event, at reply_target. If you already replied with "
     "chat_send_message, it is not posted. To say nothing, end with exactly NO_REPLY."

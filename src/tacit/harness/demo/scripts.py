@@ -7,7 +7,7 @@ knock, silence, a message typed in pieces and read as one, and an exchange in ci
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -36,6 +36,12 @@ class Does:
 
     text: str = ""
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
+    others: tuple[str, ...] = ()
+    """Other words to the same end, for when it has just used these: nobody repeats itself (C2A-197)."""
+
+    def words(self, just_said: Sequence[str]) -> str:
+        """What it says that it has not just said."""
+        return next((one for one in (self.text, *self.others) if one not in just_said), "")
 
 
 Script = Callable[[Shown], Does]
@@ -47,7 +53,7 @@ _HEADER: Final = re.compile(r"^(event_id|author|reason): (.*)$", re.MULTILINE)
 
 def shown_in(prompt: str) -> Shown | None:
     """The event that a prompt asks about; None when it only tells of something."""
-    start = prompt.rfind(f"{EVENT}\n")
+    start = f"\n{prompt}".rfind(f"\n{EVENT}\n")
     head, found, text = prompt[start:].partition(f"\n\n{MESSAGE}\n")
     if start < 0 or not found:
         return None
@@ -100,13 +106,21 @@ _USUAL: Final = (
     "a real agent."
 )
 
+_SAID: Final = (
+    "I said that a moment ago. This room refuses an agent that repeats itself, so I only point further up.",
+    "Still the same answer as above. Ask me something else and I may surprise you.",
+    "You are testing my patience, and I have none: I am a script. What you look for stands further up.",
+    "Nothing has changed since. Try `@backend who is free?` and watch two agents become one.",
+    "Once more, in short: one asks, one answers, the rest keep quiet.",
+)
+
 
 def maya(shown: Shown) -> Does:
     """The guide: she explains the room."""
     answer = next((text for pattern, text in _ANSWERS if pattern.search(shown.text)), _USUAL)
     if shown.lines > 1:
         answer = f"You wrote {shown.lines} lines, I waited and read them as one. {answer}"
-    return Does(answer)
+    return Does(answer, others=_SAID)
 
 
 _STATEMENTS: Final = (
@@ -132,20 +146,36 @@ def _arguing(shown: Shown, other: str) -> Does | None:
 
 
 def _worker(name: str, other: str) -> Script:
+    taken = Does(
+        f"I took this one, so {other} stays at the knock. If I were real I would open the log of slow "
+        "queries now; as it is, the line under your message says who was offered this and who took it.",
+        others=(
+            f"Mine again: I was the first to claim it, {other} was knocked at and let go.",
+            "I have it. Nobody else may answer now unless I give it back.",
+            f"Taken. All that {other} got was a knock without the text.",
+            "On it, the way scripts are: the claim is real, the work is not.",
+            "This went to me. Open the line under your message and you find my claim with its time.",
+        ),
+    )
+    here = Does(
+        f"Here I am: {name}, scripted, good at little. Ask @backend something and see which of us takes it, "
+        f"or ask me to argue with {other}.",
+        others=(
+            f"Yes? I still know two things: taking what is put up for @backend, and quarrels with {other}.",
+            "Present. There is nothing new on my side since you last called.",
+            "That is me. For a real opinion bring a real agent: maya knows how.",
+            f"Listening. If you like, {other} and I fight about indentation.",
+            f"{name}, at your service and out of lines.",
+        ),
+    )
+
     def script(shown: Shown) -> Does:
         argued = _arguing(shown, other)
         if argued is not None:
             return argued
         if shown.reason in {"role_mention", "assignment"}:
-            return Does(
-                f"I took this one, so {other} stays at the knock. If I were real I would open the log of "
-                "slow queries now; as it is, the line under your message says who was offered this and who "
-                "took it."
-            )
-        return Does(
-            f"Here I am: {name}, scripted, good at little. Ask @backend something and see which of us takes "
-            f"it, or ask me to argue with {other}."
-        )
+            return taken
+        return here
 
     return script
 

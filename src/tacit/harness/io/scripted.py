@@ -6,10 +6,12 @@ It calls the chat tools as any agent does, through the harness's own door.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tacit.attention.settings import DEFAULTS
 from tacit.harness.demo.scripts import SILENCE, Does, shown_in
 from tacit.harness.drivers.port import (
     Failure,
@@ -36,6 +38,7 @@ class ScriptedDriver:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._running: dict[str, asyncio.Task[TurnOutcome]] = {}
+        self._said: deque[str] = deque(maxlen=DEFAULTS.similar_window)
 
     @property
     def traits(self) -> Traits:
@@ -64,7 +67,9 @@ class ScriptedDriver:
         for name, arguments in does.calls:
             await watch.saw(ToolStarted(f"{turn.turn_id}:{name}", name))
             await _call(turn.standing, name, arguments)
-        return TurnOutcome(turn.turn_id, does.text or "NO_REPLY", tuple(name for name, _ in does.calls))
+        words = does.words(self._said)
+        self._said.append(words)
+        return TurnOutcome(turn.turn_id, words or "NO_REPLY", tuple(name for name, _ in does.calls))
 
     async def steer(self, turn_id: str, text: str) -> bool:
         """A script is not steered."""
