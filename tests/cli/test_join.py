@@ -225,6 +225,7 @@ IMPOSSIBLE = [
         "above 0",
     ),
     (("join", "Nowhere", "--as", "ada", "--driver", "command", "--", "true"), 1, "group_not_found"),
+    (("join", "Lobby", "--as", "ada", "--driver", "command", "--", "~nobody-here/x"), 1, "nobody whose home"),
 ]
 
 
@@ -232,6 +233,21 @@ def test_what_cannot_be_is_said_before_anything_runs(shell):
     shell.run("group", "new", "Lobby")
     for words, code, says in IMPOSSIBLE:
         assert says in shell.run(*words, code=code)
+    rubbish = shell.home / "rules.txt"
+    rubbish.write_bytes(b"\xff\xfe")
+    words = (
+        "join",
+        "Lobby",
+        "--as",
+        "ada",
+        "--driver",
+        "command",
+        "--instructions",
+        str(rubbish),
+        "--",
+        "true",
+    )
+    assert "rules.txt is not UTF-8 text" in shell.run(*words, code=1)
     assert json.loads(shell.run("--json", "group", "show", "Lobby"))["actors"] == []
 
 
@@ -243,6 +259,10 @@ def test_a_bad_team_file_names_its_faults(shell):
     shell.run("group", "new", "Lobby")
     team.write_text('group = "Lobby"\n[[agent]]\nname = "ada"\ndriver = "command"\noptions = ["./none"]\n')
     assert "ada: there is no program" in shell.run("join", "--all", str(team), code=1)
+    group = shell.json("group", "show", "Lobby")["group_id"]
+    agent = '[[agent]]\nname = "ada"\ndriver = "command"\noptions = ["true"]\ngroup = "{}"\n'
+    team.write_text(agent.format("Lobby") + agent.format(group))
+    assert "ada is named twice" in shell.run("join", "--all", str(team), code=1)
     team.write_text("not toml [")
     assert "is not TOML" in shell.run("join", "--all", str(team), code=1)
 

@@ -134,14 +134,14 @@ def placed(driver: str, options: Options, base: Path) -> Options:
     """
     directory = options.directory or ("." if driver == "command" else None)
     if directory is not None:
-        folder = (base / Path(directory).expanduser()).absolute()
+        folder = _from(base, directory)
         if not folder.is_dir():
             raise Refused("driver_unusable", f"there is no folder {folder} to work in")
         options = replace(options, directory=str(folder))
     if not options.command:
         return options
     program, *rest = options.command
-    path = (base / Path(program).expanduser()).absolute()
+    path = _from(base, program)
     if "/" not in program:
         if shutil.which(program) is None:
             at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
@@ -152,6 +152,20 @@ def placed(driver: str, options: Options, base: Path) -> Options:
     if not os.access(path, os.X_OK):
         raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
     return replace(options, command=(str(path), *rest))
+
+
+def _from(base: Path, path: str) -> Path:
+    try:
+        return (base / Path(path).expanduser()).absolute()
+    except RuntimeError as error:  # a home that nobody has
+        raise Refused("driver_unusable", f"there is nobody whose home {path} could be in") from error
+
+
+def _instructions(file: Any) -> str:
+    try:
+        return file.read() if file else ""
+    except UnicodeDecodeError as error:
+        raise Refused("invalid_request", f"{Path(file.name).name} is not UTF-8 text") from error
 
 
 def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
@@ -211,7 +225,9 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
 )
 @click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added.")
 @click.option("--title", help="The name people see, when it is added.")
-@click.option("--instructions", type=click.File(), help="A file of standing instructions for the agent.")
+@click.option(
+    "--instructions", type=click.File(encoding="utf-8"), help="A file of standing instructions for the agent."
+)
 @click.option("--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC).")
 @click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day.")
 @click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
@@ -243,7 +259,7 @@ def join(session: Session, group: str | None, driver: str | None, team: Path | N
         tuple(given["words"]),
         tuple(given["roles"]),
         given["title"],
-        given["instructions"].read() if given["instructions"] else "",
+        _instructions(given["instructions"]),
         Budget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
         given["time_limit"],
         not given["no_claim"],
@@ -274,21 +290,22 @@ def _run_team(session: Session, path: Path) -> None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused("invalid_request", f"{path.name} is not TOML") from error
     posts: list[Post] = []
-    states: dict[str, Path] = {}
     for member in team_of(document):
         try:
             make, state = _prepared(session, member, path.absolute().parent)
         except Refused as refused:
             message = f"{member.name}: {refused.message}"
             raise Refused(refused.code, message, details=refused.details) from refused
-        posts.append(Post(member.name, make, state / "agent.log"))
-        states[member.name] = state
+        log = state / "agent.log"
+        if any(post.log == log for post in posts):
+            raise Refused("invalid_request", f"{member.name} is named twice in {member.group}")
+        posts.append(Post(member.name, make, log))
     supervisor = Supervisor(posts, lambda name: Narrator(session, name))
     if not session.as_json:
         session.out.print(f"{len(posts)} agents join. Leave with Ctrl-C.")
     _loop(supervisor)
-    for name, error in supervisor.failed.items():
-        raise with_way_out(error, states[name]) if isinstance(error, Refused) else error
+    for log, error in supervisor.failed.items():
+        raise with_way_out(error, log.parent) if isinstance(error, Refused) else error
 
 
 def _loop(work: Any) -> None:

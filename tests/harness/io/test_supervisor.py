@@ -78,7 +78,19 @@ async def test_an_agent_that_is_refused_is_given_up(tmp_path):
     async with asyncio.timeout(10):
         await supervisor.run()
     assert told == [("ada", "started"), ("ada", "given_up")]
-    assert supervisor.failed == {"ada": refused}
+    assert supervisor.failed == {tmp_path / "a": refused}
+
+
+async def test_agents_of_one_name_in_two_groups_both_leave(tmp_path):
+    told = []
+    posts = [Post("ada", lambda tell: Life(tell, []), tmp_path / group / "log") for group in ("g1", "g2")]
+    supervisor = Supervisor(posts, heard_by(told))
+    running = asyncio.create_task(supervisor.run())
+    async with asyncio.timeout(10):
+        while told.count(("ada", "started")) < 2:
+            await asyncio.sleep(0.005)
+        supervisor.stop()
+        await running
 
 
 async def test_pauses_grow_and_a_stop_does_not_wait_for_them(tmp_path):

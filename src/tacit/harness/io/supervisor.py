@@ -73,13 +73,14 @@ class Supervisor:
         self._tell = tell
         self._pace = pace
         self._stopping = asyncio.Event()
-        self._running: dict[str, Harness] = {}
-        self.failed: dict[str, TacitError] = {}
+        self._running: set[Harness] = set()
+        self.failed: dict[Path, TacitError] = {}
+        """The agents that were given up, by their logs."""
 
     def stop(self) -> None:
         """Ask every agent to leave."""
         self._stopping.set()
-        for harness in self._running.values():
+        for harness in self._running:
             harness.stop()
 
     async def run(self) -> None:
@@ -102,7 +103,7 @@ class Supervisor:
             try:
                 await self._life(post, log)
             except (Refused, Corrupt) as refused:
-                self.failed[post.name] = refused
+                self.failed[post.log] = refused
                 log("given_up", reason=str(refused))
                 return
             except TacitError as error:
@@ -112,14 +113,15 @@ class Supervisor:
 
     async def _life(self, post: Post, log: AgentLog) -> None:
         """One agent from its start to its end. A fault of our own is its end, and not that of the team."""
-        harness = self._running[post.name] = post.make(log)
+        harness = post.make(log)
+        self._running.add(harness)
         life = asyncio.create_task(harness.run(), name=f"life of {post.name}")
         try:
             await asyncio.wait({life})
         finally:
             life.cancel()
             await asyncio.wait({life})
-            self._running.pop(post.name, None)
+            self._running.discard(harness)
         error = None if life.cancelled() else life.exception()
         if isinstance(error, Exception) and not isinstance(error, TacitError):
             logging.getLogger("tacit.harness").error("an agent failed", exc_info=error)
