@@ -52,6 +52,20 @@ def test_a_send_elsewhere_is_no_answer():
     assert filled["directedness"] == "ambient"
 
 
+@pytest.mark.spec("C2A-168")
+def test_a_member_that_is_null_was_left_out():
+    given = {"content": "Done.", "inReplyTo": None, "target": None, "mentions": None}
+    assert chat_tools.filled(chat_tools.SEND, given, turn(), None) == chat_tools.filled(
+        chat_tools.SEND, {"content": "Done."}, turn(), None
+    )
+
+
+@pytest.mark.parametrize("odd", [["e1"], {}, {"a": 1}, 7])
+def test_a_member_of_a_wrong_kind_is_the_hub_s_to_refuse(odd):
+    send = chat_tools.send_of("ada", {"content": "x", "inReplyTo": odd, "justification": odd, "target": odd})
+    assert (send.in_reply_to, send.justification, send.target) == (str(odd),) * 3
+
+
 def test_a_model_cannot_choose_its_own_key():
     given = {"content": "hi", "idempotencyKey": "mine", "turn": "x", "attempt": 9}
     filled = chat_tools.filled(chat_tools.SEND, given, turn(), None)

@@ -656,6 +656,16 @@ def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
     assert [one.event_id for one in turn.knocks] == ["k1"]
 
 
+@pytest.mark.spec("C2A-158", "C2A-163")
+def test_work_for_a_role_that_an_earlier_process_took_on_is_taken_up_again():
+    conduct = Conduct(PLAIN)
+    offered = knock("k1", "role_mention")
+    assert conduct.restore([(offered, "k1.1", 0, 1)], at(100)) == [Claim(offered)]
+    effects = conduct.heard(event("k1", "Who reviews this?"), at(101), claimed=True)
+    turn = kinds([*effects, *conduct.due(at(120))], Begin)[0].turn
+    assert turn.id == "k1.2"
+
+
 @pytest.mark.spec("C2A-081")
 def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
     conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))

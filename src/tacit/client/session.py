@@ -255,6 +255,17 @@ class AgentSession:
 
     # -- the line
 
+    async def is_up(self) -> None:
+        """Wait for the line, however long the hub is away; `Refused` when it does not want the session."""
+        while True:
+            try:
+                await self._up()
+            except Unavailable:
+                if self._ended is not None:
+                    raise
+            else:
+                return
+
     def _annotations(self, name: str) -> Annotations | None:
         for tool in self.tools:
             if tool.get("name") == name:

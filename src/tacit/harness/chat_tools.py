@@ -90,8 +90,11 @@ def whole_name(shown: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def filled(name: str, given: Mapping[str, Any], turn: Turn, about: Delivered | None) -> dict[str, Any]:
-    """The arguments for the hub. `about` is the event that the call names, when it names a known one."""
-    arguments = {member: value for member, value in given.items() if member not in OURS}
+    """The arguments for the hub. `about` is the event that the call names, when it names a known one.
+
+    Models write `null` for what they leave out.
+    """
+    arguments = {member: value for member, value in given.items() if member not in OURS and value is not None}
     event = about or turn.carrier
     if name == SEND:
         return _send(arguments, turn, event)
@@ -146,14 +149,19 @@ def send_of(session: str, arguments: Mapping[str, Any], started_by: str | None =
         str(arguments.get("idempotencyKey", "")),
         str(arguments.get("visibility", "")),
         str(arguments.get("directedness", "")),
-        in_reply_to=cast("str | None", arguments.get("inReplyTo")),
+        in_reply_to=_text_or_none(arguments.get("inReplyTo")),
         mentions=mentions,
         attachments=bool(arguments.get("attachments")),
         turn=str(arguments.get("turn", "")),
         attempt=int(arguments.get("attempt") or 1),
         started_by=started_by,
-        justification=cast("str | None", arguments.get("justification")),
+        justification=_text_or_none(arguments.get("justification")),
     )
+
+
+def _text_or_none(given: object) -> str | None:
+    """What a model wrote, whatever its type: the hub is the one to refuse it."""
+    return None if given is None else str(given)
 
 
 def text_of(content: object) -> str:

@@ -252,15 +252,16 @@ class Conduct:
         ]
         return [effect for one in owed for effect in self._deferred(one)]
 
-    def restore(self, waiting: Iterable[tuple[Delivered, str, int, int]], now: Moment) -> None:
+    def restore(self, waiting: Iterable[tuple[Delivered, str, int, int]], now: Moment) -> list[Effect]:
         """What an earlier process left: each event with its last turn, failed attempts and runs."""
         turns: dict[str, list[tuple[Delivered, int]]] = {}
+        claims: list[Effect] = []
         for event, turn_id, attempts, runs in waiting:
             self._runs[event.event_id] = runs
             if event.mode is Mode.DIGEST:
                 self._digests.append(event)
             elif event.mode is Mode.NOTIFY and event.policy is not Policy.MUST_RESPOND:
-                self._knocks.append(event)
+                claims += self._knocked(event)
             else:
                 turns.setdefault(turn_id or f"?{key_of(event)}", []).append((event, attempts))
         for rows in turns.values():
@@ -270,6 +271,7 @@ class Conduct:
             self._questions.append(
                 Question(key_of(events[-1]), events, attempt=attempt, not_before=now, note=note)
             )
+        return claims
 
     @property
     def owed(self) -> int:

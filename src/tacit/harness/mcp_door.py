@@ -69,6 +69,11 @@ def called(call: ToolCall, result: dict[str, Any]) -> dict[str, Any]:
     return _result(call.id, result)
 
 
+def failed(call: ToolCall) -> dict[str, Any]:
+    """The answer to a call that met a fault of ours."""
+    return _error(call.id, -32603, "a fault of Tacit's own; look before you try again")
+
+
 def _result(number: object, result: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "result": result}
 

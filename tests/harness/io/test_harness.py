@@ -446,7 +446,7 @@ async def test_what_the_model_deferred_is_asked_again_when_the_hub_brings_it_bac
         [{"text": "Built it."}],
     )
     await peer.accepted(delivery("e1"))
-    await desk.until(lambda: harness.told.of("turn_ended"))
+    await desk.until(lambda: harness._known["e1"][0] == "deferred")  # the hub brings nothing back so soon
     assert peer.sends == []
     back = await peer.deliver(delivery("e1", reliability__attempt=2))
     assert (await peer.answer_to(back))["result"]["duplicate"] is False
@@ -469,3 +469,93 @@ async def test_a_knock_that_became_an_obligation_is_new(peer, desk, harness):
     await peer.accepted(delivery("k1", attention__reason="escalation"))
     await peer.until(lambda: peer.sends)
     assert peer.sends[0]["inReplyTo"] == "k1"
+
+
+@pytest.mark.spec("C2A-169")
+@pytest.mark.parametrize("odd", [["e1"], {}])
+async def test_a_tool_call_with_a_member_of_a_wrong_kind_ends_nothing(peer, desk, harness, odd):
+    arguments = {"content": "By tool.", "inReplyTo": odd}
+    desk.script([{"tool": "chat_send_message", "arguments": arguments}, {"text": "By text."}])
+    peer.script = [{"code": "invalid_request", "message": "inReplyTo is a text", "details": {}}]
+    await peer.accepted(delivery("e1"))
+    await peer.until(lambda: peer.sends)
+    assert [send["content"] for send in peer.sends] == ["By text."]
+    assert "invalid_request" in desk.results[0]["content"][0]["text"]
+
+
+async def test_a_fault_of_our_own_costs_one_tool_call_and_one_row(peer, desk, harness, monkeypatch):
+    """A row that cannot be judged must not be met again by the outbox, nor by the next process."""
+
+    def broken(*_args):
+        raise OverflowError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tacit.harness.io.posting.send_of", broken)
+        desk.script([{"tool": "chat_send_message", "arguments": {"content": "By tool."}}, {"text": ""}])
+        await peer.accepted(delivery("e1"))
+        await harness.told.until("refused", asyncio.current_task())
+    assert "fault of Tacit's own" in desk.results[0]["message"]
+    await peer.accepted(delivery("e2", conversation__id="g2"))
+    desk.script([], [{"text": "Other words."}])
+    await peer.until(lambda: peer.sends)
+    assert [send["content"] for send in peer.sends] == ["Other words."]
+
+
+async def test_a_fault_under_a_turn_costs_the_turn_and_not_the_agent(peer, desk, harness, monkeypatch):
+    run, tried = harness._driver.run, []
+
+    async def broken(turn, watch):
+        tried.append(turn)
+        if len(tried) == 1:
+            raise RecursionError
+        return await run(turn, watch)
+
+    monkeypatch.setattr(harness._driver, "run", broken)
+    await peer.accepted(delivery("e1"))
+    await peer.until(lambda: peer.sends)
+    assert len(tried) == 2
+
+
+async def test_a_turn_that_uses_up_the_budget_is_followed_by_none(peer, desk, tmp_path):
+    desk.script([{"until": "go"}, {"text": "Ready."}])
+    peer.settings = {"compose_quiet_ms": 0}
+    async with living(peer.url, "token", tmp_path, desk, budget=Budget(turns=1)) as harness:
+        await peer.accepted(delivery("e1"))
+        await desk.until_turn(1)
+        await peer.accepted(delivery("e2", conversation__id="g2"))
+        await desk.until(lambda: len(harness.told.of("heard")) == 2)
+        desk.go("go")
+        await peer.until(lambda: [one for one in peer.tool_calls("chat.defer") if one["eventId"] == "e2"])
+        assert len(harness.told.of("turn")) == 1
+    assert len(desk.turns) == 1
+
+
+async def test_the_agent_starts_when_the_hub_has_said_which_tools_there_are(desk, tmp_path):
+    async with peering() as peer:
+        await peer.stop()
+        async with living(peer.url, "token", tmp_path, desk) as harness:
+            asked = harness._driver.start
+            known = []
+
+            async def start(standing, session_id=None):
+                known.append(len(harness._calls.tools()))
+                await asked(standing, session_id)
+
+            harness._driver.start = start
+            await peer.start()
+            await harness.told.until("started", asyncio.current_task())
+            assert known[0] > 0
+
+
+async def test_a_stop_waits_neither_for_the_hub_nor_for_an_agent_that_starts(peer, desk, tmp_path):
+    async with asyncio.timeout(10):
+        async with living(peer.url, "token", tmp_path, desk) as harness:
+            starting = asyncio.Event()
+
+            async def start(_standing, _session_id=None):
+                starting.set()
+                await asyncio.Event().wait()
+
+            harness._driver.start = start
+            await starting.wait()
+        assert harness.told.of("started") == []

@@ -148,7 +148,10 @@ class Harness:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
                 rules = standing_rules(place.name, place.instructions)
                 self._standing = Standing(rules, (door.program,), place.directory)
-                await self._driver.start(self._standing, store.note("session"))
+                await self._unless_stopped(session.is_up())  # agents ask only once which tools there are
+                await self._unless_stopped(self._driver.start(self._standing, store.note("session")))
+                if self._stopping.is_set():
+                    return
                 self._tell("started", driver=traits.name)
                 await self._live(seat)
         finally:
@@ -355,6 +358,10 @@ class Harness:
             outcome = TurnOutcome(turn.id, failure=failure)
         except TacitError:
             outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_died"))
+        except Exception:
+            # A fault of ours, or of a driver, costs the turn and not the agent.
+            log.exception("a turn failed")
+            outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         if self._stopping.is_set() and outcome.failure is not None:
             return
         if outcome.session_id is not None:
@@ -362,8 +369,15 @@ class Harness:
             await self._seat.write(lambda writing: writing.note("session", session))
         code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
         self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
-        await self._step(lambda now: self._conduct.ended(outcome, now))
+        await self._step(lambda now: self._ended(outcome, now))
         await self._status()
+
+    def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
+        """The end of a turn; where it used up the budget, no other begins in the same breath."""
+        spent = self._seat.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
+        if reason := self.place.budget.used_up(spent):
+            self._conduct.pause(next_day(now), _until(reason, now))
+        return self._conduct.ended(outcome, now)
 
     async def _one_step(self, work: Callable[[Moment], tuple[Any, list[Effect]]]) -> Any:
         """As `_step`, with something to give back at once."""
@@ -446,10 +460,9 @@ class Harness:
         if not reason or self._paused_for == day_of(now):
             return
         self._paused_for = day_of(now)
-        until = next_day(now)
-        words = f"{reason}; it goes on at {rfc3339(until)[:16]}Z"
+        words = _until(reason, now)
         self._tell("budget", message=words)
-        effects = [Tell("warning", words), *self._conduct.pause(until, words)]
+        effects = [Tell("warning", words), *self._conduct.pause(next_day(now), words)]
         self._tasks.create_task(self._step(lambda _now: effects), name="pause")
         self._tasks.create_task(self._status(), name="status")
 
@@ -476,6 +489,11 @@ def whole_event(knock: Delivered, given: object) -> Delivered:
             whole, mode=Mode.BUFFERED, knock=None, reply_target=whole.reply_target or knock.reply_target
         )
     return replace(knock, mode=Mode.BUFFERED)
+
+
+def _until(reason: str, now: Moment) -> str:
+    """Why there is a pause, and how long."""
+    return f"{reason}; it goes on at {rfc3339(next_day(now))[:16]}Z"
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

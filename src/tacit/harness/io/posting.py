@@ -8,10 +8,11 @@ thread, signal instead of words); any other ends it, and the hub is told how the
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.values import Policy
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.repeating import passes
 from tacit.harness.chat_tools import SEND, send_of
@@ -20,6 +21,7 @@ from tacit.harness.io.store import Row
 if TYPE_CHECKING:
     from tacit.harness.io.seat import Seat
 
+log: Final = logging.getLogger("tacit.harness")
 DISPOSITION: Final = "chat/disposition"
 REST: Final = 5.0
 """Seconds before the outbox is tried again while the hub is away."""
@@ -79,6 +81,13 @@ class Posting:
             if passes(refused) or self._waits_for_a_person(row, refused):
                 return False
             await self._refused(row, refused)
+            return True
+        except TacitError:
+            raise
+        except Exception as fault:
+            # A fault of our own costs the one thing to be said: it must not be met again at each start.
+            log.exception("a row of the outbox failed")
+            await self._refused(row, Refused("internal", f"a fault of Tacit's own ({type(fault).__name__})"))
             return True
         await seat.said(row.key, "sent", str(result.get("eventId", "")))
         if row.name == SEND:

@@ -39,8 +39,8 @@ def recovered(seat: Seat, conduct: Conduct, now: Moment) -> list[Effect]:
         if not settled:
             again += events
             effects.append(Return(tuple(one.event.event_id for one in events)))
-    conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
-    return effects
+    claims = conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
+    return [*effects, *claims]
 
 
 def _settled(seat: Seat, turn_id: str, events: list[Kept]) -> list[Effect]:

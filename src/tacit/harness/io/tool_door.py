@@ -100,7 +100,13 @@ class ToolDoor:
                     await _say(writer, found)
 
     async def _answer(self, call: mcp_door.ToolCall, writer: asyncio.StreamWriter) -> None:
-        await _say(writer, mcp_door.called(call, await self._call(call.name, call.arguments)))
+        try:
+            answer = mcp_door.called(call, await self._call(call.name, call.arguments))
+        except Exception:
+            # A fault of our own costs the one call: the agent keeps its tools.
+            log.exception("a tool call failed")
+            answer = mcp_door.failed(call)
+        await _say(writer, answer)
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
