@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+import msgspec
+
 from tacit.agent.io.post import Post
 from tacit.base.io.system import SystemEntropy
-from tests.relay_support import Relay, until
+from tacit.base.moment import rfc3339
+from tacit.seal import session
+from tacit.wire import buckets, envelope, frames
+from tacit.wire.encoding import b64, canonical
+from tests.relay_support import Bare, Relay, until
 
 INTENT = {"category": "scheduling", "summary": "dinner", "urgency": "low"}
 
@@ -82,3 +88,28 @@ async def people_on(relay: Relay, folder, *usernames: str, friends: bool = True)
                     if one is not other:
                         one.post.inbox.welcome(other.address)
         yield found
+
+
+def sealed_by(stranger: Bare, to: Person, **inner) -> frames.Packet:
+    """A stranger's packet in the stateless form, sealed as it should be whatever stands inside."""
+    peer = to.post.store.me().identity.public
+    stranger.count += 1
+    fields = {
+        "protocol": "a2acp/0.2", "packet_id": f"pkt_{stranger.username}{stranger.count:06d}", "thread_id": "thr_strange",
+        "from": stranger.address, "to": to.address, "timestamp": rfc3339(stranger.relay.clock.now()), "type": "context",
+        **body(), **inner,
+    }  # fmt: skip
+    between = {"sender": stranger.address, "recipient": to.address}
+    tag = session.queue_tag(stranger.me, peer, thread_id=fields["thread_id"], **between)
+    header = envelope.visible_header(
+        protocol=fields["protocol"], packet_id=fields["packet_id"], queue_tag="q_" + b64(tag),
+        timestamp=fields["timestamp"], **between,
+    )  # fmt: skip
+    binding = session.Binding(
+        stranger.address, to.address, fields["packet_id"], envelope.associated_data(header)
+    )
+    sealed = session.seal_stateless(
+        stranger.me, peer, canonical(fields), binding, buckets.bucket_for, SystemEntropy()
+    )
+    raw = canonical({**header, "body": b64(sealed)})
+    return frames.Packet(msgspec.Raw(raw), b64(stranger.me.sign(envelope.signed_bytes(raw))))

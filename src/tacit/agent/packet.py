@@ -28,6 +28,7 @@ CONTEXT_REQUEST: Final = "context_request"
 PROCESSING_ERROR: Final = "processing_error"
 THREAD_SYNC: Final = "thread_sync"
 MAX_CONTEXT_BYTES: Final = 65_536
+LARGEST_NUMBER: Final = 2**53
 HEADER: Final = ("protocol", "packet_id", "thread_id", "from", "to", "timestamp", "type")
 
 NEEDS_FEATURE: Final = {
@@ -127,8 +128,8 @@ def _check_header(fields: Fields) -> None:
         except Refused:
             raise MalformedPacket(f"{name} is no agent address") from None
     seq = fields.get("seq", 0)
-    if not isinstance(seq, int) or isinstance(seq, bool) or seq < 0:
-        raise MalformedPacket("seq is a number from 1")
+    if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < LARGEST_NUMBER:
+        raise MalformedPacket("seq is a number from 1 that every reader can hold")
 
 
 def _check_common(fields: Fields) -> None:
@@ -190,7 +191,8 @@ def _check_request(fields: Fields) -> None:
 
 
 def _check_error(fields: Fields) -> None:
-    if fields.get("code") not in _ERROR_CODES:
+    code = fields.get("code")
+    if not isinstance(code, str) or code not in _ERROR_CODES:
         raise MalformedPacket("processing_error lacks a known code")
 
 

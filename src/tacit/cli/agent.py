@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 import click
 
 from tacit.agent import packet
-from tacit.agent.io.line import Superseded
+from tacit.agent.io.outbox import decode_fields
 from tacit.agent.io.post import Post
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.outcome import console, json_option, reported, show
@@ -261,24 +261,35 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
         running = loop.create_task(line.run())
         running.add_done_callback(lambda _: stopped.set())
         printed, quiet = 0, 0
-        while not stopped.is_set():
-            new = _print_new(post, as_json=as_json)
-            printed += new
-            if count is not None and printed >= count:
-                break
-            quiet = 0 if new or not line.connected.is_set() else quiet + 1
-            if once and quiet >= 8:
-                break
-            changed.clear()
-            await asyncio.wait(
-                {loop.create_task(changed.wait()), loop.create_task(stopped.wait())},
-                timeout=0.25,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-        running.cancel()
-        (ended,) = await asyncio.gather(running, return_exceptions=True)
-        if isinstance(ended, Superseded):
-            raise ended
+        try:
+            while not stopped.is_set():
+                new = _print_new(post, as_json=as_json)
+                printed += new
+                if count is not None and printed >= count:
+                    break
+                quiet = 0 if new or not line.connected.is_set() else quiet + 1
+                if once and quiet >= 8:
+                    break
+                changed.clear()
+                await asyncio.wait(
+                    {loop.create_task(changed.wait()), loop.create_task(stopped.wait())},
+                    timeout=0.25,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+        finally:
+            running.cancel()
+            (ended,) = await asyncio.gather(running, return_exceptions=True)
+        if not isinstance(ended, asyncio.CancelledError):
+            raise _why(ended)
+
+
+def _why(ended: BaseException | None) -> Exception:
+    """What to tell of a line that ended by itself: it never does so without a reason."""
+    while isinstance(ended, BaseExceptionGroup):
+        ended = cast("BaseExceptionGroup[BaseException]", ended).exceptions[0]
+    if isinstance(ended, (Refused, Unavailable, PeerFault, Corrupt)):
+        return ended
+    return Unavailable(f"the line to the relay has ended by a fault of this program: {type(ended).__name__}")
 
 
 def _print_new(post: Post, *, as_json: bool) -> int:
@@ -300,7 +311,7 @@ def _print_new(post: Post, *, as_json: bool) -> int:
 
 
 def _print(one: Arrived, *, as_json: bool) -> None:
-    fields = packet.read(one.payload).fields
+    fields = decode_fields(one.payload)
     if as_json:
         click.echo(json.dumps({"ready": one.ready, "packet": fields}, sort_keys=True))
         return

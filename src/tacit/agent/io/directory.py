@@ -14,6 +14,7 @@ import aiohttp
 import msgspec
 
 from tacit.agent.io.store import Myself
+from tacit.agent.packet import LARGEST_NUMBER
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.seal import identity, pinning, primitives, x3dh
 from tacit.seal.identity import PublicIdentity
@@ -107,6 +108,8 @@ class Directory:
         statement = records.read_statement(raw)
         keys = PublicIdentity(unb64(statement.signing_key) or b"", unb64(statement.agreement_key) or b"")
         signed = records.statement_signed_bytes(raw)
+        if not 0 <= statement.serial < LARGEST_NUMBER:
+            raise PeerFault("the relay handed out a key record with an impossible serial")
         if statement.address != peer or not primitives.verify(keys.signing, signed, unb64(record.sig) or b""):
             raise PeerFault("the relay handed out a key record that does not hold")
         store = self._store

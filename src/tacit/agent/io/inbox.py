@@ -9,14 +9,19 @@ be said. The application reads by a rising number, so each packet reaches it onc
 
 from __future__ import annotations
 
+import logging
+import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent import ordering, packet, reception, standing, sync
+from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.reception import FAULTS, Drop, Dropped
+from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tacit.seal import replay, x3dh
+from tacit.wire import envelope
 
 if TYPE_CHECKING:
     from tacit.agent.io.outbox import Outbox
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.pinning import Pin
     from tacit.seal.session import PrekeySecrets, Session
+
+_log: Final = logging.getLogger("tacit.agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,18 @@ class Inbox:
 
     def take(self, raw: bytes, sig: str) -> Drop | None:
         """Check, open and write down one packet; None when it was new and good, else why it ended here."""
+        try:
+            return self._take(raw, sig)
+        except OWN_FAULTS:
+            raise
+        except Exception as fault:  # noqa: BLE001 - one packet that we cannot judge must not hold up the rest
+            place = traceback.extract_tb(fault.__traceback__)[-1]
+            _log.error("packet met %s in %s, line %s", type(fault).__name__, place.name, place.lineno)
+            with self._store.transaction():
+                self._count(Dropped(Drop.MALFORMED, sender_of(raw)), self._clock.now())
+            return Drop.MALFORMED
+
+    def _take(self, raw: bytes, sig: str) -> Drop | None:
         store, now = self._store, self._clock.now()
         with store.transaction():
             me = store.me()
@@ -327,3 +346,11 @@ class Inbox:
         with self._store.transaction():
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.threads.forget_ended(now)
+
+
+def sender_of(raw: bytes) -> str | None:
+    """The sender a packet claims; None when it is no envelope."""
+    try:
+        return envelope.read(raw).sender
+    except (Refused, RecursionError):
+        return None

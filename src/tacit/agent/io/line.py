@@ -17,10 +17,11 @@ from aiohttp import WSMsgType
 
 from tacit.agent import backoff, reception
 from tacit.agent.io import prekeys
+from tacit.agent.io.inbox import sender_of
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
-from tacit.wire import address, codes, envelope, frames
+from tacit.wire import address, codes, frames
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class Line:
         await self._say(ws, frames.Received([frame.delivery]))
 
     async def _look_up_and_retry(self, raw: bytes, sig: str) -> Drop | None:
-        sender = frames_sender(raw)
+        sender = sender_of(raw)
         if sender is None or self._rests(sender):
             return Drop.NO_KEY
         try:
@@ -348,11 +349,3 @@ class Line:
 
     def _rest(self, peer: str) -> None:
         self._resting[peer] = asyncio.get_running_loop().time() + _PEER_REST
-
-
-def frames_sender(raw: bytes) -> str | None:
-    """The sender a packet claims; None when it is no envelope."""
-    try:
-        return envelope.read(raw).sender
-    except Refused:
-        return None

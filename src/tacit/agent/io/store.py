@@ -16,11 +16,12 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import apsw
 import msgspec
 
 from tacit.agent.io.schema import SCHEMA
 from tacit.agent.standing import Standing
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.moment import Moment
 from tacit.seal import x3dh
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 FILE: Final = "agent.sqlite"
 SIGNED: Final = 3
+OWN_FAULTS: Final = (Unavailable, Corrupt, apsw.Error, OSError, MemoryError)
+"""Faults of this device: nobody's packet is to blame, and none may be let go for them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

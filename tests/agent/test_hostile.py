@@ -1,0 +1,123 @@
+"""What strangers and relays may send, and what it must not do to the others' mail."""
+
+import asyncio
+
+import pytest
+from tests.agent_support import people_on, sealed_by
+from tests.relay_support import Relay, until
+
+from tacit.agent.io import inbox
+from tacit.agent.io.post import Post
+from tacit.agent.reception import Drop
+from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.wire import frames
+from tacit.wire.encoding import canonical
+
+
+def pair(tmp_path, relay, **more):
+    return people_on(relay, tmp_path, "alice", "bob", **more)
+
+
+async def left_for(alice, relay, **inner):
+    """A stranger's well-sealed packet lies in alice's mailbox; returns the stranger."""
+    mallory = await relay.person("mallory")
+    async with mallory:
+        await mallory.say(sealed_by(mallory, alice, **inner))
+        await mallory.hear_a(frames.Accepted)
+    return mallory
+
+
+@pytest.mark.spec("A2ACP-226", "A2ACP-002")
+@pytest.mark.parametrize("inner", [{"type": "processing_error", "code": {}}, {"seq": 2**63}, {"seq": 2**53}])
+async def test_a_strangers_well_sealed_oddity_costs_the_others_nothing(tmp_path, inner):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await alice.post.publish()
+        mallory = await left_for(alice, relay, **inner)
+        bob.say(alice, "good")
+        await bob.online()
+        await bob.sent()
+        await alice.online()
+        await alice.has("good")
+        await until(lambda: relay.office.room.total() == (0, 0))
+        assert alice.post.store.contact(mallory.address).standing.score == 45
+
+
+@pytest.mark.spec("A2ACP-226", "A2ACP-228")
+async def test_a_packet_we_cannot_judge_is_counted_and_let_go(tmp_path, monkeypatch):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await alice.post.publish()
+        mallory = await left_for(alice, relay)
+        learn = inbox.Inbox._learn
+
+        def stumble(self, packet, sender, now):
+            if sender == mallory.address:
+                raise KeyError("what nobody thought of")
+            return learn(self, packet, sender, now)
+
+        monkeypatch.setattr(inbox.Inbox, "_learn", stumble)
+        bob.say(alice, "good")
+        await bob.online()
+        await bob.sent()
+        await alice.online()
+        await alice.has("good")
+        await until(lambda: relay.office.room.total() == (0, 0))
+        assert alice.post.store.contact(mallory.address).standing.score == 45
+
+
+@pytest.mark.spec("A2ACP-215")
+@pytest.mark.parametrize(
+    "fault", [Unavailable("the agent cannot write"), OSError(28, "disk full"), MemoryError()]
+)
+async def test_a_packet_is_not_let_go_for_a_fault_of_our_own_disk(tmp_path, monkeypatch, fault):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await alice.post.publish()
+        await alice.post.directory.refresh(bob.address)
+        bob.say(alice, "good")
+        await bob.online()
+        await bob.sent()
+        (stored,) = relay.office.store.fetch(relay.office.agent("alice").account, 0, 9)
+
+        def fail(*_):
+            raise fault
+
+        with monkeypatch.context() as broken:
+            broken.setattr(inbox.Inbox, "_write_down", fail)
+            with pytest.raises(type(fault)):
+                alice.post.inbox.take(stored.envelope, stored.sig)
+        assert alice.post.inbox.take(stored.envelope, stored.sig) is None
+        assert alice.post.inbox.take(stored.envelope, stored.sig) is Drop.REPEAT
+
+
+@pytest.mark.spec("A2ACP-250")
+@pytest.mark.parametrize("serial", [2**63, 2**53, -1])
+async def test_a_key_record_whose_serial_nobody_can_hold_is_not_pinned(tmp_path, serial):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
+        mallory = await relay.person("mallory")
+        record = mallory.enrolment("", serial)["record"]
+
+        async def answer(*_):
+            return 200, canonical(record)
+
+        alice.post.directory._ask = answer
+        with pytest.raises((PeerFault, Refused)):
+            await alice.post.directory.refresh(mallory.address)
+        assert alice.post.store.contact(mallory.address) is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [(KeyError("x"), "KeyError"), (Unavailable("the agent cannot write"), "the agent cannot write")],
+)
+async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, told):
+    from tacit.agent.io import line
+    from tacit.cli import agent
+
+    async def end(_):
+        raise ExceptionGroup("tasks", [fault])
+
+    monkeypatch.setattr(line.Line, "run", end)
+    post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
+    with pytest.raises(Unavailable, match=told):
+        await asyncio.wait_for(agent._listen(post, once=False, count=None, as_json=True), 20)
+    post.store.close()
