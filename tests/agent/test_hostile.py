@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 from tests.agent_support import people_on, sealed_by
 from tests.relay_support import Relay, until
@@ -11,8 +12,11 @@ from tacit.agent.io.post import Post
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.wire import frames
-from tacit.wire.encoding import canonical
+from tacit.seal import identity, pinning
+from tacit.wire import frames, records, version
+from tacit.wire.encoding import b64, canonical
+
+SMALL_ORDER = [bytes(32), b"\x01" + bytes(31)]
 
 
 def pair(tmp_path, relay, **more):
@@ -121,3 +125,43 @@ async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, t
     with pytest.raises(Unavailable, match=told):
         await asyncio.wait_for(agent._listen(post, once=False, count=None, as_json=True), 20)
     post.store.close()
+
+
+@pytest.mark.spec("A2ACP-226", "A2ACP-243")
+async def test_a_sender_whose_key_agrees_on_nothing_is_dropped_and_not_pinned(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
+        await alice.post.publish()
+        mallory = await left_for(alice, relay)
+        (stored,) = relay.office.store.fetch(relay.office.agent("alice").account, 0, 9)
+        keys = identity.PublicIdentity(mallory.me.signing_public, SMALL_ORDER[0])
+        alice.post.store.know(mallory.address)
+        alice.post.store.set_pin(mallory.address, pinning.Pin(keys, 1))
+        assert alice.post.inbox.take(stored.envelope, stored.sig) is Drop.HEADER
+        for key in SMALL_ORDER:
+            raw = records.statement_bytes(
+                records.Statement(
+                    mallory.address, b64(mallory.me.signing_public), b64(key), 2, list(version.SUPPORTED)
+                )
+            )
+            signed = b64(mallory.me.sign(records.statement_signed_bytes(raw)))
+            with pytest.raises(PeerFault, match="small order"):
+                alice.post.directory._observe(mallory.address, records.KeyRecord(msgspec.Raw(raw), signed))
+
+
+@pytest.mark.spec("A2ACP-209", "A2ACP-243")
+async def test_a_packet_for_a_key_that_agrees_on_nothing_fails_and_the_others_go_on(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+        mallory = await relay.person("mallory")
+        keys = identity.PublicIdentity(mallory.me.signing_public, SMALL_ORDER[0])
+        alice.post.store.know(mallory.address)
+        alice.post.store.set_pin(mallory.address, pinning.Pin(keys, 1))
+        alice.post.store.set_offers(mallory.address, encryption=[version.STATELESS], versions=["0.2"])
+        sent = alice.say(mallory, "to nobody", thread="thr_strange")
+        alice.say(bob, "to bob")
+        await alice.online()
+        await bob.has("to bob")
+        assert alice.post.outbox.pending(sent) == "failed: cannot_be_sealed"
+        assert sent in alice.notes()
+        # A marker from the relay that makes us compute every thread's tag leaves that contact aside as well.
+        alice.line._ask_about("q_" + "A" * 22)

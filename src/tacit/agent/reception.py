@@ -146,7 +146,11 @@ def _unseal(outer: Envelope, pin: Pin, *, me: Identity, desk: Desk, entropy: Ent
 
 
 def _headers_agree(outer: Envelope, inner: packet.Packet, me: Identity, pin: Pin) -> bool:
-    tag = queue_tag(me, pin, sender=outer.sender, recipient=outer.recipient, thread_id=inner.thread_id)
+    try:
+        tag = queue_tag(me, pin, sender=outer.sender, recipient=outer.recipient, thread_id=inner.thread_id)
+    except primitives.CannotOpen:
+        # Its agreement key agrees on nothing, so no tag is the right one.
+        return False
     return (
         inner.protocol == outer.protocol
         and inner.packet_id == outer.packet_id

@@ -20,6 +20,8 @@ SIGNATURE_BYTES: Final = 64
 NONCE_BYTES: Final = 24
 TAG_BYTES: Final = 16
 SALT_BYTES: Final = 16
+# Every private key is a multiple of eight, so any one of them finds the points of small order.
+_ANY_PRIVATE: Final = bytes(32)
 
 
 class CannotOpen(PeerFault):
@@ -69,6 +71,15 @@ def agree(private: bytes, public: bytes) -> bytes:
         return bindings.crypto_scalarmult(private, public)
     except exceptions.RuntimeError:
         raise CannotOpen from None
+
+
+def is_sound_agreement_key(public: bytes) -> bool:
+    """Whether an agreement with `public` gives a secret at all; small-order points force it to zero."""
+    try:
+        agree(_ANY_PRIVATE, public)
+    except CannotOpen:
+        return False
+    return True
 
 
 def encrypt(key: bytes, nonce: bytes, plaintext: bytes, associated: bytes) -> bytes:

@@ -112,6 +112,8 @@ class Directory:
             raise PeerFault("the relay handed out a key record with an impossible serial")
         if statement.address != peer or not primitives.verify(keys.signing, signed, unb64(record.sig) or b""):
             raise PeerFault("the relay handed out a key record that does not hold")
+        if not primitives.is_sound_agreement_key(keys.agreement):
+            raise PeerFault("the relay handed out an agreement key of small order")
         store = self._store
         with store.transaction():
             store.know(peer)

@@ -21,6 +21,7 @@ from tacit.agent.io.inbox import sender_of
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
+from tacit.seal.primitives import CannotOpen
 from tacit.wire import address, codes, frames
 from tacit.wire.encoding import b64
 
@@ -279,9 +280,12 @@ class Line:
                 contact = store.contact(peer)
                 if contact is None or contact.pin is None:
                     continue
-                known = reception.queue_tag(
-                    me.identity, contact.pin, sender=peer, recipient=me.address, thread_id=thread_id
-                )
+                try:
+                    known = reception.queue_tag(
+                        me.identity, contact.pin, sender=peer, recipient=me.address, thread_id=thread_id
+                    )
+                except CannotOpen:
+                    continue
                 if known == tag:
                     self._inbox.summarise(peer, thread_id, answer=False)
 
@@ -340,7 +344,7 @@ class Line:
                 self._rest(waiting.peer)
                 return None
         sealed = self._outbox.seal(waiting.position, bundle)
-        if sealed is None:
+        if sealed is None and self._outbox.pending(waiting.packet_id) == "waiting":
             self._rest(waiting.peer)
         return sealed
 

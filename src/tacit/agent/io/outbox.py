@@ -16,7 +16,7 @@ import msgspec
 
 from tacit.agent import packet, reception
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
-from tacit.base.errors import Refused
+from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import rfc3339
 from tacit.seal import session
 from tacit.wire import address, buckets, envelope, version
@@ -192,35 +192,43 @@ class Outbox:
 
         None when it cannot be, yet or ever. The ratchet and the envelope change together.
         """
+        try:
+            with self._store.transaction():
+                return self._sealed(position, prekeys)
+        except (Refused, PeerFault, OverflowError) as fault:
+            # It would fail each time anew and hold up whatever waits behind it.
+            row = self._store.row("SELECT packet_id FROM outbox WHERE position=?", position)
+            if row is not None:
+                self.refused(row[0], fault.code if isinstance(fault, Refused) else "cannot_be_sealed")
+            return None
+
+    def _sealed(self, position: int, prekeys: PublicPrekeys | None) -> Waiting | None:
         store = self._store
-        with store.transaction():
-            row = store.row(
-                "SELECT packet_id, peer, payload, flags, envelope, sig FROM outbox WHERE position=?", position
-            )
-            if row is None:
-                return None
-            packet_id, peer, payload, flags, sealed, sig = row
-            if sealed is not None:
-                return Waiting(position, packet_id, peer, sealed, sig)
-            contact = store.contact(peer)
-            if contact is None or contact.pin is None or not contact.pin.usable:
-                return None
-            form = version.common_encryption(contact.encryption)
-            if form is None:
-                problem = "UPDATE outbox SET state='failed', problem='no_common_encryption' WHERE position=?"
-                store.run(problem, position)
-                store.note(
-                    f"{peer} shares no encryption with this agent; nothing was sent", self._clock.now()
-                )
-                return None
-            header = self._header(store.me(), contact.pin, payload, flags)
-            body = self._body(store.me(), contact, header, payload, form, prekeys)
-            if body is None:
-                return None
-            raw = envelope.compose(header, b64(body))
-            sig = b64(store.me().identity.sign(envelope.signed_bytes(raw)))
-            store.run("UPDATE outbox SET envelope=?, sig=? WHERE position=?", raw, sig, position)
-            return Waiting(position, packet_id, peer, raw, sig)
+        row = store.row(
+            "SELECT packet_id, peer, payload, flags, envelope, sig FROM outbox WHERE position=?", position
+        )
+        if row is None:
+            return None
+        packet_id, peer, payload, flags, sealed, sig = row
+        if sealed is not None:
+            return Waiting(position, packet_id, peer, sealed, sig)
+        contact = store.contact(peer)
+        if contact is None or contact.pin is None or not contact.pin.usable:
+            return None
+        form = version.common_encryption(contact.encryption)
+        if form is None:
+            problem = "UPDATE outbox SET state='failed', problem='no_common_encryption' WHERE position=?"
+            store.run(problem, position)
+            store.note(f"{peer} shares no encryption with this agent; nothing was sent", self._clock.now())
+            return None
+        header = self._header(store.me(), contact.pin, payload, flags)
+        body = self._body(store.me(), contact, header, payload, form, prekeys)
+        if body is None:
+            return None
+        raw = envelope.compose(header, b64(body))
+        sig = b64(store.me().identity.sign(envelope.signed_bytes(raw)))
+        store.run("UPDATE outbox SET envelope=?, sig=? WHERE position=?", raw, sig, position)
+        return Waiting(position, packet_id, peer, raw, sig)
 
     @staticmethod
     def _header(me: Myself, pin: Pin, payload: bytes, flags: str) -> dict[str, Any]:
