@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 import pytest
-from tests.agent_support import people_on, sealed_by
+from tests.agent_support import body, people_on, sealed_by
 from tests.relay_support import Relay, until
 
 from tacit.agent.io import inbox
@@ -12,8 +12,8 @@ from tacit.agent.io.post import Post
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.seal import identity, pinning
-from tacit.wire import frames, records, version
+from tacit.seal import identity, pinning, session
+from tacit.wire import buckets, frames, records, version
 from tacit.wire.encoding import b64, canonical
 
 SMALL_ORDER = [bytes(32), b"\x01" + bytes(31)]
@@ -165,3 +165,70 @@ async def test_a_packet_for_a_key_that_agrees_on_nothing_fails_and_the_others_go
         assert sent in alice.notes()
         # A marker from the relay that makes us compute every thread's tag leaves that contact aside as well.
         alice.line._ask_about("q_" + "A" * 22)
+
+
+@pytest.mark.spec("A2ACP-209", "A2ACP-044")
+async def test_what_no_body_can_hold_is_refused_when_written_and_holds_up_nothing(tmp_path, monkeypatch):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+
+        def say(size):
+            content = {**body("long"), "attachment": "x" * size}
+            return alice.post.outbox.post(bob.address, "context", content, thread_id="thr_dinner")
+
+        with pytest.raises(Refused) as refused:
+            say(170_000)
+        assert refused.value.code == "too_large"
+        assert not alice.post.outbox.waiting()
+        assert not alice.post.store.rows("SELECT 1 FROM history")
+        # An outbox of an earlier release may hold one still.
+        monkeypatch.setattr(session, "MOST_OVERHEAD", -10_000)
+        sent = say(170_000)
+        monkeypatch.undo()
+        await alice.online()
+        alice.say(bob, "after", thread="thr_other")
+        await bob.has("after")
+        assert alice.post.outbox.pending(sent) == "failed: too_large"
+        assert sent in alice.notes()
+
+
+@pytest.mark.spec("A2ACP-209")
+async def test_the_largest_packet_that_is_taken_can_be_sealed(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+        content = {**body("long"), "attachment": ""}
+        identifier = alice.post.outbox.post(bob.address, "context", content, thread_id="thr_first")
+        (raw,) = alice.post.store.row("SELECT payload FROM history WHERE packet_id=?", identifier)
+        content["attachment"] = "x" * (buckets.LARGEST - session.MOST_OVERHEAD - len(raw) - 8)
+        alice.post.outbox.post(bob.address, "context", content, thread_id="thr_large")
+        content["attachment"] += "x" * 17
+        with pytest.raises(Refused):
+            alice.post.outbox.post(bob.address, "context", content, thread_id="thr_third")
+        await alice.online()
+        await alice.sent()
+        await bob.has("long", "long")
+
+
+@pytest.mark.spec("A2ACP-209", "A2ACP-245")
+async def test_a_prekey_whose_id_nobody_can_hold_stops_no_other_packet(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.online()
+        mallory = await relay.person("mallory")
+        ask = alice.post.directory._ask
+
+        def prekey(kind, identifier):
+            key = b64(mallory.me.agreement_public)
+            signed = records.prekey_signed_bytes(mallory.address, kind, identifier, key)
+            return {"id": identifier, "key": key, "sig": b64(mallory.me.sign(signed))}
+
+        async def answer(method, url, content=None):
+            if "mallory" not in url:
+                return await ask(method, url, content)
+            bundle = {"signed": prekey("signed", 2**70), "last_resort": prekey("last_resort", 1)}
+            return 200, canonical({"record": mallory.enrolment("")["record"], **bundle})
+
+        alice.post.directory._ask = answer
+        alice.say(mallory, "first", thread="thr_strange")
+        alice.say(bob, "good")
+        await alice.online()
+        await bob.has("good")

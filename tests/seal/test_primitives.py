@@ -127,6 +127,7 @@ def test_identity_point_and_small_order_signing_keys_verify_nothing(point):
 @pytest.mark.spec("A2ACP-243")
 @pytest.mark.parametrize("point", SMALL_ORDER_X25519)
 def test_small_order_agreement_keys_agree_on_nothing(point):
+    assert not primitives.is_sound_agreement_key(h(point))
     with pytest.raises(CannotOpen):
         primitives.agree(bytes(range(32)), h(point))
 

@@ -27,6 +27,10 @@ MAX_SESSIONS: Final = 5
 _STATELESS: Final = b"\x00"
 _FIRST: Final = b"\x01"
 _BOX_OVERHEAD: Final = 32 + NONCE_BYTES + TAG_BYTES + 1
+MOST_OVERHEAD: Final = (
+    len(VERSION) + ratchet.OVERHEAD + _BOX_OVERHEAD + x3dh.OPENING_BYTES + SIGNATURE_BYTES + 1
+)
+"""What sealing adds to a payload at most: whatever fits with it fits in either form."""
 
 
 @dataclass(frozen=True, slots=True)

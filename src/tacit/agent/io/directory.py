@@ -192,6 +192,8 @@ class Directory:
 def _prekey(peer: str, pin: Pin, kind: str, prekey: records.Prekey) -> bytes:
     signed = records.prekey_signed_bytes(peer, kind, prekey.id, prekey.key)
     key = unb64(prekey.key)
+    if not 0 <= prekey.id < LARGEST_NUMBER:
+        raise PeerFault("the relay handed out a prekey with an impossible id")
     if key is None or not primitives.verify(pin.keys.signing, signed, unb64(prekey.sig) or b""):
         raise PeerFault("the relay handed out a prekey that does not hold")
     return key

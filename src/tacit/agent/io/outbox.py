@@ -112,6 +112,8 @@ class Outbox:
         if first or seq == 1 or replace_queue:
             fields["capabilities"] = packet.capabilities()
         raw = packet.compose(fields)
+        # What no body can hold is refused now, while somebody is there to hear it.
+        buckets.bucket_for(len(raw) + session.MOST_OVERHEAD)
         identifier = fields["packet_id"]
         store.run(
             "UPDATE threads SET sent_seq=max(sent_seq,?) WHERE thread_id=? AND peer=?", seq, thread_id, to
