@@ -5,15 +5,17 @@ import asyncio
 import msgspec
 import pytest
 from tests.agent_support import body, people_on, sealed_by
-from tests.relay_support import Relay, until
+from tests.relay_support import Bare, Relay, until
 
-from tacit.agent.io import inbox
+from tacit.agent.io import inbox, line, unjudged
 from tacit.agent.io.post import Post
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.moment import rfc3339
+from tacit.relay.settings import Limits
 from tacit.seal import identity, pinning, session
-from tacit.wire import buckets, frames, records, version
+from tacit.wire import buckets, envelope, frames, records, version
 from tacit.wire.encoding import b64, canonical
 
 SMALL_ORDER = [bytes(32), b"\x01" + bytes(31)]
@@ -114,7 +116,6 @@ async def test_a_key_record_whose_serial_nobody_can_hold_is_not_pinned(tmp_path,
     [(KeyError("x"), "KeyError"), (Unavailable("the agent cannot write"), "the agent cannot write")],
 )
 async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, told):
-    from tacit.agent.io import line
     from tacit.cli import agent
 
     async def end(_):
@@ -232,3 +233,135 @@ async def test_a_prekey_whose_id_nobody_can_hold_stops_no_other_packet(tmp_path)
         alice.say(bob, "good")
         await alice.online()
         await bob.has("good")
+
+
+async def from_abroad(relay, alice, *senders):
+    """Packets that another relay has handed in for alice, one from each sender."""
+    for sender in senders:
+        frame = sender.packet(alice.address, timestamp=rfc3339(relay.clock.now()))
+        found = envelope.read(bytes(frame.envelope))
+        await relay.office.take_from_relay(found, frame.sig, relay.clock.now())
+
+
+def stranger_at(relay, domain, name="mallory"):
+    mallory = Bare(relay, name)
+    mallory.address = f"agent:{name}@{domain}"
+    return mallory
+
+
+@pytest.mark.spec("A2ACP-207", "A2ACP-219")
+async def test_a_senders_relay_that_never_answers_holds_up_that_sender_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(line.backoff, "PING_SECONDS", 0.02)
+    monkeypatch.setattr(line.backoff, "PONG_SECONDS", 5)
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        asked, over = [], asyncio.Event()
+
+        async def tarpit(_, writer):
+            asked.append(1)
+            await over.wait()
+            writer.close()
+
+        server = await asyncio.start_server(tarpit, "127.0.0.1", 0)
+        mallory = stranger_at(relay, f"localhost:{server.sockets[0].getsockname()[1]}")
+        await alice.post.publish()
+        await from_abroad(relay, alice, mallory)
+        await bob.online()
+        await alice.online()
+        await until(lambda: asked)
+        pings, ping = [], alice.line._pong.set
+        alice.line._pong.set = lambda: (pings.append(1), ping())
+        bob.say(alice, "good")
+        await alice.has("good")
+        await until(lambda: len(pings) > 2)
+        await from_abroad(relay, alice, mallory)
+        await until(lambda: alice.post.store.row("SELECT count(*) FROM unjudged") == (2,))
+        await alice.offline()
+        # The question was cut off with the line; the sender rests all the same.
+        assert alice.line._lookups.rests(mallory.address)
+        assert len(asked) == 1
+        over.set()
+        server.close()
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-215", "A2ACP-219")
+async def test_packets_without_a_key_are_kept_aside_and_judged_in_order_once_it_is_known(
+    tmp_path, monkeypatch
+):
+    limits = Limits(window_packets=4, lookups_per_minute=1000)
+    async with (
+        Relay(tmp_path / "relay", limits=limits) as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),
+    ):
+        await alice.post.publish()
+        ask, silent = alice.post.directory._ask, True
+
+        async def answer(method, url, content=None):
+            if silent and "carol" in url:
+                raise Unavailable("the relay does not answer")
+            return await ask(method, url, content)
+
+        alice.post.directory._ask = answer
+        for person in (carol, bob):
+            await person.online()
+        for number in range(6):
+            carol.say(alice, f"{number}", thread=f"thr_carol{number}")
+        await carol.sent()
+        bob.say(alice, "good")
+        await bob.sent()
+        await alice.online()
+        await alice.has("good")
+        await until(lambda: relay.office.room.total() == (0, 0))
+        assert alice.post.store.row("SELECT count(*) FROM unjudged") == (6,)
+        # Neither a restart of the agent nor the relay's loss of them matters now.
+        await alice.offline()
+        silent = False
+        await alice.online()
+        await alice.has("good", *[f"{number}" for number in range(6)])
+        assert not alice.post.inbox.unjudged.holds(carol.address)
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-259")
+async def test_what_is_kept_aside_is_bounded_and_strangers_make_room_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(unjudged, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(unjudged, "MOST_PACKETS", 5)
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        kept = alice.post.inbox.unjudged
+
+        def keep(sender, number, size=300):
+            with alice.post.store.transaction():
+                return kept.keep(sender, bytes(size), f"{number}", relay.clock.now())
+
+        def waiting(sender):
+            rows = alice.post.store.rows("SELECT sig FROM unjudged WHERE sender=? ORDER BY position", sender)
+            return "".join(row[0] for row in rows)
+
+        assert all(keep("agent:eve@a.example", number) for number in (1, 2, 3, 3, 4))
+        assert waiting("agent:eve@a.example") == "234"
+        assert alice.notes().count("let go") == 1
+        assert all(keep(bob.address, number) for number in (1, 2, 3))
+        assert not keep(bob.address, 4)
+        assert keep("agent:eli@a.example", 1)
+        assert (waiting("agent:eve@a.example"), waiting(bob.address)) == ("4", "123")
+        monkeypatch.setattr(unjudged, "MOST_BYTES", 1_300)
+        assert keep("agent:eli@a.example", 2)
+        assert (waiting("agent:eve@a.example"), waiting("agent:eli@a.example")) == ("", "2")
+        alice.post.inbox.welcome("agent:eli@a.example")
+        assert not keep("agent:eve@a.example", 9)
+        alice.post.inbox.block(bob.address)
+        assert not waiting(bob.address)
+        relay.clock.ahead += unjudged.KEPT + 1
+        alice.post.inbox.forget_old()
+        assert not kept.senders()
+
+
+async def test_whatever_a_strangers_relay_answers_is_that_relays_fault(tmp_path, monkeypatch):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+
+        def stumble(*_):
+            raise OverflowError
+
+        monkeypatch.setattr(records, "read_statement", stumble)
+        with pytest.raises(PeerFault):
+            await alice.post.directory.refresh(bob.address)
+        with pytest.raises(PeerFault):
+            await alice.post.directory.prekeys(bob.address)

@@ -116,9 +116,9 @@ async def test_an_outsider_cannot_speak_in_a_thread_it_has_no_part_in(tmp_path):
         await bob.has("ours")
         carol.say(bob, "me too", thread="thr_private")
         await carol.sent()
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: (who := bob.post.store.contact(carol.address)) and who.standing.score == 45)
+        assert relay.office.room.total() == (0, 0)
         assert bob.texts() == ["ours"]
-        assert bob.post.store.contact(carol.address).standing.score == 45
 
 
 @pytest.mark.spec("A2ACP-032")
@@ -132,6 +132,7 @@ async def test_a_strangers_first_packet_waits_for_the_persons_word(tmp_path, cho
         alice.say(bob, "two")
         await alice.sent()
         await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: bob.post.store.row("SELECT count(*) FROM seen")[0] == 2)
         assert bob.texts() == (["one", "two"] if choice == "accept" else [])
         if choice == "ask":
             assert "first time" in bob.notes()
@@ -461,6 +462,7 @@ async def test_malformed_packets_are_dropped_silently_counted_and_flagged(tmp_pa
             alice.say(bob)
         await alice.sent()
         await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: "malformed" in bob.notes())
         contact = bob.post.store.contact(alice.address)
         assert (contact.standing.flagged, contact.standing.blocked) == (True, False)
         assert "malformed" in bob.notes()

@@ -8,20 +8,23 @@ Private keys are made here and stay here.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import msgspec
 
-from tacit.agent.io.store import Myself
+from tacit.agent.io.store import OWN_FAULTS, Myself
 from tacit.agent.packet import LARGEST_NUMBER
-from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.seal import identity, pinning, primitives, x3dh
 from tacit.seal.identity import PublicIdentity
 from tacit.wire import address, records, version
 from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from tacit.agent.io.store import AgentStore
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.identity import Identity
@@ -76,7 +79,8 @@ class Directory:
         who = address.parse(peer)
         status, raw = await self._ask("GET", f"{self.base_url(who.domain)}/v1/agents/{who.username}")
         _expect(status, peer)
-        return self._observe(peer, records.read_record(raw))
+        with _answer_of_another():
+            return self._observe(peer, records.read_record(raw))
 
     async def prekeys(self, peer: str) -> x3dh.PublicPrekeys | None:
         """A peer's prekeys for a first packet, signatures checked.
@@ -86,6 +90,10 @@ class Directory:
         who = address.parse(peer)
         status, raw = await self._ask("POST", f"{self.base_url(who.domain)}/v1/agents/{who.username}/prekeys")
         _expect(status, peer)
+        with _answer_of_another():
+            return self._read_prekeys(peer, raw)
+
+    def _read_prekeys(self, peer: str, raw: bytes) -> x3dh.PublicPrekeys | None:
         bundle = records.read_bundle(raw)
         pin = self._observe(peer, bundle.record)
         if not pin.usable or bundle.signed is None:
@@ -187,6 +195,17 @@ class Directory:
                 self._store.run("DELETE FROM prekeys")
                 self._store.run("DELETE FROM sessions")
         return me
+
+
+@contextlib.contextmanager
+def _answer_of_another() -> Generator[None]:
+    try:
+        yield
+    except (TacitError, *OWN_FAULTS):
+        raise
+    except Exception as fault:
+        # Whatever a stranger's relay answers must not end our own line.
+        raise PeerFault(f"the relay's answer cannot be read: {type(fault).__name__}") from fault
 
 
 def _prekey(peer: str, pin: Pin, kind: str, prekey: records.Prekey) -> bytes:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.agent import ordering, packet, reception, standing, sync
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
+from tacit.agent.io.unjudged import Unjudged
 from tacit.agent.reception import FAULTS, Drop, Dropped
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from tacit.seal.session import PrekeySecrets, Session
 
 _log: Final = logging.getLogger("tacit.agent")
+WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
+"""What another key, or the person's word on one, may mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,32 @@ class Inbox:
         self._clock = clock
         self._entropy = entropy
         self.threads = Threads(store)
+        self.unjudged = Unjudged(store)
+
+    def admit(self, raw: bytes, sig: str) -> bool:
+        """Take a packet, or keep it until it can be judged; False when the relay must go on keeping it."""
+        sender = sender_of(raw)
+        if sender is None or not self.unjudged.holds(sender):
+            why = self.take(raw, sig)
+            if why is not None:
+                _log.info("packet dropped: %s" if why not in WANTING else "packet kept: %s", why)
+            if sender is None or why not in WANTING:
+                return True
+        with self._store.transaction():
+            return self.unjudged.keep(sender, raw, sig, self._clock.now())
+
+    def judge(self, sender: str, *, asked: bool) -> bool:
+        """Judge what was kept of a sender, in order; False when its key is still wanted.
+
+        `asked`: its relay has just told its key, so that a signature that does not hold now never will.
+        """
+        while (kept := self.unjudged.first(sender)) is not None:
+            why = self.take(kept.envelope, kept.sig)
+            if why in WANTING and not (asked and why is Drop.BAD_SIGNATURE):
+                return False
+            with self._store.transaction():
+                self.unjudged.done(kept.position)
+        return True
 
     def take(self, raw: bytes, sig: str) -> Drop | None:
         """Check, open and write down one packet; None when it was new and good, else why it ended here."""
@@ -296,6 +325,7 @@ class Inbox:
             self._store.set_standing(peer, changed)
             if blocked:
                 self._store.run("DELETE FROM history WHERE peer=? AND state='asked'", peer)
+                self.unjudged.forget(peer)
 
     # Gap recovery.
 
@@ -346,6 +376,7 @@ class Inbox:
         with self._store.transaction():
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.threads.forget_ended(now)
+            self.unjudged.forget_old(now)
 
 
 def sender_of(raw: bytes) -> str | None:

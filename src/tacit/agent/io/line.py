@@ -9,6 +9,7 @@ it does not fight: another device speaks for this address now.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -17,8 +18,6 @@ from aiohttp import WSMsgType
 
 from tacit.agent import backoff, reception
 from tacit.agent.io import prekeys
-from tacit.agent.io.inbox import sender_of
-from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
 from tacit.seal.primitives import CannotOpen
@@ -39,6 +38,9 @@ _HOUR: Final = 3600 * SECOND
 _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
 _PEER_REST: Final = 15.0
+_LONGEST_REST: Final = 3600.0
+_LOOKUPS_AT_ONCE: Final = 8
+_LOOK_AGAIN: Final = 1.0
 _ANSWER_WITHIN: Final = 20.0
 # The same bytes under the same id: a relay that has them already just says so again.
 _REPEAT_AFTER: Final = 3.0
@@ -56,6 +58,23 @@ class Superseded(Refused):
 
 class LoginRefused(Refused):
     """The relay does not accept our proof."""
+
+
+class _Lookups:
+    """When a sender's relay may be asked again for its key: rarer each time it gave none."""
+
+    def __init__(self) -> None:
+        self._after: dict[str, tuple[float, float]] = {}
+
+    def rests(self, sender: str) -> bool:
+        return asyncio.get_running_loop().time() < self._after.get(sender, (0.0, 0.0))[0]
+
+    def rest(self, sender: str) -> None:
+        pause = min(_LONGEST_REST, 2 * self._after.get(sender, (0.0, _PEER_REST / 2))[1])
+        self._after[sender] = (asyncio.get_running_loop().time() + pause, pause)
+
+    def done(self, sender: str) -> None:
+        self._after.pop(sender, None)
 
 
 class Line:
@@ -83,7 +102,9 @@ class Line:
         self._changed = changed
         self._in_flight: dict[str, float] = {}
         self._resting: dict[str, float] = {}
+        self._lookups = _Lookups()
         self._wake = asyncio.Event()
+        self._kept = asyncio.Event()
         self._pong = asyncio.Event()
         self._hold_until = 0.0
         self._answered = 0.0
@@ -127,6 +148,7 @@ class Line:
             self._inbox.summarise_open()
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._read(ws))
+                tasks.create_task(self._fetch_keys())
                 tasks.create_task(self._write(ws))
                 tasks.create_task(self._stay_alive(ws))
 
@@ -232,28 +254,39 @@ class Line:
         self._changed()
 
     async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Packet) -> None:
-        raw = bytes(frame.envelope)
-        why = self._inbox.take(raw, frame.sig)
-        if why is Drop.NO_KEY or why is Drop.BAD_SIGNATURE:
-            why = await self._look_up_and_retry(raw, frame.sig)
-        if why is Drop.NO_KEY or why is Drop.KEY_CHANGED:
-            # Not acknowledged: the relay keeps it until the key is known or the person has decided.
-            return
-        if why is not None:
-            _log.info("packet dropped: %s", why)
-        await self._say(ws, frames.Received([frame.delivery]))
+        if self._inbox.admit(bytes(frame.envelope), frame.sig):
+            await self._say(ws, frames.Received([frame.delivery]))
+        self._kept.set()
 
-    async def _look_up_and_retry(self, raw: bytes, sig: str) -> Drop | None:
-        sender = sender_of(raw)
-        if sender is None or self._rests(sender):
-            return Drop.NO_KEY
-        try:
-            await self._directory.refresh(sender)
-        except (Unavailable, Refused, PeerFault):
-            # Not judged without the sender's key: the relay keeps it for another time.
-            self._rest(sender)
-            return Drop.NO_KEY
-        return self._inbox.take(raw, sig)
+    async def _fetch_keys(self) -> None:
+        """Judge what was kept, each sender by itself: a relay that is silent holds up nobody else."""
+        asking: set[str] = set()
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                for sender in self._inbox.unjudged.senders():
+                    if len(asking) >= _LOOKUPS_AT_ONCE:
+                        break
+                    if sender not in asking and not self._lookups.rests(sender):
+                        asking.add(sender)
+                        task = tasks.create_task(self._fetch_key(sender))
+                        task.add_done_callback(lambda _, sender=sender: asking.discard(sender))
+                self._kept.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_AGAIN):
+                        await self._kept.wait()
+
+    async def _fetch_key(self, sender: str) -> None:
+        if not self._inbox.judge(sender, asked=False):
+            # Set before the question: whoever cuts the line while we wait for an answer gains nothing.
+            self._lookups.rest(sender)
+            try:
+                await self._directory.refresh(sender)
+            except (Unavailable, Refused, PeerFault) as error:
+                _log.info("key not available: %s", type(error).__name__)
+                return
+            self._lookups.done(sender)
+            self._inbox.judge(sender, asked=True)
+        self._changed()
 
     def _error(self, frame: frames.Error) -> None:
         if frame.packet_id is not None:
@@ -336,6 +369,7 @@ class Line:
                 return None
             try:
                 bundle = await self._directory.prekeys(waiting.peer)
+                self._lookups.done(waiting.peer)
             except Refused as refused:
                 self._outbox.refused(waiting.packet_id, refused.code)
                 return None

@@ -97,4 +97,15 @@ CREATE TABLE endings (
 ) STRICT, WITHOUT ROWID;
 """
 
-SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS))
+_UNJUDGED: Final = """
+CREATE TABLE unjudged (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  sender TEXT NOT NULL,
+  envelope BLOB NOT NULL,
+  sig TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (sender, sig)
+) STRICT;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED))
