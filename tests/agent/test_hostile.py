@@ -1,9 +1,13 @@
 """What strangers and relays may send, and what it must not do to the others' mail."""
 
 import asyncio
+import contextlib
+import json
+from dataclasses import replace
 
 import msgspec
 import pytest
+from aiohttp import web
 from tests.agent_support import body, people_on, sealed_by
 from tests.relay_support import Bare, Relay, until
 
@@ -365,3 +369,77 @@ async def test_whatever_a_strangers_relay_answers_is_that_relays_fault(tmp_path,
             await alice.post.directory.refresh(bob.address)
         with pytest.raises(PeerFault):
             await alice.post.directory.prekeys(bob.address)
+
+
+@contextlib.asynccontextmanager
+async def odd_relay(alice, before=(), after=()):
+    """A relay that says more than it should; gives what it heard after the login."""
+    heard = []
+
+    async def talk(request):
+        ws = web.WebSocketResponse()
+        await ws.prepare(request)
+        domain = alice.relay.domain
+        for text in (*before, json.dumps({"frame": "challenge", "challenge": "a", "relay": domain})):
+            await ws.send_str(text)
+        await ws.receive()
+        for text in (json.dumps({"frame": "auth_ok", "address": alice.address, "one_time_prekeys": 100}), *after):
+            await ws.send_str(text)
+        async for message in ws:
+            heard.append(json.loads(message.data))
+        return ws
+
+    app = web.Application()
+    app.router.add_get("/a2acp", talk)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    store = alice.post.store
+    store.set_identity(replace(store.me(), relay_url=f"http://127.0.0.1:{runner.addresses[0][1]}"))
+    await alice.online()
+    try:
+        yield heard
+    finally:
+        await alice.offline()
+        await runner.cleanup()
+
+
+@pytest.mark.spec("A2ACP-006")
+async def test_a_newer_relays_unknown_frames_are_ignored_during_the_login_too(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
+        async with odd_relay(alice, before=['{"frame":"motd","text":"hello"}'] * 2, after=['{"frame":"motd"}']):
+            assert alice.line.connected.is_set()
+
+
+@pytest.mark.spec("A2ACP-245", "A2ACP-258")
+async def test_a_relays_impossible_numbers_change_little(tmp_path):
+    numbers = ['{"frame":"prekeys_ok","one_time":-20000}', '{"frame":"error","code":"rate_limited","retry_after":1' + "0" * 400 + "}"]  # fmt: skip
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
+        async with odd_relay(alice, after=numbers) as heard:
+            await until(lambda: [frame for frame in heard if frame["frame"] == "prekeys"][1:])
+            await until(lambda: alice.line._hold_until)
+            made = [len(frame.get("one_time", [])) for frame in heard if frame["frame"] == "prekeys"]
+            assert max(made) == 100
+            assert alice.line._hold_until - asyncio.get_running_loop().time() <= 3600
+            assert alice.line.connected.is_set()
+
+
+async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
+        asked = []
+
+        async def answer(request):
+            asked.append(request.path)
+            raise web.HTTPTemporaryRedirect("/internal/admin")
+
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        mallory = stranger_at(relay, f"localhost:{runner.addresses[0][1]}")
+        for question in (alice.post.directory.refresh, alice.post.directory.prekeys):
+            with pytest.raises(Unavailable):
+                await question(mallory.address)
+        assert "/internal/admin" not in asked
+        await runner.cleanup()

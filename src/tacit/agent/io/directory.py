@@ -62,7 +62,10 @@ class Directory:
 
     async def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
         try:
-            async with self._http.request(method, url, json=body, timeout=_TIMEOUT) as response:
+            # Nobody's relay sends us on: it could have us ask whatever only this device can reach.
+            async with self._http.request(
+                method, url, json=body, timeout=_TIMEOUT, allow_redirects=False
+            ) as response:
                 answer = bytearray()
                 async for part in response.content.iter_any():
                     answer += part

@@ -172,13 +172,16 @@ class Line:
             await self._say(ws, frame)
 
     async def _expect(self, ws: aiohttp.ClientWebSocketResponse, kind: type[F]) -> F:
-        message = await ws.receive(timeout=20)
-        if message.type is WSMsgType.TEXT:
-            frame = frames.decode(message.data)
-            if isinstance(frame, kind):
-                return frame
-            if isinstance(frame, frames.Error):
-                raise LoginRefused(frame.code, "the relay did not accept the login")
+        async with asyncio.timeout(_ANSWER_WITHIN):
+            while (message := await ws.receive()).type is WSMsgType.TEXT:
+                frame = frames.decode(message.data)
+                if isinstance(frame, kind):
+                    return frame
+                if isinstance(frame, frames.Error):
+                    raise LoginRefused(frame.code, "the relay did not accept the login")
+                if frame is not None:
+                    break
+                # A newer relay may say what we do not know (A2ACP-006).
         raise PeerFault("the relay said something else")
 
     async def _say(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Frame) -> None:
@@ -292,7 +295,7 @@ class Line:
         if frame.packet_id is not None:
             self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE:
-            self._hold_until = asyncio.get_running_loop().time() + max(1, frame.retry_after or 1)
+            self._hold_until = asyncio.get_running_loop().time() + min(max(1, frame.retry_after or 1), _LONGEST_REST)
         elif frame.packet_id is not None:
             self._outbox.refused(frame.packet_id, frame.code)
         self._wake.set()

@@ -32,6 +32,7 @@ def restock(
     `held` is the signed prekey that the relay has: an upload that got lost is made good.
     """
     now = clock.now()
+    left = min(max(left, 0), STOCK)
     with store.transaction():
         me = store.me()
         newest = store.row(
@@ -48,7 +49,7 @@ def restock(
             signed=_make(store, me, entropy, SIGNED, int(now)) if renew else None,
             last_resort=_make(store, me, entropy, x3dh.LAST_RESORT, int(now)) if renew else None,
             one_time=[
-                _make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(max(0, STOCK - left))
+                _make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(STOCK - left)
             ] if left < REFILL_BELOW or made is None else [],
             reset=made is None,
         )  # fmt: skip
