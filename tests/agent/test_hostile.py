@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.agent_support import body, people_on, sealed_by
 from tests.relay_support import Bare, Relay, until
 
-from tacit.agent.io import inbox, line, unjudged
+from tacit.agent.io import directory, inbox, line, unjudged
 from tacit.agent.io.post import Post
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
@@ -383,7 +383,10 @@ async def odd_relay(alice, before=(), after=()):
         for text in (*before, json.dumps({"frame": "challenge", "challenge": "a", "relay": domain})):
             await ws.send_str(text)
         await ws.receive()
-        for text in (json.dumps({"frame": "auth_ok", "address": alice.address, "one_time_prekeys": 100}), *after):
+        for text in (
+            json.dumps({"frame": "auth_ok", "address": alice.address, "one_time_prekeys": 100}),
+            *after,
+        ):
             await ws.send_str(text)
         async for message in ws:
             heard.append(json.loads(message.data))
@@ -407,7 +410,9 @@ async def odd_relay(alice, before=(), after=()):
 @pytest.mark.spec("A2ACP-006")
 async def test_a_newer_relays_unknown_frames_are_ignored_during_the_login_too(tmp_path):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
-        async with odd_relay(alice, before=['{"frame":"motd","text":"hello"}'] * 2, after=['{"frame":"motd"}']):
+        async with odd_relay(
+            alice, before=['{"frame":"motd","text":"hello"}'] * 2, after=['{"frame":"motd"}']
+        ):
             assert alice.line.connected.is_set()
 
 
@@ -443,3 +448,24 @@ async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):
                 await question(mallory.address)
         assert "/internal/admin" not in asked
         await runner.cleanup()
+
+
+def test_a_relays_words_do_not_steer_the_terminal(tmp_path, capsys):
+    from tacit.cli import agent
+
+    post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
+    for text in ("[/x] [bold]no[/]", "\x1b]0;owned\x07"):
+        post.store.note(f"the relay says: {text}", SystemClock().now())
+    agent._print_new(post, as_json=False)
+    agent._print_new(post, as_json=False)
+    post.store.close()
+    out = capsys.readouterr().out
+    assert out == "note the relay says: [/x] [bold]no[/]\nnote the relay says: \ufffd]0;owned\ufffd\n"
+
+
+def test_a_relays_refusal_does_not_steer_the_terminal():
+    said = canonical({"code": "no\x1b[2J", "message": "\x07" + "x" * 1000})
+    refused = directory._refusal(403, said)
+    assert refused.code == "no\ufffd[2J"
+    assert refused.message.isprintable()
+    assert len(refused.message) == 300

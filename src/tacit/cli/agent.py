@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import click
+from rich.markup import escape
 
 from tacit.agent import packet
 from tacit.agent.io.outbox import decode_fields
@@ -191,7 +192,8 @@ def send(
 
     identifier, pending = _run(work())
     value = {"packet_id": identifier, "thread_id": thread_id, "status": pending or "accepted"}
-    show(value, f"{identifier} in {thread_id}: {pending or 'accepted by the relay'}", as_json=as_json)
+    told = escape(_plain(pending or "accepted by the relay"))
+    show(value, f"{identifier} in {thread_id}: {told}", as_json=as_json)
     if pending is not None and not pending.startswith("waiting"):
         sys.exit(1)
     if pending is not None:
@@ -300,7 +302,7 @@ def _print_new(post: Post, *, as_json: bool) -> int:
         _print(one, as_json=as_json)
     notes = post.store.notes(noted)
     for _, text in notes:
-        show({"note": text}, f"[yellow]note[/] {text}", as_json=as_json)
+        show({"note": text}, f"[yellow]note[/] {escape(_plain(text))}", as_json=as_json)
     if arrived or notes:
         with post.store.transaction():
             if arrived:
@@ -317,10 +319,13 @@ def _print(one: Arrived, *, as_json: bool) -> None:
         return
     context = fields.get("context", {})
     text = context.get("text", json.dumps(context, ensure_ascii=False, sort_keys=True))
-    # What a stranger wrote must not steer the reader's terminal.
-    shown = "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in str(text))
     console().print(f"[bold]{one.peer}[/] [dim]{one.thread_id}[/]")
-    console().print(shown, markup=False)
+    console().print(_plain(str(text)), markup=False)
+
+
+def _plain(text: str) -> str:
+    """What a stranger or a relay wrote must not steer the reader's terminal."""
+    return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text)
 
 
 def _passphrase(given: str | None, *, confirm: bool) -> str:

@@ -235,4 +235,9 @@ def _refusal(status: int, answer: bytes) -> Refused | Unavailable:
         return Unavailable(f"the relay answered {status}")
     if status >= 500:
         return Unavailable(f"the relay answered {status}")
-    return Refused(str(found.get("code", "refused")), str(found.get("message", "the relay refused")))
+    return Refused(_word(found.get("code", "refused")), _word(found.get("message", "the relay refused")))
+
+
+def _word(said: object) -> str:
+    """A relay's word for a person's terminal, which it must not steer."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in str(said)[:300])

@@ -41,6 +41,7 @@ _PEER_REST: Final = 15.0
 _LONGEST_REST: Final = 3600.0
 _LOOKUPS_AT_ONCE: Final = 8
 _LOOK_AGAIN: Final = 1.0
+_LONGEST_NOTICE: Final = 300
 _ANSWER_WITHIN: Final = 20.0
 # The same bytes under the same id: a relay that has them already just says so again.
 _REPEAT_AFTER: Final = 3.0
@@ -251,7 +252,8 @@ class Line:
             case frames.PrekeysOk():
                 await self._restock(ws, frame.one_time)
             case frames.Notice():
-                self._store.note(f"the relay says: {frame.kind} {frame.at or ''}".strip(), self._clock.now())
+                said = f"the relay says: {frame.kind} {frame.at or ''}".strip()[:_LONGEST_NOTICE]
+                self._store.note(said, self._clock.now())
             case _:
                 pass
         self._changed()
@@ -295,7 +297,9 @@ class Line:
         if frame.packet_id is not None:
             self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE:
-            self._hold_until = asyncio.get_running_loop().time() + min(max(1, frame.retry_after or 1), _LONGEST_REST)
+            self._hold_until = asyncio.get_running_loop().time() + min(
+                max(1, frame.retry_after or 1), _LONGEST_REST
+            )
         elif frame.packet_id is not None:
             self._outbox.refused(frame.packet_id, frame.code)
         self._wake.set()
