@@ -409,24 +409,29 @@ async def odd_relay(alice, before=(), after=()):
 
 @pytest.mark.spec("A2ACP-006")
 async def test_a_newer_relays_unknown_frames_are_ignored_during_the_login_too(tmp_path):
-    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
-        async with odd_relay(
-            alice, before=['{"frame":"motd","text":"hello"}'] * 2, after=['{"frame":"motd"}']
-        ):
-            assert alice.line.connected.is_set()
+    odd = {"before": ['{"frame":"motd","text":"hello"}'] * 2, "after": ['{"frame":"motd"}']}
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        pair(tmp_path, relay) as (alice, _),
+        odd_relay(alice, **odd),
+    ):
+        assert alice.line.connected.is_set()
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-258")
 async def test_a_relays_impossible_numbers_change_little(tmp_path):
     numbers = ['{"frame":"prekeys_ok","one_time":-20000}', '{"frame":"error","code":"rate_limited","retry_after":1' + "0" * 400 + "}"]  # fmt: skip
-    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
-        async with odd_relay(alice, after=numbers) as heard:
-            await until(lambda: [frame for frame in heard if frame["frame"] == "prekeys"][1:])
-            await until(lambda: alice.line._hold_until)
-            made = [len(frame.get("one_time", [])) for frame in heard if frame["frame"] == "prekeys"]
-            assert max(made) == 100
-            assert alice.line._hold_until - asyncio.get_running_loop().time() <= 3600
-            assert alice.line.connected.is_set()
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        pair(tmp_path, relay) as (alice, _),
+        odd_relay(alice, after=numbers) as heard,
+    ):
+        await until(lambda: [frame for frame in heard if frame["frame"] == "prekeys"][1:])
+        await until(lambda: alice.line._hold_until)
+        made = [len(frame.get("one_time", [])) for frame in heard if frame["frame"] == "prekeys"]
+        assert max(made) == 100
+        assert alice.line._hold_until - asyncio.get_running_loop().time() <= 3600
+        assert alice.line.connected.is_set()
 
 
 async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):

@@ -144,7 +144,7 @@ async def test_what_waited_in_a_stalled_thread_fails_and_a_valid_packet_opens_it
             )
         assert alice.post.outbox.pending(waiting) == "failed: no_common_version"
         await alice.online()
-        bob.say(alice, "still there?")
+        bob.say(alice, "still there?", thread="thr_again")
         await alice.has("hi", "still there?")
         assert state_of(alice) == "open"
         assert bob.texts() == ["one"]
@@ -279,3 +279,62 @@ def read_body(raw):
     from tacit.wire import envelope
 
     return envelope.read(raw).body
+
+
+@pytest.mark.spec("A2ACP-032", "A2ACP-259")
+async def test_nothing_is_said_by_itself_to_whom_nobody_accepted_or_who_is_blocked(tmp_path):
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol", friends=False) as (alice, bob, carol),
+    ):
+        alice.post.inbox.welcome(carol.address)
+        for person in (alice, bob, carol):
+            await person.online()
+        for number in range(3):
+            bob.say(alice, f"let me in {number}")
+        carol.say(alice, "hi", thread="thr_carol")
+        await alice.has("hi")
+        await until(
+            lambda: alice.post.store.row("SELECT count(*) FROM history WHERE peer=?", bob.address) == (3,)
+        )
+        assert alice.notes().count("first time") == 1
+        alice.post.inbox.block(carol.address)
+        await alice.offline()
+        relay.clock.ahead += 61 * SECOND
+        assert alice.post.inbox.summarise_open() == 0
+        lacks = {"state": "open", "sent_ids": [], "received_ids": [], "answer": False}
+        for peer, thread in ((bob, THREAD), (carol, "thr_carol")):
+            with alice.post.store.transaction():
+                alice.post.inbox._compare(lacks, peer.address, thread, relay.clock.now())
+        assert sent_types(alice) == []
+        # Once accepted, each hears what is due.
+        alice.post.inbox.welcome(bob.address)
+        alice.post.inbox.block(carol.address, blocked=False)
+        assert alice.post.inbox.summarise_open() == 2
+
+
+@pytest.mark.spec("A2ACP-032", "A2ACP-239")
+async def test_a_stranger_whose_version_we_do_not_speak_hears_nothing(tmp_path, monkeypatch):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay, friends=False) as (alice, bob):
+        await alice.online()
+        await bob.online()
+        speak(bob, monkeypatch, "a2acp/9.9")
+        bob.say(alice, "from the future")
+        await until(lambda: alice.post.store.row("SELECT count(*) FROM seen") == (1,))
+        assert sent_types(alice) == []
+        alice.post.inbox.welcome(bob.address)
+        bob.say(alice, "still there?", thread="thr_again")
+        await until(lambda: sent_types(alice) == ["processing_error"])
+
+
+@pytest.mark.spec("A2ACP-213", "A2ACP-239")
+async def test_a_peer_that_left_our_versions_does_not_keep_us_from_our_line(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        alice.say(bob, "unanswered", thread="thr_unanswered")
+        await alice.sent()
+        await alice.offline()
+        alice.post.store.set_offers(bob.address, encryption=[version.RATCHET], versions=["9.9"])
+        relay.clock.ahead += 61 * SECOND
+        await alice.online()
+        assert alice.line.connected.is_set()

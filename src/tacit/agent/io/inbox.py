@@ -189,6 +189,7 @@ class Inbox:
         if not welcome and choice == "reject":
             return
         state = "held" if welcome or choice == "accept" else "asked"
+        known = store.row("SELECT 1 FROM history WHERE peer=? AND state='asked' LIMIT 1", sender)
         store.run(
             "INSERT OR IGNORE INTO history"
             " (direction, peer, packet_id, thread_id, seq, type, at, state, payload)"
@@ -197,9 +198,9 @@ class Inbox:
         )  # fmt: skip
         if inner.fields.get("consolidated") is True:
             self._skip_to(inner, sender)
-        if state == "asked":
+        if state == "asked" and known is None:
             store.note(f"{sender} wants to reach you for the first time; accept or block it", now)
-        else:
+        if state == "held":
             self._release(inner.thread_id, sender, now)
 
     def _skip_to(self, inner: packet.Packet, sender: str) -> None:
@@ -231,10 +232,20 @@ class Inbox:
             self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now)
         elif not self.threads.learn_version(inner, store.contact(sender)):
             # Said once for each time it comes to a stand; an error is never answered with an error.
-            if self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now) and code is None:
+            answers = self._answers(store.contact(sender))
+            if answers and self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now) and not code:
                 self._outbox.write_no_common_version(sender, inner.thread_id, inner.packet_id)
             return False
         return True
+
+    def _answers(self, contact: Contact | None) -> bool:
+        """Whether anything is said by itself to this sender: nothing before the person has accepted it.
+
+        A2ACP-032, A2ACP-259.
+        """
+        if contact is None or contact.standing.blocked:
+            return False
+        return contact.welcome or self._store.setting("unknown_senders", "ask") == "accept"
 
     # Order.
 
@@ -338,6 +349,8 @@ class Inbox:
         return [row[0] for row in reversed(rows)]
 
     def _compare(self, fields: dict[str, Any], peer: str, thread_id: str, now: Moment) -> None:
+        if not self._answers(self._store.contact(peer)):
+            return
         missing = sync.lacking(self._ids("out", thread_id, peer), fields["received_ids"])
         self._outbox.again(peer, missing)
         row = self._store.row("SELECT answered_at FROM threads WHERE thread_id=? AND peer=?", thread_id, peer)
@@ -354,11 +367,17 @@ class Inbox:
         contact = store.contact(peer)
         if row is None or contact is None or contact.pin is None or not contact.pin.usable:
             return False
+        if not self._answers(contact):
+            return False
         if not packet.may_send(packet.THREAD_SYNC, contact.features) or not (answer or sync.due(row[0], now)):
             return False
         store.run("UPDATE threads SET synced_at=? WHERE thread_id=? AND peer=?", int(now), thread_id, peer)
         sent, got = self._ids("out", thread_id, peer), self._ids("in", thread_id, peer)
-        self._outbox.write_sync(peer, thread_id, sync.summary(row[1], sent, got, answer=answer))
+        try:
+            self._outbox.write_sync(peer, thread_id, sync.summary(row[1], sent, got, answer=answer))
+        except Refused:
+            # A peer that no longer speaks any version of ours must not keep us from our line.
+            return False
         return True
 
     def summarise_open(self) -> int:
