@@ -338,3 +338,28 @@ async def test_a_peer_that_left_our_versions_does_not_keep_us_from_our_line(tmp_
         relay.clock.ahead += 61 * SECOND
         await alice.online()
         assert alice.line.connected.is_set()
+
+
+@pytest.mark.spec("A2ACP-214")
+async def test_a_peer_that_keeps_naming_nothing_gets_each_packet_again_once_a_minute(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        alice.say(bob, "two")
+        await bob.has("one", "two")
+        await alice.sent()
+        await alice.offline()
+
+        def lacks(*, answer):
+            fields = {"state": "open", "sent_ids": [], "received_ids": [], "answer": answer}
+            with alice.post.store.transaction():
+                alice.post.inbox._compare(fields, bob.address, THREAD, relay.clock.now())
+            again = alice.post.store.rows(
+                "SELECT packet_id FROM outbox WHERE packet_id IN (SELECT packet_id FROM history WHERE type='context')"
+            )
+            alice.post.outbox.accepted([row[0] for row in again])
+            return len(again)
+
+        assert [lacks(answer=True) for _ in range(3)] == [2, 0, 0]
+        assert lacks(answer=False) == 0
+        relay.clock.ahead += 61 * SECOND
+        assert [lacks(answer=False) for _ in range(3)] == [2, 0, 0]

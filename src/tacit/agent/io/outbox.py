@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.agent import packet, reception
+from tacit.agent import packet, reception, sync
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import rfc3339
@@ -155,9 +155,15 @@ class Outbox:
         return found
 
     def again(self, peer: str, packet_ids: list[str]) -> int:
-        """Put sent packets back, under their own ids, for a peer that lacks them (A2ACP-213)."""
-        count = 0
+        """Put sent packets back, under their own ids, for a peer that lacks them (A2ACP-213).
+
+        Each at most once a minute, however often the peer says so (A2ACP-214).
+        """
+        count, now = 0, int(self._clock.now())
+        self._store.run("DELETE FROM resent WHERE at<=?", now - sync.EVERY)
         for packet_id in packet_ids:
+            if not self._store.run("INSERT OR IGNORE INTO resent VALUES (?,?,?)", peer, packet_id, now):
+                continue
             row = self._store.row(
                 "SELECT thread_id, payload FROM history WHERE direction='out' AND peer=? AND packet_id=?",
                 peer,

@@ -108,4 +108,10 @@ CREATE TABLE unjudged (
 ) STRICT;
 """
 
-SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED))
+_RESENT: Final = """
+CREATE TABLE resent (
+  peer TEXT NOT NULL, packet_id TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (peer, packet_id)
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT))
