@@ -9,6 +9,7 @@ Private keys are made here and stay here.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
@@ -175,26 +176,59 @@ class Directory:
         return record
 
     async def register(self, owner: str, relay_url: str, code: str, *, rotate: bool = False) -> Myself:
-        """Make keys on this device and register their public halves with a code."""
+        """Make keys on this device and register their public halves with a code.
+
+        New keys are on disk before the relay hears of them. When its answer is lost, the same command finds
+        out whether the relay has them, and tries again with them if not.
+        """
         known = self._store.me() if self._store.has_identity() else None
         if known is not None and known.address != owner:
             raise Refused("other_identity", "this folder belongs to another agent; choose another --data")
-        keys = identity.generate(self._entropy) if known is None or rotate else known.identity
+        pending = self._store.pending(owner)
+        if pending is not None and await self._is_published(pending, relay_url):
+            return self._become(replace(pending, relay_url=relay_url), known)
+        keys = known.identity if known is not None and not rotate else None
+        if keys is None:
+            keys = pending.identity if pending is not None else identity.generate(self._entropy)
         previous = known.identity if known is not None and rotate else None
-        serial = max(int(self._clock.now()), known.serial + 1 if known else 0)
+        serial = max(int(self._clock.now()), *(one.serial + 1 for one in (known, pending) if one), 0)
         record = self.own_record(owner, keys, serial, previous)
-        raw = canonical(record["statement"])
+        me = Myself(owner, relay_url, keys, serial, msgspec.json.encode(record))
+        if known is None or rotate:
+            with self._store.transaction():
+                self._store.set_pending(me)
+        await self._enrol(me, record, code)
+        return self._become(me, known)
+
+    async def _enrol(self, me: Myself, record: dict[str, Any], code: str) -> None:
+        raw, owner = canonical(record["statement"]), me.address
         proof = records.enrolment_signed_bytes(
             relay=address.parse(owner).domain, owner=owner, code=code, statement=raw
         )
-        body = {"code": code, "record": record, "possession": b64(keys.sign(proof))}
-        status, answer = await self._ask("POST", f"{relay_url}/v1/agents", body)
+        body = {"code": code, "record": record, "possession": b64(me.identity.sign(proof))}
+        try:
+            status, answer = await self._ask("POST", f"{me.relay_url}/v1/agents", body)
+        except Unavailable as error:
+            raise Unavailable(f"{error}; the keys are kept, run the same command again") from None
         if status != 201:
             raise _refusal(status, answer)
-        me = Myself(owner, relay_url, keys, serial, msgspec.json.encode(record))
+
+    async def _is_published(self, me: Myself, relay_url: str) -> bool:
+        """Whether a relay hands out these keys of ours: then it had heard us, though we had no answer."""
+        username = address.parse(me.address).username
+        status, raw = await self._ask("GET", f"{relay_url}/v1/agents/{username}")
+        if status == 404:
+            return False
+        _expect(status, me.address)
+        with _answer_of_another():
+            statement = records.read_statement(bytes(records.read_record(raw).statement))
+            return unb64(statement.signing_key) == me.identity.signing_public
+
+    def _become(self, me: Myself, known: Myself | None) -> Myself:
         with self._store.transaction():
             self._store.set_identity(me)
-            if previous is not None or known is None:
+            self._store.run("DELETE FROM pending WHERE address=?", me.address)
+            if known is None or known.identity != me.identity:
                 self._store.run("DELETE FROM prekeys")
                 self._store.run("DELETE FROM sessions")
         return me

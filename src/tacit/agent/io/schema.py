@@ -114,4 +114,15 @@ CREATE TABLE resent (
 ) STRICT, WITHOUT ROWID;
 """
 
-SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT))
+_PENDING: Final = """
+CREATE TABLE pending (
+  address TEXT PRIMARY KEY,
+  relay_url TEXT NOT NULL,
+  signing_seed BLOB NOT NULL,
+  agreement_private BLOB NOT NULL,
+  serial INTEGER NOT NULL,
+  record BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING))

@@ -142,6 +142,27 @@ class AgentStore:
             me.record,
         )
 
+    def pending(self, address: str) -> Myself | None:
+        """Keys that were offered to a relay whose answer we have not had."""
+        row = self.row(
+            "SELECT address, relay_url, signing_seed, agreement_private, serial, record FROM pending"
+            " WHERE address=?",
+            address,
+        )
+        return Myself(row[0], row[1], Identity(row[2], row[3]), row[4], row[5]) if row else None
+
+    def set_pending(self, me: Myself) -> None:
+        """Keep new keys before any relay hears of them (A2ACP-215)."""
+        self.run(
+            "INSERT OR REPLACE INTO pending VALUES (?,?,?,?,?,?)",
+            me.address,
+            me.relay_url,
+            me.identity.signing_seed,
+            me.identity.agreement_private,
+            me.serial,
+            me.record,
+        )
+
     def setting(self, name: str, default: str) -> str:
         """A choice of the person's."""
         row = self.row("SELECT value FROM settings WHERE name=?", name)
