@@ -9,6 +9,7 @@ where it is one.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -20,6 +21,8 @@ from tacit.wire import envelope
 from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity
@@ -94,6 +97,10 @@ class Desk(Protocol):
         """Our own prekeys."""
         ...
 
+    def formers(self) -> list[Identity]:
+        """Our keys before the present ones, as long as packets sealed for them may come."""
+        ...
+
 
 def receive(
     raw: bytes, sig: str, *, me: Identity, address: str, desk: Desk, entropy: Entropy, now: Moment
@@ -128,21 +135,30 @@ def _unseal(outer: Envelope, pin: Pin, *, me: Identity, desk: Desk, entropy: Ent
     binding = session.Binding(
         sender, outer.recipient, outer.packet_id, envelope.associated_data(envelope.header_of(outer))
     )
-    try:
-        opened = session.open_body(
-            me, pin.keys, desk.sessions(sender), desk.prekeys, unb64(outer.body) or b"", binding, entropy
-        )
-    except primitives.CannotOpen:
+    opened = None
+    for who in _ourselves(me, desk):
+        with contextlib.suppress(primitives.CannotOpen):
+            opened = session.open_body(
+                who, pin.keys, desk.sessions(sender), desk.prekeys, unb64(outer.body) or b"", binding, entropy
+            )
+            break
+    if opened is None:
         return Dropped(Drop.SEALED, sender)
     try:
         inner = packet.read(opened.payload)
     except packet.MalformedPacket:
         return Dropped(Drop.MALFORMED, sender)
-    if not _headers_agree(outer, inner, me, pin):
+    if not any(_headers_agree(outer, inner, who, pin) for who in _ourselves(me, desk)):
         return Dropped(Drop.HEADER, sender)
     if not desk.participant(inner.thread_id, sender):
         return Dropped(Drop.OUTSIDER, sender)
     return Taken(outer, inner, opened)
+
+
+def _ourselves(me: Identity, desk: Desk) -> Iterator[Identity]:
+    """The keys a packet may be for; the former ones are looked for only when the present ones do not fit."""
+    yield me
+    yield from desk.formers()
 
 
 def _headers_agree(outer: Envelope, inner: packet.Packet, me: Identity, pin: Pin) -> bool:

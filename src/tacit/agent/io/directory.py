@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 import msgspec
 
+from tacit.agent.io import prekeys
 from tacit.agent.io.store import OWN_FAULTS, Myself
 from tacit.agent.packet import LARGEST_NUMBER
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
@@ -228,9 +229,11 @@ class Directory:
         with self._store.transaction():
             self._store.set_identity(me)
             self._store.run("DELETE FROM pending WHERE address=?", me.address)
-            if known is None or known.identity != me.identity:
+            if known is None:
                 self._store.run("DELETE FROM prekeys")
                 self._store.run("DELETE FROM sessions")
+            elif known.identity != me.identity:
+                prekeys.replace_keys(self._store, known.identity, self._clock.now())
         return me
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent import ordering, packet, reception, standing, sync
+from tacit.agent.io import prekeys
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.io.unjudged import Unjudged
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.store import AgentStore, Contact
     from tacit.agent.reception import Taken
     from tacit.base.ports import Clock, Entropy
+    from tacit.seal.identity import Identity
     from tacit.seal.pinning import Pin
     from tacit.seal.session import PrekeySecrets, Session
 
@@ -83,6 +85,9 @@ class _Desk:
     @property
     def prekeys(self) -> PrekeySecrets:
         return self._store
+
+    def formers(self) -> list[Identity]:
+        return self._store.formers()
 
 
 class Inbox:
@@ -396,6 +401,7 @@ class Inbox:
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.threads.forget_ended(now)
             self.unjudged.forget_old(now)
+            prekeys.forget_replaced(self._store, now)
 
 
 def sender_of(raw: bytes) -> str | None:

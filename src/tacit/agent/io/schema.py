@@ -125,4 +125,13 @@ CREATE TABLE pending (
 ) STRICT, WITHOUT ROWID;
 """
 
-SCHEMA: Final = Schema(application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING))
+_FORMER: Final = """
+CREATE TABLE former (
+  agreement_private BLOB PRIMARY KEY, signing_seed BLOB NOT NULL, until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+ALTER TABLE prekeys ADD COLUMN replaced_at INTEGER;
+"""
+
+SCHEMA: Final = Schema(
+    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER)
+)

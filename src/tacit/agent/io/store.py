@@ -163,6 +163,11 @@ class AgentStore:
             me.record,
         )
 
+    def formers(self) -> list[Identity]:
+        """Keys of ours that were replaced, while packets sealed for them may still be on their way."""
+        rows = self.rows("SELECT signing_seed, agreement_private FROM former ORDER BY until DESC")
+        return [Identity(*row) for row in rows]
+
     def setting(self, name: str, default: str) -> str:
         """A choice of the person's."""
         row = self.row("SELECT value FROM settings WHERE name=?", name)
