@@ -144,7 +144,7 @@ async def test_what_waited_in_a_stalled_thread_fails_and_a_valid_packet_opens_it
             )
         assert alice.post.outbox.pending(waiting) == "failed: no_common_version"
         await alice.online()
-        bob.say(alice, "still there?", thread="thr_again")
+        bob.say(alice, "still there?")
         await alice.has("hi", "still there?")
         assert state_of(alice) == "open"
         assert bob.texts() == ["one"]

@@ -281,7 +281,7 @@ async def test_an_agents_full_disk_loses_nothing_the_relay_keeps_what_was_not_wr
         disk.full = True
         line = bob.post.line()
         running = asyncio.create_task(line.run())
-        await until(lambda: line._resting)
+        await until(lambda: line.attempts)
         assert bob.texts() == []
         assert relay.office.room.total()[0] == 1
         running.cancel()
