@@ -610,3 +610,27 @@ async def test_a_used_one_time_prekey_is_destroyed_with_the_packet_that_used_it(
         assert bob.post.inbox.take(stored.envelope, stored.sig) is None
         after = {row[0] for row in bob.post.store.rows("SELECT id FROM prekeys WHERE kind=1")}
         assert len(before - after) == 1
+
+
+@pytest.mark.spec("A2ACP-258")
+async def test_a_limit_on_new_recipients_holds_up_the_new_ones_alone(tmp_path):
+    limits = Limits(new_recipients_per_hour=1, lookups_per_minute=1000)
+    async with (
+        Relay(tmp_path / "relay", limits=limits) as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),
+    ):
+        for person in (bob, carol, alice):
+            await person.online()
+        alice.say(bob, "one")
+        await bob.has("one")
+        late = alice.say(carol, "nice to meet you", thread="thr_carol")
+        await until(lambda: relay.office.counts.errors["rate_limited"] > 0)
+        alice.say(bob, "two")
+        await bob.has("one", "two")
+        assert alice.post.outbox.pending(late) == "waiting"
+        assert relay.office.counts.errors["rate_limited"] == 1
+        # The hour is over.
+        relay.clock.ahead += 3601 * SECOND
+        alice.line._held.clear()
+        alice.line.nudge()
+        await carol.has("nice to meet you")

@@ -39,6 +39,7 @@ _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
 _PEER_REST: Final = 15.0
 _LONGEST_REST: Final = 3600.0
+_MINUTE: Final = 60
 _LOOKUPS_AT_ONCE: Final = 8
 _LOOK_AGAIN: Final = 1.0
 _LONGEST_NOTICE: Final = 300
@@ -103,6 +104,7 @@ class Line:
         self._changed = changed
         self._in_flight: dict[str, float] = {}
         self._resting: dict[str, float] = {}
+        self._held: dict[str, float] = {}
         self._lookups = _Lookups()
         self._wake = asyncio.Event()
         self._kept = asyncio.Event()
@@ -297,12 +299,24 @@ class Line:
         if frame.packet_id is not None:
             self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE:
-            self._hold_until = asyncio.get_running_loop().time() + min(
-                max(1, frame.retry_after or 1), _LONGEST_REST
-            )
+            self._hold(frame)
         elif frame.packet_id is not None:
             self._outbox.refused(frame.packet_id, frame.code)
         self._wake.set()
+
+    def _hold(self, frame: frames.Error) -> None:
+        """Wait as long as the relay says: with all packets, or with those for a recipient too many.
+
+        The limit on packets counts by the minute and never asks for more than one; what asks for more is the
+        limit on new recipients, and packets to the others may go on (A2ACP-258).
+        """
+        now = asyncio.get_running_loop().time()
+        wait = min(max(1, frame.retry_after or 1), _LONGEST_REST)
+        to = self._outbox.recipient(frame.packet_id) if frame.packet_id is not None else None
+        if wait > _MINUTE and to is not None:
+            self._held[to] = now + wait
+        else:
+            self._hold_until = now + wait
 
     async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflow) -> None:
         if frame.packet_id is not None:
@@ -353,7 +367,8 @@ class Line:
     async def _flush(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Send what waits, in order; a peer that cannot be reached yet holds up only itself."""
         stuck: set[str] = set()
-        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4):
+        held = [peer for peer, end in self._held.items() if asyncio.get_running_loop().time() < end]
+        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=held):
             now = asyncio.get_running_loop().time()
             said = self._in_flight.get(waiting.packet_id)
             if waiting.peer in stuck or (said is not None and now - said < _REPEAT_AFTER):

@@ -23,6 +23,8 @@ from tacit.wire import address, buckets, envelope, version
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.agent.io.store import AgentStore, Contact, Myself
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.pinning import Pin
@@ -176,15 +178,20 @@ class Outbox:
                 )  # fmt: skip
         return count
 
-    def waiting(self, limit: int = 64, after: int = 0) -> list[Waiting]:
-        """The oldest packets that the relay does not have."""
+    def waiting(self, limit: int = 64, besides: Sequence[str] = ()) -> list[Waiting]:
+        """The oldest packets that the relay does not have, besides those for some peers."""
         rows = self._store.rows(
-            "SELECT position, packet_id, peer, envelope, sig FROM outbox WHERE state='waiting' AND position>?"
-            " ORDER BY position LIMIT ?",
-            after,
+            "SELECT position, packet_id, peer, envelope, sig FROM outbox WHERE state='waiting'"
+            " AND peer NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?",
+            msgspec.json.encode(besides).decode(),
             limit,
         )
         return [Waiting(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+
+    def recipient(self, packet_id: str) -> str | None:
+        """For whom a packet waits."""
+        row = self._store.row("SELECT peer FROM outbox WHERE packet_id=?", packet_id)
+        return row[0] if row else None
 
     def needs_prekeys(self, peer: str) -> bool:
         """Whether a first packet to this peer needs a bundle from its relay."""
