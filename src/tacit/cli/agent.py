@@ -42,7 +42,9 @@ P = ParamSpec("P")
     show_default="~/.local/share/tacit-agent",
     help="This agent's folder.",
 )
-@click.option("--trust", type=click.Path(exists=True, path_type=Path), help="Extra CA for relays (PEM).")
+@click.option(
+    "--trust", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Extra CA for relays (PEM)."
+)
 @click.pass_context
 def agent(context: click.Context, data: Path, trust: Path | None) -> None:
     """Your agent's post: exchange sealed packets with other people's agents."""
@@ -55,7 +57,7 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         data, trust = click.get_current_context().obj
-        tls = ssl.create_default_context(cafile=trust) if trust else None
+        tls = _trusting(trust) if trust else None
         post = Post(data, clock=SystemClock(), entropy=SystemEntropy(), trust=tls)
         try:
             command(post, *args, **kwargs)
@@ -63,6 +65,15 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
             post.store.close()
 
     return run
+
+
+def _trusting(certificate: Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=certificate)
+    except OSError:
+        raise Refused(
+            "bad_certificate", f"{certificate} holds no certificate in PEM that can be read"
+        ) from None
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -334,7 +345,7 @@ def _passphrase(given: str | None, *, confirm: bool) -> str:
 
 
 @agent.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
 @json_option
 @reported
@@ -342,21 +353,28 @@ def _passphrase(given: str | None, *, confirm: bool) -> str:
 def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
     """Write an encrypted backup of this agent's identity, contacts and threads to FILE."""
     data = post.backup(_passphrase(passphrase, confirm=True))
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:
+        raise Unavailable(f"the backup was not written to {file}: {error.strerror}") from None
     show({"file": str(file), "bytes": len(data)}, f"backup of {len(data)} bytes in {file}", as_json=as_json)
 
 
 @agent.command()
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
 @json_option
 @reported
 @_pass_post
 def restore(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
     """Become the agent of a backup on this device."""
-    me = post.restore(file.read_bytes(), _passphrase(passphrase, confirm=False))
+    try:
+        saved = file.read_bytes()
+    except OSError as error:
+        raise Unavailable(f"cannot read {file}: {error.strerror}") from None
+    me = post.restore(saved, _passphrase(passphrase, confirm=False))
     show({"address": me.address}, f"this device is now [bold]{me.address}[/]", as_json=as_json)

@@ -68,12 +68,15 @@ class AgentStore:
     """One agent's folder."""
 
     def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.chmod(0o700)
         self.folder = folder
         path = folder / FILE
-        # The file exists with its owner's rights before SQLite writes a byte into it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.chmod(0o700)
+            # The file exists with its owner's rights before SQLite writes a byte into it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise Unavailable(f"cannot use {folder} as an agent's folder: {error.strerror}") from error
         self._file = sqlite.connect(path, vfs=vfs)
         self._file.execute("PRAGMA wal_autocheckpoint=1000")
         SCHEMA.migrate(self._file, path)

@@ -1,0 +1,32 @@
+"""How `tacit agent` ends when it is given what it cannot use: one line and an exit code, no traceback."""
+
+import pytest
+from click.testing import CliRunner
+
+from tacit.cli.agent import agent
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["--data", "{file}", "keys"], 3, "cannot use"),
+        (["--data", "{file}/under", "keys"], 3, "cannot use"),
+        (["--data", "/proc/nope", "keys"], 3, "cannot use"),
+        (["--data", "{odd}", "keys"], 3, "cannot use"),
+        (["--data", "{new}", "--trust", "{file}", "keys"], 1, "bad_certificate"),
+        (["--data", "{new}", "--trust", "{folder}", "keys"], 2, "is a directory"),
+        (["--data", "{new}", "restore", "{folder}", "--passphrase", "long enough"], 2, "is a directory"),
+        (["--data", "{new}", "restore", "{file}", "--passphrase", "long enough"], 1, "bad_backup"),
+        (["--data", "{new}", "backup", "{folder}", "--passphrase", "long enough"], 2, "is a directory"),
+        (["--data", "{new}", "listen", "--once"], 1, "no_identity"),
+    ],
+)
+def test_what_an_agent_cannot_use_is_said_in_one_line(tmp_path, words, status, told):
+    places = {name: tmp_path / name for name in ("file", "folder", "odd", "new")}
+    places["file"].write_text("neither a certificate nor a backup")
+    places["folder"].mkdir()
+    (places["odd"] / "agent.sqlite").mkdir(parents=True)
+    done = CliRunner().invoke(agent, [word.format(**places) for word in words])
+    assert done.exit_code == status, done.output
+    assert isinstance(done.exception, SystemExit)
+    assert told in done.output
