@@ -363,3 +363,14 @@ async def test_a_connected_agent_is_told_when_its_prekeys_run_low(tmp_path):
     async with relay_with(tmp_path, "bob") as (relay, bob), bob:
         await relay.post("/v1/agents/bob/prekeys", {})
         assert (await bob.hear_a(frames.PrekeysOk)).one_time == 0
+
+
+@pytest.mark.spec("A2ACP-015", "A2ACP-021")
+@pytest.mark.parametrize("serial", [2**63, 2**53, -1])
+async def test_a_serial_that_no_reader_can_hold_registers_nothing(tmp_path, serial):
+    async with Relay(tmp_path) as relay:
+        mal = Bare(relay, "mal")
+        code = await relay.invite("mal")
+        status, answer = await relay.post("/v1/agents", mal.enrolment(code, serial=serial))
+        assert (status, answer["code"]) == (400, "bad_envelope")
+        assert (await relay.post("/v1/agents", mal.enrolment(code, serial=2**53 - 1)))[0] == 201

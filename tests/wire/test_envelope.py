@@ -304,3 +304,16 @@ def spellings(text):
         return [base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))]
     except (binascii.Error, ValueError):
         return []
+
+
+@pytest.mark.spec("A2ACP-245")
+@pytest.mark.parametrize("field", ["signed", "one_time", "last_resort"])
+@pytest.mark.parametrize("identifier", [-1, 2**53, 2**70])
+def test_a_bundle_whose_prekey_has_a_number_no_file_holds_is_refused(field, identifier):
+    record = {"statement": {}, "sig": ""}
+    good = {"record": record, field: {"id": 2**53 - 1, "key": "", "sig": ""}}
+    assert records.read_bundle(json.dumps(good).encode())
+    good[field]["id"] = identifier
+    with pytest.raises(Refused) as refused:
+        records.read_bundle(json.dumps(good).encode())
+    assert refused.value.code == "bad_envelope"

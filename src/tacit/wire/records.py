@@ -7,13 +7,16 @@ shapes and the bytes to sign; checking a signature is the caller's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from tacit.base.errors import Refused
 from tacit.wire import address, codes
 from tacit.wire.encoding import UNREADABLE, canonical, canonical_object, unb64
+
+# Every reader of JSON holds these numbers exactly, and every file does.
+_NUMBERS: Final = 2**53
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -95,6 +98,8 @@ def read_statement(raw: bytes) -> Statement:
             continue
         if key is not None:
             raise Refused(codes.BAD_ENVELOPE, "a key has 32 bytes in base64url", row="A2ACP-021")
+    if not 0 <= statement.serial < _NUMBERS:
+        raise Refused(codes.BAD_ENVELOPE, "serial is a number below 2 to the 53", row="A2ACP-021")
     return statement
 
 
@@ -109,9 +114,13 @@ def read_record(raw: bytes) -> KeyRecord:
 def read_bundle(raw: bytes) -> Bundle:
     """The bundle in `raw`."""
     try:
-        return msgspec.json.decode(raw, type=Bundle)
+        bundle = msgspec.json.decode(raw, type=Bundle)
     except UNREADABLE:
         raise Refused(codes.BAD_ENVELOPE, "not a prekey bundle", row="A2ACP-021") from None
+    for prekey in (bundle.signed, bundle.one_time, bundle.last_resort):
+        if prekey is not None and not 0 <= prekey.id < _NUMBERS:
+            raise Refused(codes.BAD_ENVELOPE, "a prekey's id is a number below 2 to the 53", row="A2ACP-245")
+    return bundle
 
 
 def prekey_of(fields: dict[str, Any]) -> Prekey:
@@ -121,6 +130,6 @@ def prekey_of(fields: dict[str, Any]) -> Prekey:
     except msgspec.ValidationError:
         raise Refused(codes.BAD_ENVELOPE, "a prekey has id, key and sig", row="A2ACP-245") from None
     key = unb64(prekey.key)
-    if key is None or len(key) != 32 or not 0 <= prekey.id < 2**53:
+    if key is None or len(key) != 32 or not 0 <= prekey.id < _NUMBERS:
         raise Refused(codes.BAD_ENVELOPE, "a prekey has 32 bytes in base64url", row="A2ACP-245")
     return prekey
