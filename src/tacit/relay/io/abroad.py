@@ -105,7 +105,7 @@ class Federation:
     ) -> None:
         try:
             stored = await kept
-        except Unavailable:
+        except TacitError:
             self._office.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
             return
         if stored:

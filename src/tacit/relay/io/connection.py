@@ -58,6 +58,7 @@ class Connection:
         "heard",
         "inflight",
         "key",
+        "markers",
         "opened", "penalty", "progress",
         "source",
     )  # fmt: skip
@@ -88,6 +89,8 @@ class Connection:
         self.accepted: list[str] = []
         self._unsent: deque[bytes] = deque()
         self.inflight: dict[int, tuple[str, str, int]] = {}
+        # Overflow markers that were said on this connection, by the numbers they are answered with.
+        self.markers: set[int] = set()
         self.cursor = 0
         self.behind = False
         self.closing = 0

@@ -246,6 +246,7 @@ class PostOffice:
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):
+            connection.markers.add(-identifier)
             connection.say(
                 frames.QueueOverflow(tag, self.limits.per_tag, refused=refused, delivery=-identifier)
             )
@@ -306,7 +307,7 @@ class PostOffice:
     async def _replace(self, put: Put, swapped: asyncio.Future[list[tuple[int, int]]]) -> None:
         try:
             gone = await swapped
-        except Unavailable as error:
+        except TacitError as error:
             put.then(put, error)
             return
         connection = self.connected.get(put.recipient)
@@ -341,8 +342,13 @@ class PostOffice:
 
     def _received(self, connection: Connection, frame: frames.Received) -> None:
         connection.progress = connection.heard
-        known = [position for position in frame.deliveries if position in connection.inflight or position < 0]
+        known = [
+            position
+            for position in frame.deliveries
+            if position in connection.inflight or position in connection.markers
+        ]
         for position in known:
+            connection.markers.discard(position)
             entry = connection.inflight.pop(position, None)
             if entry is not None:
                 sender, tag, size = entry
@@ -469,6 +475,6 @@ class PostOffice:
 async def _awaited(future: asyncio.Future[None]) -> None:
     try:
         await future
-    except Unavailable:
+    except TacitError:
         # The packet stays stored and is handed out again; its reader recognises it.
         _log.warning("a received packet could not be removed yet")

@@ -11,10 +11,10 @@ restarts. The loop thread reads through its own connection. A write that fails c
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-import apsw
 import msgspec
 
 from tacit.base.errors import Bug, TacitError, Unavailable
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import apsw
+
     from tacit.base.moment import Moment
     from tacit.wire.envelope import Envelope
 
 R = TypeVar("R")
 
+_log: Final = logging.getLogger("tacit.relay")
 FILE: Final = "relay.sqlite"
 _LINGER: Final = 0.003
 _INSERT: Final = (
@@ -204,11 +207,11 @@ class RelayStore:
         except TacitError as refused:
             self._writer.execute("ROLLBACK TO call")
             outcome = refused
-        except apsw.Error as error:
-            if isinstance(error, (*sqlite.FAILED, *sqlite.DAMAGED)):
-                raise
-            # Our own mistake must cost its caller an answer, not everyone the writer.
+        except (*sqlite.FAILED, *sqlite.DAMAGED):
+            raise
+        except Exception as error:  # noqa: BLE001 - our own mistake costs its caller an answer, not everyone the writer
             self._writer.execute("ROLLBACK TO call")
+            _log.error("a write broke a rule of its own: %s", type(error).__name__)
             outcome = Bug(f"a write broke a rule of the file: {type(error).__name__}")
         self._writer.execute("RELEASE call")
         return outcome
