@@ -1,12 +1,49 @@
 """What one agent, or nobody in particular, may say to a relay without anyone else paying for it."""
 
+import asyncio
+import contextlib
 import json
+import threading
 
 import pytest
-from tests.relay_support import relay_with
+from tests.relay_support import relay_with, until
 
 from tacit.base.errors import Bug
-from tacit.wire import frames
+from tacit.base.moment import SECOND
+from tacit.relay.settings import Limits
+from tacit.wire import frames, records
+from tacit.wire.encoding import b64
+
+WIDE = {
+    "packets_per_minute": 100_000,
+    "burst": 100_000,
+    "new_recipients_per_hour": 1000,
+    "lookups_per_minute": 1000,
+}
+
+
+@contextlib.asynccontextmanager
+async def held_writer(relay):
+    """Nothing is written until the end of the block."""
+    begun, release = threading.Event(), threading.Event()
+
+    def hold(_file):
+        begun.set()
+        release.wait(20)
+
+    held = relay.office.store.write(hold)
+    try:
+        await asyncio.to_thread(begun.wait, 20)
+        yield
+    finally:
+        release.set()
+        await held
+
+
+def prekey(person, number: int) -> dict:
+    key = b64(number.to_bytes(32, "big"))
+    signed = records.prekey_signed_bytes(person.address, "one_time", number, key)
+    return {"id": number, "key": key, "sig": b64(person.me.sign(signed))}
 
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-006")
@@ -47,3 +84,58 @@ async def test_a_marker_is_forgotten_by_the_one_whom_it_was_told_and_by_nobody_e
             await bob.sent(bob.address)
             await relay.office.settle()
             assert relay.office.store.reader.execute(count).get == 0
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-006")
+async def test_more_numbers_than_a_window_holds_are_refused_unread(tmp_path):
+    async with relay_with(tmp_path, "mal", "bob") as (relay, mal, bob), mal, bob:
+        await bob.sent(mal.address)
+        packet = await mal.hear_a(frames.Packet)
+        await mal.say(frames.Received([packet.delivery] * 10_000))
+        assert (await mal.hear_a(frames.Error)).code == "bad_envelope"
+        assert relay.office.room.total()[0] == 1
+        await mal.say(frames.Received([packet.delivery]))
+        await until(lambda: relay.office.room.total()[0] == 0)
+
+
+@pytest.mark.spec("A2ACP-002")
+async def test_however_many_answers_come_one_write_at_a_time_forgets_their_packets(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice, bob:
+        for _ in range(20):
+            await alice.sent(bob.address)
+        packets = [await bob.hear_a(frames.Packet) for _ in range(20)]
+        async with held_writer(relay):
+            for packet in packets:
+                await bob.say(frames.Received([packet.delivery]))
+            await until(lambda: relay.office.counts.received == 20)
+            assert len(relay.office._tasks) == 1
+        await relay.office.settle()
+        assert relay.office.store.fetch(relay.office.agent("bob").account, 0, 100) == []
+
+
+@pytest.mark.spec("A2ACP-257")
+async def test_prekeys_have_a_rate_and_the_excess_is_not_stored(tmp_path):
+    limits = Limits(**WIDE, prekeys_per_minute=10)
+    async with relay_with(tmp_path, "mal", limits=limits) as (relay, mal), mal:
+        await mal.say(frames.Prekeys(one_time=[prekey(mal, number) for number in range(12)]))
+        assert (await mal.hear()).one_time == 12
+        more = frames.Prekeys(one_time=[prekey(mal, number) for number in range(12, 24)])
+        await mal.say(more)
+        error = await mal.hear()
+        assert (error.code, error.packet_id) == ("rate_limited", None)
+        relay.clock.ahead += error.retry_after * SECOND
+        await mal.say(more)
+        assert (await mal.hear()).one_time == 24
+
+
+@pytest.mark.spec("A2ACP-257")
+async def test_the_next_frame_is_read_when_the_prekeys_before_it_are_stored(tmp_path):
+    async with relay_with(tmp_path, "mal") as (relay, mal), mal:
+        async with held_writer(relay):
+            for number in range(5):
+                await mal.say(frames.Prekeys(one_time=[prekey(mal, number)]))
+            await until(lambda: relay.office._tasks)
+            # An answer by another way shows that the loop has gone round meanwhile.
+            assert await relay.get("/healthz") == (200, b'{"status":"ok"}')
+            assert len(relay.office._tasks) == 1
+        assert [(await mal.hear()).one_time for _ in range(5)] == [1, 2, 3, 4, 5]

@@ -33,8 +33,11 @@ class RateLimited(Refused):
 class Gate:
     """The checks that every packet passes, local or from another relay."""
 
-    def __init__(self, *, rates: TokenBuckets, newcomers: NewRecipients, standing: Standing) -> None:
+    def __init__(
+        self, *, rates: TokenBuckets, prekeys: TokenBuckets, newcomers: NewRecipients, standing: Standing
+    ) -> None:
         self._rates = rates
+        self._prekeys = prekeys
         self._newcomers = newcomers
         self._standing = standing
 
@@ -51,6 +54,10 @@ class Gate:
             self._standing.change(speaker, self._standing.RATE_HIT)
             raise RateLimited(wait)
         return found
+
+    def prekeys(self, speaker: str, count: int, now: Moment) -> int:
+        """0 when an agent may have so many prekeys checked, else the seconds to wait."""
+        return self._prekeys.take(speaker, now, count=count)
 
     def first_contact(self, found: Envelope, now: Moment) -> None:
         """At most so many new recipients an hour."""

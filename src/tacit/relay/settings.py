@@ -40,6 +40,7 @@ class Limits:
     unsent_frames: int = 2_000
     connections_per_source: int = 200
     one_time_prekeys: int = 200
+    prekeys_per_minute: int = 250
     federation_keep: int = 48 * HOUR
     enrolment_valid: int = 10 * MINUTE
     invite_valid: int = 7 * DAY

@@ -55,11 +55,14 @@ class Connection:
         "check",
         "closing",
         "cursor",
+        "gone",
         "heard",
         "inflight",
+        "job",
         "key",
         "markers",
         "opened", "penalty", "progress",
+        "removing",
         "source",
     )  # fmt: skip
 
@@ -95,6 +98,11 @@ class Connection:
         self.behind = False
         self.closing = 0
         self.penalty = 0
+        # What must be done before the next frame is read.
+        self.job: asyncio.Task[None] | None = None
+        # What the agent has on its disk, on the way out of the file: one write at a time.
+        self.gone: list[int] = []
+        self.removing: asyncio.Task[None] | None = None
         self._pump_task: asyncio.Task[None] | None = None
 
     def say(self, frame: frames.Frame) -> None:

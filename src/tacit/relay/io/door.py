@@ -62,6 +62,9 @@ class Door:
             elif heard % _TURN == 0:
                 # Frames that wait in the buffer come without a pause of their own.
                 await asyncio.sleep(0)
+            if connection.job is not None:
+                await asyncio.wait({connection.job})
+                connection.job = None
             message = await ws.receive()
             now = office.clock.now()
             kind = message.type

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.relay.admission import Gate
 from tacit.relay.federation import Policy
-from tacit.relay.io import registry, store
+from tacit.relay.io import prekeys, registry, store
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.store import Put, Queued
 from tacit.relay.io.turn import Turn
 from tacit.relay.login import NOBODY, Failures, challenge_holds
 from tacit.relay.quota import Room
 from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
-from tacit.wire import address, codes, frames, records
-from tacit.wire.encoding import b64, canonical, unb64
+from tacit.wire import address, codes, frames
+from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("tacit.relay")
 _MOST_CACHED: Final = 50_000
 _MOST_MARKERS: Final = 200
-_PREKEY_KINDS: Final = {
-    registry.ONE_TIME: "one_time",
-    registry.LAST_RESORT: "last_resort",
-    registry.SIGNED: "signed",
-}
 
 
 class Abroad(Protocol):
@@ -87,6 +82,7 @@ class PostOffice:
         self.failures = Failures(limits)
         self.gate = Gate(
             rates=TokenBuckets(limits.packets_per_minute, limits.burst),
+            prekeys=TokenBuckets(limits.prekeys_per_minute, 2 * limits.prekeys_per_minute),
             newcomers=NewRecipients(limits.new_recipients_per_hour),
             standing=self.standing,
         )
@@ -141,11 +137,12 @@ class PostOffice:
         if connection is not None:
             connection.say(frames.PrekeysOk(registry.prekeys_left(self.store.reader, account)))
 
-    def spawn(self, work: Coroutine[object, object, None]) -> None:
+    def spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Run something that has no caller to wait for it; a failure is logged, never lost."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
+        return task
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -195,9 +192,13 @@ class PostOffice:
         elif isinstance(frame, frames.Received):
             self._received(connection, frame)
         elif isinstance(frame, frames.Prekeys):
-            self.spawn(self._prekeys(connection, frame))
+            # The next frame is read when this one is done: nobody piles up work.
+            connection.job = self.spawn(prekeys.keep(self, connection, frame, now))
         elif isinstance(frame, frames.Report):
             self.standing.report(connection.address, frame.sender, now)
+        else:
+            # Nothing for a relay, or from a newer edition: ignored, but not for free.
+            connection.penalty += 1
 
     def refuse(
         self, connection: Connection, code: str, packet_id: str | None = None, wait: int | None = None
@@ -342,6 +343,12 @@ class PostOffice:
 
     def _received(self, connection: Connection, frame: frames.Received) -> None:
         connection.progress = connection.heard
+        if len(frame.deliveries) > len(connection.inflight) + len(connection.markers):
+            # More than was ever handed out, or told twice: not looked at number by number for free.
+            connection.penalty += 1
+            if len(frame.deliveries) > self.limits.window_packets + _MOST_MARKERS:
+                self.refuse(connection, codes.BAD_ENVELOPE)
+                return
         known = [
             position
             for position in frame.deliveries
@@ -355,42 +362,23 @@ class PostOffice:
                 self.room.release(connection.account, tag, sender, size)
                 self.counts.received += 1
         if known:
-            account = connection.account
-            self.spawn(_awaited(self.store.write(lambda file: store.remove(file, account, known))))
+            connection.gone += known
+            if connection.removing is None:
+                connection.removing = self.spawn(self._remove(connection))
             connection.wake()
 
-    async def _prekeys(self, connection: Connection, frame: frames.Prekeys) -> None:
+    async def _remove(self, connection: Connection) -> None:
+        """Forget what an agent has; what it answers meanwhile shares the next write."""
+        account = connection.account
         try:
-            kinds = {
-                registry.SIGNED: [frame.signed] if frame.signed else [],
-                registry.LAST_RESORT: [frame.last_resort] if frame.last_resort else [],
-                registry.ONE_TIME: frame.one_time[: self.limits.one_time_prekeys],
-            }
-            stored = {
-                kind: [self._checked(connection, kind, fields) for fields in given]
-                for kind, given in kinds.items()
-                if given
-            }
-        except Refused as refused:
-            self.refuse(connection, refused.code)
-            return
-        account, most = connection.account, self.limits.one_time_prekeys
-
-        def keep(file: apsw.Connection) -> int:
-            if frame.reset:
-                registry.drop_prekeys(file, account)
-            for kind, prekeys in stored.items():
-                registry.store_prekeys(file, account, kind, prekeys, most)
-            return registry.prekeys_left(file, account)
-
-        connection.say(frames.PrekeysOk(await self.store.write(keep)))
-
-    def _checked(self, connection: Connection, kind: int, fields: dict[str, object]) -> tuple[int, bytes]:
-        prekey = records.prekey_of(fields)
-        signed = records.prekey_signed_bytes(connection.address, _PREKEY_KINDS[kind], prekey.id, prekey.key)
-        if not self.signatures.verify(connection.key, signed, unb64(prekey.sig) or b""):
-            raise Refused(codes.BAD_SIGNATURE, "a prekey is not signed by its agent", row="A2ACP-245")
-        return prekey.id, canonical({"id": prekey.id, "key": prekey.key, "sig": prekey.sig})
+            while connection.gone:
+                gone, connection.gone = connection.gone, []
+                await self.store.write(lambda file, gone=gone: store.remove(file, account, gone))
+        except TacitError:
+            # The packet stays stored and is handed out again; its reader recognises it.
+            _log.warning("a received packet could not be removed yet")
+        finally:
+            connection.removing = None
 
     # Other relays.
 
@@ -470,11 +458,3 @@ class PostOffice:
             "queued_bytes": size,
             "writes_waiting": self.store.waiting,
         }
-
-
-async def _awaited(future: asyncio.Future[None]) -> None:
-    try:
-        await future
-    except TacitError:
-        # The packet stays stored and is handed out again; its reader recognises it.
-        _log.warning("a received packet could not be removed yet")
