@@ -60,12 +60,12 @@ def canonical_object(raw: bytes) -> dict[str, Any] | None:
     """The object in `raw` when `raw` is its canonical form and holds no float; None otherwise."""
     try:
         value: object = msgspec.json.decode(raw)
+        if not isinstance(value, dict) or _ENCODER.encode(cast("object", value)) != raw:
+            return None
+        found = cast("dict[str, Any]", value)
+        return None if _has_float(found) else found
     except UNREADABLE:
         return None
-    if not isinstance(value, dict) or _ENCODER.encode(cast("object", value)) != raw:
-        return None
-    found = cast("dict[str, Any]", value)
-    return None if _has_float(found) else found
 
 
 def _has_float(value: object) -> bool:
