@@ -5,6 +5,7 @@ import contextlib
 import json
 import threading
 
+import msgspec
 import pytest
 from tests.relay_support import relay_with, until
 
@@ -12,7 +13,7 @@ from tacit.base.errors import Bug
 from tacit.base.moment import SECOND
 from tacit.relay.settings import Limits
 from tacit.wire import frames, records
-from tacit.wire.encoding import b64
+from tacit.wire.encoding import b64, canonical
 
 WIDE = {
     "packets_per_minute": 100_000,
@@ -139,3 +140,60 @@ async def test_the_next_frame_is_read_when_the_prekeys_before_it_are_stored(tmp_
             assert await relay.get("/healthz") == (200, b'{"status":"ok"}')
             assert len(relay.office._tasks) == 1
         assert [(await mal.hear()).one_time for _ in range(5)] == [1, 2, 3, 4, 5]
+
+
+MEMBERS = {f"{number:05d}": [] for number in range(22_000)}
+
+
+@pytest.mark.spec("A2ACP-257")
+async def test_what_cannot_be_read_counts_against_the_rate_as_well(tmp_path):
+    async with (
+        relay_with(tmp_path, "mal", "bob", limits=Limits(packets_per_minute=1, burst=5)) as (_, mal, bob),
+        mal,
+    ):
+        raw = msgspec.Raw(canonical(MEMBERS))
+        codes = []
+        while "rate_limited" not in codes:
+            await mal.say(frames.Packet(raw, "a"))
+            codes.append((await mal.hear()).code)
+        assert codes[:5] == ["bad_envelope"] * 5
+        # The rate is asked before anything is read; the refused packet is still named.
+        named = await mal.send(bob.address)
+        refused = await mal.hear()
+        assert (refused.code, refused.packet_id) == ("rate_limited", named)
+
+
+@pytest.mark.spec("A2ACP-006", "A2ACP-257")
+async def test_whoever_is_refused_is_read_more_slowly(tmp_path):
+    async with relay_with(tmp_path, "mal") as (relay, mal), mal:
+        (connection,) = relay.office.all
+        for text in ("no frame", '{"frame":"received","deliveries":[1]}', '{"frame":"from a newer edition"}'):
+            relay.office.hear(connection, text, relay.clock.now())
+        relay.office.hear(
+            connection, frames.encode(frames.Packet(msgspec.Raw(b"{}"), "a")), relay.clock.now()
+        )
+        relay.office._turn._take_turn()
+        assert connection.penalty == 4
+
+
+@pytest.mark.spec("A2ACP-016")
+async def test_before_login_no_envelope_is_looked_at_and_nothing_long_is_read(tmp_path):
+    async with relay_with(tmp_path, "mal", "bob") as (_, mal, bob):
+        await mal.open()
+        await mal.send(bob.address)
+        refused = await mal.hear()
+        assert (refused.code, refused.packet_id) == ("not_authenticated", None)
+        await mal.say(frames.Packet(msgspec.Raw(canonical(MEMBERS)), "a"))
+        assert (await mal.hear()).code == "not_authenticated"
+        assert await mal.hear() == 4003
+        await mal.close()
+
+
+@pytest.mark.spec("A2ACP-006", "A2ACP-244")
+async def test_an_envelope_that_nests_without_end_is_refused_by_name(tmp_path):
+    async with relay_with(tmp_path, "mal", "bob") as (_, mal, bob), mal:
+        for depth in (600, 100_000):
+            raw = b'{"a":' + b"[" * depth + b"]" * depth + b"}"
+            await mal.ws.send_str('{"frame":"packet","envelope":' + raw.decode() + ',"sig":"a"}')
+            assert (await mal.hear()).code == "bad_envelope"
+        assert await mal.sent(bob.address)

@@ -317,3 +317,20 @@ def test_a_bundle_whose_prekey_has_a_number_no_file_holds_is_refused(field, iden
     with pytest.raises(Refused) as refused:
         records.read_bundle(json.dumps(good).encode())
     assert refused.value.code == "bad_envelope"
+
+
+@pytest.mark.spec("A2ACP-244")
+@pytest.mark.parametrize(
+    "more",
+    [{f"{number:05d}": [] for number in range(22_000)}, {"a": [[]] * 5_000}, {"a": [1] * 5_000}],
+    ids=["names", "lists", "numbers"],
+)
+def test_an_envelope_of_very_many_members_is_no_envelope(more):
+    assert refusal(canonical({**header(), **more, "body": BODY})) == "bad_envelope"
+    few = {name: value[:20] for name, value in list(more.items())[:20]}
+    assert envelope.read(canonical({**header(), **few, "body": BODY}))
+
+
+@pytest.mark.parametrize("depth", [300, 600, 900, 100_000])
+def test_an_object_that_nests_without_end_is_none_of_ours(depth):
+    assert canonical_object(b'{"a":' + b"[" * depth + b"]" * depth + b"}") is None or depth < 400

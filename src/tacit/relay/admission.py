@@ -44,15 +44,15 @@ class Gate:
     def from_agent(self, raw: bytes, *, speaker: str, now: Moment) -> Envelope:
         """The envelope of a packet that an authenticated agent sent, or `Refused`.
 
-        All that costs little comes first: whoever sends too much is refused before a signature is checked.
+        The rate comes first of all: what cannot be read, or is not the speaker's to send, counts as well.
         """
-        found = envelope.read(raw)
-        if found.sender != speaker:
-            raise Refused(codes.FROM_MISMATCH, "from is not the authenticated address", row="A2ACP-249")
         wait = self._rates.take(speaker, now, share=self._standing.share(speaker))
         if wait:
             self._standing.change(speaker, self._standing.RATE_HIT)
             raise RateLimited(wait)
+        found = envelope.read(raw)
+        if found.sender != speaker:
+            raise Refused(codes.FROM_MISMATCH, "from is not the authenticated address", row="A2ACP-249")
         return found
 
     def prekeys(self, speaker: str, count: int, now: Moment) -> int:

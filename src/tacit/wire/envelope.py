@@ -20,6 +20,7 @@ from tacit.wire.encoding import canonical, canonical_object, is_base64url
 from tacit.wire.version import is_protocol
 
 MAX_BYTES: Final = 262_144
+MOST_MEMBERS: Final = 1_000
 SIGNATURE_LABEL: Final = b"a2acp-packet-v1\n"
 REPLACE_QUEUE: Final = "replace_queue"
 
@@ -105,10 +106,19 @@ def read(raw: bytes) -> Envelope:
     usual = _usual(raw)
     if usual is not None:
         return usual
-    found = canonical_object(raw)
+    found = _object(raw)
     if found is None:
         raise _bad("an envelope is one JSON object in canonical form")
     return _from_fields(found, raw)
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    """The canonical object in `raw`, unless it has so many members that reading it would be the attack.
+
+    A body has no comma and no bracket, so the other fields alone are counted.
+    """
+    members = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
+    return canonical_object(raw) if members <= MOST_MEMBERS else None
 
 
 def _usual(raw: bytes) -> Envelope | None:
@@ -195,7 +205,7 @@ def _bad(message: str) -> Refused:
 
 def packet_id_of(raw: bytes) -> str | None:
     """The packet id in bytes that may be no envelope, to name it in an error; None when there is none."""
-    found = canonical_object(raw) if len(raw) <= MAX_BYTES else None
+    found = _object(raw) if len(raw) <= MAX_BYTES else None
     identifier = found.get("packet_id") if found else None
     fits = isinstance(identifier, str) and _PACKET_ID.fullmatch(identifier) is not None
     return cast("str", identifier) if fits else None

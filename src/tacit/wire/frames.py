@@ -6,7 +6,7 @@ came in. Control frames never carry an agent's `from`: whatever a relay says of 
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -124,6 +124,15 @@ _DECODER: Final = msgspec.json.Decoder(
     Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
     | Prekeys | PrekeysOk | Report | Notice
 )  # fmt: skip
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """The name alone: what else a strange frame holds is skipped, not built."""
+
+    frame: str
+
+
+_NAMED: Final = msgspec.json.Decoder(_Named)
 _ENCODER: Final = msgspec.json.Encoder()
 KNOWN: Final = frozenset({
     "challenge", "auth", "auth_ok", "packet", "accepted", "received", "error", "queue_overflow", "superseded",
@@ -144,11 +153,9 @@ def decode(text: str | bytes) -> Frame | None:
 
 def _name(text: str | bytes) -> str | None:
     try:
-        value: object = msgspec.json.decode(text)
+        return _NAMED.decode(text).frame
     except UNREADABLE:
         return None
-    name = cast("dict[str, object]", value).get("frame") if isinstance(value, dict) else None
-    return name if isinstance(name, str) else None
 
 
 def encode(frame: Frame) -> bytes:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("tacit.relay")
 _MOST_CACHED: Final = 50_000
 _MOST_MARKERS: Final = 200
+# A login is a tenth of this.
+_MOST_BEFORE_LOGIN: Final = 8 * 1024
 
 
 class Abroad(Protocol):
@@ -177,6 +179,9 @@ class PostOffice:
 
     def hear(self, connection: Connection, text: bytes | str, now: Moment) -> None:
         """One text frame from an agent."""
+        if connection.account == 0 and len(text) > _MOST_BEFORE_LOGIN:
+            connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
+            return
         try:
             frame = frames.decode(text)
         except PeerFault:
@@ -203,8 +208,10 @@ class PostOffice:
     def refuse(
         self, connection: Connection, code: str, packet_id: str | None = None, wait: int | None = None
     ) -> None:
-        """Say which packet was not taken, and why."""
+        """Say which packet was not taken, and why; whoever is refused is read more slowly."""
         self.counts.errors[code] += 1
+        if code != codes.UNAVAILABLE:
+            connection.penalty += 1
         connection.say(frames.Error(code, packet_id, wait))
 
     def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:

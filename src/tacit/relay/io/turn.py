@@ -52,7 +52,8 @@ class Turn:
     def add(self, connection: Connection, frame: frames.Packet, now: Moment) -> None:
         """Take a packet that an agent sent."""
         if connection.account == 0:
-            self._refuse(connection, codes.NOT_AUTHENTICATED, envelope.packet_id_of(bytes(frame.envelope)))
+            # Not even its id is looked for: nobody has paid for that.
+            self._refuse(connection, codes.NOT_AUTHENTICATED)
             return
         self._heard.append((connection, frame, now))
         if len(self._heard) >= MOST:
@@ -117,8 +118,5 @@ class Turn:
                 self._refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
 
     def _answer(self, connection: Connection, refused: Refused, packet_id: str | None) -> None:
-        wait = None
-        if isinstance(refused, RateLimited):
-            connection.penalty += 1
-            wait = refused.retry_after
+        wait = refused.retry_after if isinstance(refused, RateLimited) else None
         self._refuse(connection, refused.code, packet_id, wait)
