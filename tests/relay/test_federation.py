@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import json
 import ssl
@@ -270,3 +271,34 @@ async def test_a_mistake_of_our_own_costs_its_caller_an_answer_not_everyone_the_
         with pytest.raises(Bug):
             await relay.office.store.write(lambda file: file.execute("INSERT INTO accounts (id) VALUES (1)"))
         assert await relay.invite("bob")
+
+
+@pytest.mark.spec("A2ACP-255", "A2ACP-256")
+async def test_of_the_deliveries_that_only_claim_a_name_few_are_read_at_once(tmp_path):
+    async with two_relays(tmp_path) as (one, two, alice, bob):
+        head = (
+            "POST /v1/federation/packets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            f'Signature-Input: relay=();keyid="{one.domain}"\r\nContent-Length: 33000000\r\n\r\n'
+        )
+        held = []
+        for _ in range(2):
+            _, writer = await asyncio.open_connection("127.0.0.1", two.port)
+            writer.write(head.encode())
+            held.append(writer)
+        await until(lambda: deliveries_read(two) == 2)
+        packet = alice.packet(bob.address)
+        status, answer = await carry(two, one.domain, seed_of(one), [packet])
+        assert (status, answer["code"]) == (429, "rate_limited")
+        for writer in held:
+            writer.close()
+        await until(lambda: deliveries_read(two) == 0)
+        assert (await carry(two, one.domain, seed_of(one), [packet]))[1][0]["code"] == "accepted"
+
+
+def deliveries_read(relay: Relay) -> int:
+    (found,) = {
+        route.handler.__self__
+        for route in relay.server._runner.app.router.routes()
+        if route.resource.canonical == "/v1/federation/packets"
+    }
+    return found._deliveries._taken.total()

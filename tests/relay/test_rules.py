@@ -9,7 +9,7 @@ from tacit.relay import accounts
 from tacit.relay.federation import SeenNonces, given_up
 from tacit.relay.login import Failures, challenge_holds
 from tacit.relay.quota import Overflow, Room
-from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+from tacit.relay.rate import NewRecipients, Places, Standing, TokenBuckets
 from tacit.relay.settings import HOUR, MINUTE, Limits
 
 NOW = Moment(10**15)
@@ -113,6 +113,28 @@ def test_a_lock_holds_for_one_source_and_one_address():
     assert not failures.locked("elsewhere", "alice", NOW)
     assert not failures.locked("here", "bob", NOW)
     assert not failures.locked("here", "alice", Moment(NOW + 10 * MINUTE))
+
+
+@pytest.mark.spec("A2ACP-017")
+def test_failures_past_the_window_are_forgotten():
+    failures = Failures(Limits())
+    for number in range(50):
+        failures.failed("here", f"a{number}", NOW)
+    failures.failed("here", "a7", Moment(NOW + 5 * MINUTE))
+    failures.failed("here", "b", Moment(NOW + 11 * MINUTE))
+    assert list(failures._failures) == [("here", "a7"), ("here", "b")]
+
+
+def test_places_are_few_few_for_each_and_given_back():
+    places = Places(most=3, most_each=2)
+    with places.place("a"), places.place("a"):
+        with pytest.raises(Refused), places.place("a"):
+            pass
+        with places.place("b"), pytest.raises(Refused), places.place("c"):
+            pass
+        with places.place("c"):
+            pass
+    assert not places._taken
 
 
 @pytest.mark.spec("A2ACP-017")

@@ -41,6 +41,15 @@ class Failures:
         self._failures.move_to_end((source, address))
         if len(self._failures) > _MOST:
             self._failures.popitem(last=False)
+        self._fade(now)
+
+    def _fade(self, now: Moment) -> None:
+        """Forget what is past the window; those who failed longest ago stand first."""
+        while self._failures:
+            first = next(iter(self._failures))
+            if now - self._failures[first][-1] < self._limits.login_window:
+                return
+            del self._failures[first]
 
     def succeeded(self, source: str, address: str) -> None:
         """Forget the failures of one who could prove it after all."""

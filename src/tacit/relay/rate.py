@@ -8,12 +8,18 @@ themselves.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.settings import HOUR, MINUTE
+from tacit.wire import codes
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 START: Final = 50
 POOR: Final = 20
@@ -49,6 +55,31 @@ class TokenBuckets:
             bucket.tokens -= count
             return 0
         return int((count - bucket.tokens) / (self._rate * share * SECOND)) + 1
+
+
+class Places:
+    """At most so many at once, and so many for each key.
+
+    For work that takes memory before it is known whose it is.
+    """
+
+    def __init__(self, *, most: int, most_each: int) -> None:
+        self._most = most
+        self._most_each = most_each
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def place(self, key: str) -> Generator[None]:
+        """Hold a place, or `Refused` when none is free."""
+        if self._taken.total() >= self._most or self._taken[key] >= self._most_each:
+            raise Refused(codes.RATE_LIMITED, "too many at once", row="A2ACP-256", details={"retry_after": 5})
+        self._taken[key] += 1
+        try:
+            yield
+        finally:
+            self._taken[key] -= 1
+            if not self._taken[key]:
+                del self._taken[key]
 
 
 class NewRecipients:

@@ -7,6 +7,7 @@ No endpoint lists, searches or completes names. Lookups are counted per caller; 
 
 from __future__ import annotations
 
+import asyncio
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
 from tacit.relay.io.replies import bounded, caller, json_reply
-from tacit.relay.rate import TokenBuckets
+from tacit.relay.rate import Places, TokenBuckets
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ _PAGES: Final = {
     "join.css": ("join.css", "text/css"),
 }
 _MOST_DELIVERY: Final = 32 * 1024 * 1024
+_READ_WITHIN: Final = 30.0
+_DELIVERIES: Final = 8
+_DELIVERIES_EACH: Final = 2
 
 
 class PublicHttp:
@@ -42,6 +46,7 @@ class PublicHttp:
         self._base = base_url
         limit = office.limits.lookups_per_minute
         self._lookups = TokenBuckets(limit, limit)
+        self._deliveries = Places(most=_DELIVERIES, most_each=_DELIVERIES_EACH)
 
     def routes(self) -> list[web.RouteDef]:
         """Where each answer is."""
@@ -119,13 +124,18 @@ class PublicHttp:
         return json_reply(bundle)
 
     async def deliver(self, request: web.Request) -> web.Response:
-        """Packets from another relay."""
+        """Packets from another relay.
+
+        Who sends them is known when the body is there to be verified; until then only a few are let in.
+        """
         self._federation.admit(request.headers)
-        outcomes = await self._federation.receive(
-            url=f"{self._base}/v1/federation/packets",
-            headers=request.headers,
-            body=await bounded(request.content, _MOST_DELIVERY),
-        )
+        source = self._office.source(caller(request, behind_proxy=self._office.behind_proxy))
+        with self._deliveries.place(source):
+            async with asyncio.timeout(_READ_WITHIN):
+                body = await bounded(request.content, _MOST_DELIVERY)
+            outcomes = await self._federation.receive(
+                url=f"{self._base}/v1/federation/packets", headers=request.headers, body=body
+            )
         return json_reply(outcomes)
 
     async def page(self, request: web.Request) -> web.Response:
