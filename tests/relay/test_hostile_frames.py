@@ -7,10 +7,11 @@ import threading
 
 import msgspec
 import pytest
-from tests.relay_support import relay_with, until
+from tests.relay_support import Bare, relay_with, until
 
 from tacit.base.errors import Bug
 from tacit.base.moment import SECOND
+from tacit.relay.io import registry
 from tacit.relay.settings import Limits
 from tacit.wire import frames, records
 from tacit.wire.encoding import b64, canonical
@@ -32,6 +33,7 @@ async def held_writer(relay):
         begun.set()
         release.wait(20)
 
+    await relay.office.settle()
     held = relay.office.store.write(hold)
     try:
         await asyncio.to_thread(begun.wait, 20)
@@ -197,3 +199,56 @@ async def test_an_envelope_that_nests_without_end_is_refused_by_name(tmp_path):
             await mal.ws.send_str('{"frame":"packet","envelope":' + raw.decode() + ',"sig":"a"}')
             assert (await mal.hear()).code == "bad_envelope"
         assert await mal.sent(bob.address)
+
+
+@pytest.mark.spec("A2ACP-009", "A2ACP-017")
+@pytest.mark.parametrize("spelling", ["{0}@{1}", "agent:{0}@{1} ", "AGENT:{0}@{1}", "agent:agent:{0}@{1}"])
+async def test_an_address_has_one_spelling_at_the_login_too(tmp_path, spelling):
+    async with relay_with(tmp_path, "mal") as (relay, mal):
+        challenge = await mal.open()
+        spelt = spelling.format("mal", relay.domain)
+        await mal.say(mal.signed(challenge.challenge, address=spelt))
+        assert (await mal.hear()).code == "not_authenticated"
+        assert await mal.hear() == 4003
+        await mal.close()
+
+
+@pytest.mark.spec("A2ACP-017")
+async def test_a_failed_login_with_what_is_no_address_leaves_nothing_behind(tmp_path):
+    async with relay_with(tmp_path, "mal") as (relay, mal):
+        for claimed in ("x" * 5_000, "mal@" + relay.domain, "agent:mal@elsewhere.example"):
+            challenge = await mal.open()
+            await mal.say(mal.signed(challenge.challenge, address=claimed))
+            assert (await mal.hear()).code == "not_authenticated"
+            await mal.close()
+        assert not relay.office.failures._failures
+
+
+@pytest.mark.spec("A2ACP-261")
+async def test_only_who_was_handed_a_packet_reports_its_sender(tmp_path):
+    async with relay_with(tmp_path, "mal", "ann", "bob") as (relay, mal, ann, bob), mal, ann, bob:
+        await ann.sent(bob.address)
+        await bob.take()
+        scores = relay.office.standing
+        for accused in (ann.address, "y" * 100_000):
+            await mal.say(frames.Report(accused))
+        await mal.sent(mal.address)
+        assert (scores.score(ann.address), scores.dump()) == (50, {})
+        await bob.say(frames.Report(ann.address))
+        await until(lambda: scores.score(ann.address) == 45)
+
+
+@pytest.mark.spec("A2ACP-015", "A2ACP-249")
+async def test_a_replaced_key_loses_its_connection_also_after_an_operators_command(tmp_path):
+    async with relay_with(tmp_path, "alice") as (relay, old):
+        await old.connect()
+        relay.office.reload()
+        new, code = Bare(relay, "alice"), "a-code-for-a-renewal"
+        await relay.office.store.write(
+            lambda file: registry.add_code(file, code=code, purpose="enrol", username="alice", expires=2**60)
+        )
+        assert (await relay.post("/v1/agents", new.enrolment(code, serial=2)))[0] == 201
+        assert await old.hear() == 4003
+        await old.close()
+        async with new:
+            assert new.welcome.address == new.address

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _PAGE: Final = 32
 _TOGETHER: Final = 32
+_MOST_SENDERS: Final = 1_000
 _log: Final = logging.getLogger("tacit.relay")
 
 
@@ -63,6 +64,7 @@ class Connection:
         "markers",
         "opened", "penalty", "progress",
         "removing",
+        "senders",
         "source",
     )  # fmt: skip
 
@@ -100,6 +102,8 @@ class Connection:
         self.penalty = 0
         # What must be done before the next frame is read.
         self.job: asyncio.Task[None] | None = None
+        # Whose packets were handed out here, so that only their recipient reports them; the last ones.
+        self.senders: dict[str, None] = {}
         # What the agent has on its disk, on the way out of the file: one write at a time.
         self.gone: list[int] = []
         self.removing: asyncio.Task[None] | None = None
@@ -216,4 +220,8 @@ class Connection:
     def _hand_out(self, queued: Queued) -> None:
         self.cursor = queued.position
         self.inflight[queued.position] = (queued.sender, queued.tag, queued.size)
+        if queued.sender not in self.senders:
+            self.senders[queued.sender] = None
+            if len(self.senders) > _MOST_SENDERS:
+                del self.senders[next(iter(self.senders))]
         self._unsent.append(frames.packet_bytes(queued.envelope, queued.sig, queued.position))

@@ -24,6 +24,7 @@ from tacit.relay.login import NOBODY, Failures, challenge_holds
 from tacit.relay.quota import Room
 from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
 from tacit.wire import address, codes, frames
+from tacit.wire.address import Address
 from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
@@ -127,11 +128,12 @@ class PostOffice:
 
     def forget_agent(self, username: str) -> None:
         """Its keys have changed: whoever speaks with the old ones must prove the new ones."""
-        known = self._agents.pop(username, None)
-        connection = self.connected.get(known.account) if known else None
-        fresh = self.agent(username)
-        if connection is not None and (fresh is None or fresh.signing_key != connection.key):
-            connection.close(codes.CLOSE_AUTH_FAILED)
+        self._agents.pop(username, None)
+        fresh, spoken = self.agent(username), str(Address(username, self.domain))
+        # Among the connected, not in the cache: an operator's command may have emptied that.
+        for connection in [found for found in self.connected.values() if found.address == spoken]:
+            if fresh is None or fresh.signing_key != connection.key:
+                connection.close(codes.CLOSE_AUTH_FAILED)
 
     def prekeys_low(self, account: int) -> None:
         """Tell a connected agent how few one-time prekeys are left."""
@@ -200,7 +202,7 @@ class PostOffice:
             # The next frame is read when this one is done: nobody piles up work.
             connection.job = self.spawn(prekeys.keep(self, connection, frame, now))
         elif isinstance(frame, frames.Report):
-            self.standing.report(connection.address, frame.sender, now)
+            self._report(connection, frame, now)
         else:
             # Nothing for a relay, or from a newer edition: ignored, but not for free.
             connection.penalty += 1
@@ -216,8 +218,8 @@ class PostOffice:
 
     def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
         sent, connection.challenge = connection.challenge, ""
-        username, _, domain = frame.address.removeprefix("agent:").partition("@")
-        agent = self.agent(username) if domain == self.domain and address.is_username(username) else None
+        claimed = _local(frame.address, self.domain)
+        agent = self.agent(claimed.username) if claimed else None
         signed = frames.auth_bytes(relay=self.domain, address=frame.address, challenge=frame.challenge)
         # One check for all, whether or not the address exists: the time taken tells nothing.
         key = agent.signing_key if agent else NOBODY
@@ -227,7 +229,9 @@ class PostOffice:
         shut = locked or frame.address in self.blocked or connection.account != 0
         if agent is None or not holds or not timely or shut:
             self.counts.login_failures += 1
-            self.failures.failed(connection.source, frame.address, now)
+            if claimed is not None:
+                # Whatever is no address here names nobody to be locked out, and is not remembered.
+                self.failures.failed(connection.source, frame.address, now)
             connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
             return
         self.failures.succeeded(connection.source, frame.address)
@@ -387,6 +391,13 @@ class PostOffice:
         finally:
             connection.removing = None
 
+    def _report(self, connection: Connection, frame: frames.Report, now: Moment) -> None:
+        """Only who was handed something by a sender may speak of it (A2ACP-261)."""
+        if frame.sender in connection.senders:
+            self.standing.report(connection.address, frame.sender, now)
+        else:
+            connection.penalty += 1
+
     # Other relays.
 
     async def take_from_relay(self, found: Envelope, sig: str, now: Moment) -> frames.Frame | None:
@@ -465,3 +476,12 @@ class PostOffice:
             "queued_bytes": size,
             "writes_waiting": self.store.waiting,
         }
+
+
+def _local(text: str, domain: str) -> Address | None:
+    """The address in `text` if it has its one spelling and belongs to `domain`."""
+    try:
+        found = address.parse(text)
+    except Refused:
+        return None
+    return found if found.domain == domain else None
