@@ -6,11 +6,12 @@ import ssl
 import msgspec
 import pytest
 from tests.processes import AGENT, RELAY, RelayProcess, certificate, run
-from tests.relay_support import Bare, Relay, free_port, until
+from tests.relay_support import Bare, Relay, free_port, relay_with, until
 
-from tacit.base.errors import PeerFault
+from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
-from tacit.relay.federation import FIRST_WAIT, LONGEST_WAIT, Policy, read_card, wait_after
+from tacit.base.moment import SECOND, Moment
+from tacit.relay.federation import FIRST_WAIT, LONGEST_WAIT, Policy, Resting, read_card, wait_after
 from tacit.relay.io import registry
 from tacit.relay.io.abroad import Carried, Delivery
 from tacit.relay.settings import HOUR, Limits
@@ -302,3 +303,114 @@ def deliveries_read(relay: Relay) -> int:
         if route.resource.canonical == "/v1/federation/packets"
     }
     return found._deliveries._taken.total()
+
+
+def waiting_at(relay: Relay) -> list[str]:
+    rows = relay.office.store.reader.execute("SELECT packet_id FROM outgoing ORDER BY position")
+    return [row[0] for row in rows]
+
+
+@pytest.mark.spec("A2ACP-254", "A2ACP-256")
+async def test_one_senders_packets_that_must_come_again_hold_up_nobody_else_and_keep_their_order(
+    tmp_path, monkeypatch
+):
+    async with two_relays(tmp_path) as (one, two, alice, bob):
+        mal = await one.person("mal")
+        abroad, failing = two.server._federation, {"pkt_mal000001"}
+        check = abroad._check_agent
+
+        async def sometimes(found, sig):
+            if found.packet_id in failing:
+                raise Unavailable("not now")
+            await check(found, sig)
+
+        monkeypatch.setattr(abroad, "_check_agent", sometimes)
+        async with mal, alice, bob:
+            late = [await mal.sent(bob.address, tag="AB"[n % 2]) for n in range(4)]
+            prompt = [await alice.sent(bob.address) for _ in range(2)]
+            assert await bob.take(2) == prompt
+            await until(lambda: waiting_at(one) == late)
+            failing.clear()
+            # Mal's rest of five seconds is over by the clock; the next packet wakes the worker.
+            one.clock.ahead += 6 * SECOND
+            last = await alice.sent(bob.address)
+            assert await bob.take(5) == [*late, last]
+
+
+@pytest.mark.spec("A2ACP-255")
+@pytest.mark.parametrize("answer", ["404", "no record", "another's record"])
+async def test_a_sender_without_a_key_that_holds_is_refused_for_good(tmp_path, monkeypatch, answer):
+    async with two_relays(tmp_path) as (one, two, _, bob):
+        ghost = Bare(one, "ghost")
+        if answer != "404":
+            body = b"{}" if answer == "no record" else (await one.get("/v1/agents/alice"))[1]
+
+            await two.server._federation.card(one.domain)
+
+            async def get(_url):
+                return body
+
+            monkeypatch.setattr(two.server._federation, "_get", get)
+        packets = [ghost.packet(bob.address) for _ in range(3)]
+        lookups = one.office.counts.lookups
+        _, outcomes = await carry(two, one.domain, seed_of(one), packets)
+        assert [outcome["code"] for outcome in outcomes] == ["bad_signature"] * 3
+        assert one.office.counts.lookups - lookups <= 1
+
+
+@pytest.mark.spec("A2ACP-222", "A2ACP-254")
+async def test_one_sender_gets_no_more_room_for_a_remote_recipient_than_for_a_local_one(tmp_path):
+    limits = Limits(packets_per_minute=1000, burst=1000, per_sender=5)
+    async with relay_with(tmp_path, "alice", limits=limits) as (one, alice), alice:
+        gone = f"127.0.0.1:{free_port()}"
+        await allow(one, gone)
+        for number in range(5):
+            await alice.sent(f"agent:bob@{gone}", tag=f"q_{number:022d}")
+        await alice.send(f"agent:bob@{gone}", tag="q_" + "x" * 22)
+        assert (await alice.hear_a(frames.QueueOverflow)).limit == 5
+        assert await alice.sent(f"agent:carol@{gone}")
+
+
+@pytest.mark.spec("A2ACP-019")
+async def test_what_a_deleted_account_sent_abroad_goes_with_it(tmp_path):
+    async with relay_with(tmp_path, "alice", "mal") as (one, alice, mal):
+        gone = f"127.0.0.1:{free_port()}"
+        await allow(one, gone)
+        async with alice, mal:
+            await mal.sent(f"agent:bob@{gone}")
+            kept = await alice.sent(f"agent:bob@{gone}")
+        account = one.office.agent("mal").account
+        await one.office.store.write(lambda file: registry.delete_account(file, account, mal.address))
+        assert waiting_at(one) == [kept]
+
+
+@pytest.mark.spec("A2ACP-256")
+async def test_whatever_a_relays_card_does_to_us_its_packets_are_tried_again(tmp_path, monkeypatch):
+    async with two_relays(tmp_path) as (one, _, alice, bob):
+        abroad, asked = one.server._federation, []
+        card = abroad.card
+
+        async def strange(domain):
+            asked.append(domain)
+            found = await card(domain)
+            return msgspec.structs.replace(found, deliver="http://[::1") if len(asked) == 1 else found
+
+        monkeypatch.setattr(abroad, "card", strange)
+        async with alice, bob:
+            sent = await alice.sent(bob.address)
+            assert await bob.take() == [sent]
+        assert len(asked) == 2
+
+
+@pytest.mark.spec("A2ACP-256")
+def test_a_resting_sender_is_tried_again_later_and_later():
+    resting, now = Resting(), Moment(10**15)
+    for wait in (FIRST_WAIT, 2 * FIRST_WAIT, 4 * FIRST_WAIT):
+        resting.note("a", now, 0)
+        assert (resting.senders(now), resting.ends_in(now)) == (["a"], wait)
+    resting.note("b", now, 10**9)
+    assert resting.senders(Moment(now + 5 * FIRST_WAIT)) == ["b"]
+    assert resting.ends_in(Moment(now + 5 * FIRST_WAIT)) == LONGEST_WAIT - 5 * FIRST_WAIT
+    resting.note("a", now, None)
+    resting.note("b", now, None)
+    assert (resting.senders(now), resting.ends_in(now)) == ([], None)

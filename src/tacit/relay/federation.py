@@ -26,6 +26,7 @@ BATCH: Final = 100
 FIRST_WAIT: Final = 1 * SECOND
 LONGEST_WAIT: Final = 10 * MINUTE
 KEY_CACHE: Final = 60 * MINUTE
+UNKNOWN_CACHE: Final = 1 * MINUTE
 
 
 class RelayCard(msgspec.Struct, frozen=True):
@@ -72,6 +73,32 @@ def read_card(raw: bytes, domain: str) -> RelayCard:
     if card.domain != domain or not is_domain(card.domain) or key is None or len(key) != 32:
         raise PeerFault("the relay's card speaks for another domain or has no key")
     return card
+
+
+@dataclass(slots=True)
+class Resting:
+    """Senders whose packets another relay wants later; those of the others go on meanwhile."""
+
+    _refusals: dict[str, int] = field(default_factory=dict[str, int])
+    _until: dict[str, int] = field(default_factory=dict[str, int])
+
+    def note(self, sender: str, now: Moment, seconds: int | None) -> None:
+        """All of a sender's packets were settled (None), or the relay asked for some seconds."""
+        if seconds is None:
+            self._refusals.pop(sender, None)
+            self._until.pop(sender, None)
+            return
+        refusals = self._refusals.get(sender, 0)
+        self._refusals[sender] = refusals + 1
+        self._until[sender] = now + min(LONGEST_WAIT, max(seconds * SECOND, wait_after(refusals)))
+
+    def senders(self, now: Moment) -> list[str]:
+        """Who rests now."""
+        return [sender for sender, until in self._until.items() if until > now]
+
+    def ends_in(self, now: Moment) -> int | None:
+        """Microseconds until the first of them is tried again; None when nobody rests."""
+        return min((until - now for until in self._until.values() if until > now), default=None)
 
 
 @dataclass(slots=True)

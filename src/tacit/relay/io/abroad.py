@@ -1,15 +1,16 @@
 """Packets between relays: out with a signature and retries, in with every check (A2ACP-254 to A2ACP-256).
 
-Outgoing packets are on disk before the sender hears `accepted`, go out in order, one relay at a time in a
-task of its own, and are tried for 48 hours. Incoming requests are signed by the relay they come from; each
-packet's `from` must belong to that relay, and the agent's own signature is still verified.
+Outgoing packets are on disk before the sender hears `accepted`, go out in each sender's order, one relay at a
+time in a task of its own, and are tried for 48 hours. Incoming requests are signed by the relay they come
+from; each packet's `from` must belong to that relay, and the agent's own signature is still verified.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import aiohttp
 import msgspec
@@ -19,7 +20,9 @@ from tacit.base.moment import SECOND
 from tacit.relay.federation import (
     BATCH,
     KEY_CACHE,
+    UNKNOWN_CACHE,
     RelayCard,
+    Resting,
     SeenNonces,
     given_up,
     read_card,
@@ -38,11 +41,14 @@ if TYPE_CHECKING:
     from tacit.relay.io.connection import Connection
     from tacit.relay.io.office import PostOffice
     from tacit.relay.io.store import Outgoing
+    from tacit.relay.quota import Overflow
     from tacit.wire.envelope import Envelope
 
 _log: Final = logging.getLogger("tacit.relay")
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=30, connect=10)
 _MOST_BYTES: Final = 64 * 1024
+_MOST_REMEMBERED: Final = 50_000
+V = TypeVar("V")
 
 
 class Carried(msgspec.Struct, frozen=True):
@@ -86,6 +92,7 @@ class Federation:
             office.limits.peer_packets_per_minute, office.limits.peer_packets_per_minute
         )
         self._keys: dict[str, tuple[bytes, Moment]] = {}
+        self._unknown: dict[str, Moment] = {}
         self._closing = False
 
     # Outward.
@@ -95,27 +102,26 @@ class Federation:
         office = self._office
         kept = office.store.write(
             lambda file: store.put_outgoing(
-                file, office.store.next_position(), found, sig, domain, now, office.limits.per_tag
+                file, office.store.next_position(), found, sig, domain, now, office.limits
             )
         )
         office.spawn(self._answer(connection, found, domain, kept))
 
     async def _answer(
-        self, connection: Connection, found: Envelope, domain: str, kept: asyncio.Future[bool]
+        self, connection: Connection, found: Envelope, domain: str, kept: asyncio.Future[Overflow | None]
     ) -> None:
         try:
-            stored = await kept
+            over = await kept
         except TacitError:
             self._office.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
             return
-        if stored:
+        if over is None:
             self._office.counts.accepted += 1
             connection.confirm(found.packet_id)
             self._wake(domain)
             return
         self._office.counts.overflows += 1
-        limit = self._office.limits.per_tag
-        connection.say(frames.QueueOverflow(found.queue_tag, limit, found.recipient, found.packet_id))
+        connection.say(frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id))
 
     def start(self) -> None:
         """Go on with what waited when the relay stopped."""
@@ -142,26 +148,42 @@ class Federation:
         await asyncio.gather(*self._workers.values(), return_exceptions=True)
 
     async def _work(self, domain: str) -> None:
-        attempts = 0
+        attempts, resting = 0, Resting()
         while True:
             self._wakes[domain].clear()
-            waiting = store.outgoing(self._office.store.reader, domain, BATCH)
+            now = self._office.clock.now()
+            waiting = store.outgoing(self._office.store.reader, domain, BATCH, resting.senders(now))
             if not waiting:
-                await self._wakes[domain].wait()
+                await self._pause(domain, resting.ends_in(now))
                 continue
-            try:
-                again = await self._deliver(domain, waiting)
-            except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable) as error:
-                _log.warning("a relay does not take our packets: %s", type(error).__name__)
-                again = True
-            if again:
+            late = await self._try(domain, waiting)
+            if late is None:
                 await self._give_up(waiting)
                 await asyncio.sleep(wait_after(attempts) / SECOND)
                 attempts += 1
-            else:
-                attempts = 0
+                continue
+            attempts = 0
+            for sender in {one.sender for one in waiting}:
+                resting.note(sender, now, late.get(sender))
+            await self._give_up([one for one in waiting if one.sender in late])
 
-    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> bool:
+    async def _pause(self, domain: str, most: int | None) -> None:
+        """Wait for another packet, or until a sender's rest is over."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if most is None else most / SECOND):
+                await self._wakes[domain].wait()
+
+    async def _try(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int] | None:
+        """Senders whose packets must come again, with the seconds to wait; None when all must."""
+        try:
+            return await self._deliver(domain, waiting)
+        except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable) as error:
+            _log.warning("a relay does not take our packets: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's card or answer does to us, we try again and give up in time
+            _log.error("a relay's answer was too much for us: %s", type(error).__name__)
+        return None
+
+    async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int]:
         office = self._office
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
@@ -180,13 +202,13 @@ class Federation:
             raise PeerFault("the relay answered for another number of packets")
         return await self._settle(waiting, outcomes)
 
-    async def _settle(self, waiting: Sequence[Outgoing], outcomes: Sequence[Outcome]) -> bool:
-        """Forget what is settled; True when the rest must be tried again, in order."""
-        office, settled, again = self._office, list[int](), False
+    async def _settle(self, waiting: Sequence[Outgoing], outcomes: Sequence[Outcome]) -> dict[str, int]:
+        """Forget what is settled; the senders of the rest, with the seconds that were asked for."""
+        office, settled, late = self._office, list[int](), dict[str, int]()
         for one, outcome in zip(waiting, outcomes, strict=True):
             if outcome.code in codes.RETRYABLE:
-                again = True
-                break
+                late[one.sender] = max(late.get(one.sender, 0), outcome.retry_after or 0)
+                continue
             settled.append(one.position)
             if outcome.code == ACCEPTED:
                 office.counts.federated_out += 1
@@ -198,7 +220,7 @@ class Federation:
                 code = outcome.code if outcome.code in codes.ERROR_CODES else codes.FEDERATION_FAILED
                 await office.tell(one.sender, frames.Error(code, one.packet_id))
         await office.store.write(lambda file: store.remove_outgoing(file, settled))
-        return again
+        return late
 
     @staticmethod
     def _recipient(one: Outgoing) -> str | None:
@@ -208,16 +230,21 @@ class Federation:
     async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
         office, now = self._office, self._office.clock.now()
         dead = [one for one in waiting if given_up(one.accepted_at, now, office.limits.federation_keep)]
-        if dead:
-            positions = [one.position for one in dead]
-            await office.store.write(lambda file: store.remove_outgoing(file, positions))
+        positions = [one.position for one in dead]
+        try:
             for one in dead:
                 await office.tell(one.sender, frames.Error(codes.FEDERATION_FAILED, one.packet_id))
+            if dead:
+                await office.store.write(lambda file: store.remove_outgoing(file, positions))
+        except TacitError:
+            _log.warning("a packet that failed could not be given up yet")
 
     # Cards and keys.
 
     async def _get(self, url: str) -> bytes:
         async with self._http.get(url, timeout=_TIMEOUT) as response:
+            if response.status == 404:
+                raise Refused("not_found", "the relay knows nothing there", row="A2ACP-255")
             if response.status != 200:
                 raise Unavailable(f"the relay answered {response.status}")
             return await bounded(response.content, _MOST_BYTES)
@@ -239,14 +266,22 @@ class Federation:
         pinned = registry.peer_key(self._office.store.reader, domain)
         return pinned if pinned is not None else unb64((await self.card(domain)).relay_key) or b""
 
-    async def _agent_key(self, sender: str, *, fresh: bool) -> bytes:
-        """The key of another relay's agent, cached for an hour."""
-        now = self._office.clock.now()
-        known = self._keys.get(sender)
-        if known is not None and not fresh and now - known[1] < KEY_CACHE:
-            return known[0]
+    async def _agent_key(self, sender: str, now: Moment) -> bytes:
+        """The key of another relay's agent, as its relay says now; `Refused` when it has none that holds."""
+        missed = self._unknown.get(sender)
+        if missed is not None and now - missed < UNKNOWN_CACHE:
+            raise _no_key()
         who = address.parse(sender)
-        raw = await self._get(f"{self._scheme}://{who.domain}/v1/agents/{who.username}")
+        try:
+            raw = await self._get(f"{self._scheme}://{who.domain}/v1/agents/{who.username}")
+            key = self._key_in(raw, sender)
+        except Refused:
+            _remember(self._unknown, sender, now)
+            raise _no_key() from None
+        _remember(self._keys, sender, (key, now))
+        return key
+
+    def _key_in(self, raw: bytes, sender: str) -> bytes:
         record = records.read_record(raw)
         statement = records.read_statement(bytes(record.statement))
         key = unb64(statement.signing_key) or b""
@@ -254,10 +289,7 @@ class Federation:
         if statement.address != sender or not self._office.signatures.verify(
             key, signed, unb64(record.sig) or b""
         ):
-            raise PeerFault("the agent's key record does not hold")
-        if len(self._keys) > 50_000:
-            self._keys.clear()
-        self._keys[sender] = (key, now)
+            raise _no_key()
         return key
 
     # Inward.
@@ -290,21 +322,34 @@ class Federation:
             delivery = msgspec.json.decode(body, type=Delivery)
         except UNREADABLE:
             raise Refused(codes.BAD_ENVELOPE, "not a delivery", row="A2ACP-255") from None
-        return [await self._take(carried, domain, now) for carried in delivery.packets[:BATCH]]
+        late: dict[str, tuple[str, int | None]] = {}
+        return [await self._take(carried, domain, now, late) for carried in delivery.packets[:BATCH]]
 
-    async def _take(self, carried: Carried, domain: str, now: Moment) -> Outcome:
+    async def _take(
+        self, carried: Carried, domain: str, now: Moment, late: dict[str, tuple[str, int | None]]
+    ) -> Outcome:
         office = self._office
         try:
             found = office.gate.from_relay(bytes(carried.envelope), signer=domain, own_domain=office.domain)
         except Refused as refused:
             office.counts.errors[refused.code] += 1
             return Outcome(None, refused.code)
+        if found.sender in late:
+            # One of this sender's packets must come again: the later ones with it, in their order.
+            return Outcome(found.packet_id, *late[found.sender])
+        outcome = await self._judge(found, carried.sig, domain, now)
+        if outcome.code in codes.RETRYABLE:
+            late[found.sender] = outcome.code, outcome.retry_after
+        return outcome
+
+    async def _judge(self, found: Envelope, sig: str, domain: str, now: Moment) -> Outcome:
+        office = self._office
         wait = self._rates.take(domain, now)
         if wait:
             return Outcome(found.packet_id, codes.RATE_LIMITED, wait)
         try:
-            await self._check_agent(found, carried.sig)
-            answer = await office.take_from_relay(found, carried.sig, now)
+            await self._check_agent(found, sig)
+            answer = await office.take_from_relay(found, sig, now)
         except Refused as refused:
             office.counts.errors[refused.code] += 1
             return Outcome(found.packet_id, refused.code)
@@ -318,13 +363,15 @@ class Federation:
 
     async def _check_agent(self, found: Envelope, sig: str) -> None:
         gate, signatures = self._office.gate, self._office.signatures
-        try:
-            known = await self._agent_key(found.sender, fresh=False)
-            gate.check_signature(found, sig, signatures.checker(known))
-        except Refused:
+        now = self._office.clock.now()
+        key, at = self._keys.get(found.sender, (b"", now))
+        if key and now - at < KEY_CACHE:
+            with contextlib.suppress(Refused):
+                gate.check_signature(found, sig, signatures.checker(key))
+                return
             # Perhaps the agent has new keys: look once more before refusing (A2ACP-255).
-            fresh = await self._agent_key(found.sender, fresh=True)
-            gate.check_signature(found, sig, signatures.checker(fresh))
+        fresh = await self._agent_key(found.sender, now)
+        gate.check_signature(found, sig, signatures.checker(fresh))
 
 
 def _outcomes(raw: bytes) -> list[Outcome]:
@@ -332,3 +379,13 @@ def _outcomes(raw: bytes) -> list[Outcome]:
         return msgspec.json.decode(raw, type=list[Outcome])
     except UNREADABLE:
         raise PeerFault("the relay's answer cannot be read") from None
+
+
+def _no_key() -> Refused:
+    return Refused(codes.BAD_SIGNATURE, "the agent has no key that holds", row="A2ACP-255")
+
+
+def _remember(kept: dict[str, V], sender: str, value: V) -> None:
+    if len(kept) > _MOST_REMEMBERED:
+        kept.clear()
+    kept[sender] = value

@@ -325,14 +325,15 @@ class Accounts:
         """Keys and queue go; the name is never given again."""
         now = self._slow_down(request)
         session = self._session(request, now)
-        await self._office.store.write(lambda file: registry.delete_account(file, session.account))
+        spoken = str(Address(session.username, self._office.domain))
+        await self._office.store.write(lambda file: registry.delete_account(file, session.account, spoken))
         self._office.room.forget(session.account)
         self._office.forget_agent(session.username)
         self._sessions.drop_account(session.account)
         connection = self._office.connected.get(session.account)
         if connection is not None:
             connection.close(4003)
-        return json_reply({"deleted": str(Address(session.username, self._office.domain))})
+        return json_reply({"deleted": spoken})
 
 
 def _later(now: Moment, by: int) -> Moment:

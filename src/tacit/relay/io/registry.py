@@ -156,8 +156,9 @@ def register_agent(
     )
 
 
-def delete_account(connection: apsw.Connection, account: int) -> None:
-    """Erase keys and queue; the name stays taken for good (A2ACP-019)."""
+def delete_account(connection: apsw.Connection, account: int, spoken: str) -> None:
+    """Erase keys, queue and what waits for other relays; the name stays taken for good (A2ACP-019)."""
+    connection.execute("DELETE FROM outgoing WHERE sender=?", (spoken,))
     for table, column in (
         ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
         ("markers", "recipient"), ("notices", "account"),

@@ -21,6 +21,7 @@ from tacit.base.errors import Bug, TacitError, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.io.group_commit import GroupCommit
 from tacit.relay.io.schema import SCHEMA, once
+from tacit.relay.quota import Overflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import Moment
+    from tacit.relay.settings import Limits
     from tacit.wire.envelope import Envelope
 
 R = TypeVar("R")
@@ -339,31 +341,41 @@ class Outgoing:
 
 
 def put_outgoing(
-    connection: apsw.Connection, position: int, found: Envelope, sig: str, domain: str, now: Moment, most: int
-) -> bool:
-    """Store a packet for another relay; False when its tag is full."""
+    connection: apsw.Connection,
+    position: int,
+    found: Envelope,
+    sig: str,
+    domain: str,
+    now: Moment,
+    limits: Limits,
+) -> Overflow | None:
+    """Store a packet for another relay, or say which limit is in the way: those of a mailbox here."""
     if found.replaces_queue:
         connection.execute(
             "DELETE FROM outgoing WHERE sender=? AND recipient=? AND tag=? AND packet_id<>?",
             (found.sender, found.recipient, found.queue_tag, found.packet_id),
         )
     waiting = connection.execute(
-        "SELECT count(*) FROM outgoing WHERE sender=? AND recipient=? AND tag=?",
-        (found.sender, found.recipient, found.queue_tag),
-    ).get
-    if int(cast("int", waiting)) >= most:
-        return False
+        "SELECT ifnull(sum(tag=?),0), count(*) FROM outgoing WHERE sender=? AND recipient=?",
+        (found.queue_tag, found.sender, found.recipient),
+    ).fetchone()
+    of_tag, of_sender = cast("tuple[int, int]", waiting)
+    for count, limit in ((of_tag, limits.per_tag), (of_sender, limits.per_sender)):
+        if count >= limit:
+            return Overflow(limit)
     row = (domain, found.sender, found.packet_id, found.recipient, found.queue_tag, int(now), found.raw, sig)
     connection.execute("INSERT OR IGNORE INTO outgoing VALUES (?,?,?,?,?,?,?,?,?)", (position, *row))
-    return True
+    return None
 
 
-def outgoing(connection: apsw.Connection, domain: str, limit: int) -> list[Outgoing]:
-    """The oldest packets for one relay."""
+def outgoing(
+    connection: apsw.Connection, domain: str, limit: int, without: Sequence[str] = ()
+) -> list[Outgoing]:
+    """The oldest packets for one relay, those of some senders left out."""
     rows = connection.execute(
         "SELECT position, sender, packet_id, accepted_at, envelope, sig FROM outgoing WHERE domain=?"
-        " ORDER BY position LIMIT ?",
-        (domain, limit),
+        " AND sender NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?",
+        (domain, msgspec.json.encode(without).decode(), limit),
     )
     return [Outgoing(*cast("tuple[int, str, str, Moment, bytes, str]", row)) for row in rows]
 
