@@ -9,7 +9,7 @@ from tests.relay_support import Relay, until
 
 from tacit.base.io import sqlite
 from tacit.base.io.sqlite import Schema
-from tacit.relay.io import schema
+from tacit.relay.io import registry, schema
 from tacit.relay.io.store import FILE
 from tacit.wire import frames
 
@@ -139,3 +139,58 @@ async def test_a_burst_longer_than_a_turn_keeps_its_order_and_each_bad_packet_is
         assert [bytes(one.envelope) for one in stored(relay, bob)] == [
             bytes(packet.envelope) for n, packet in enumerate(packets) if n not in bad
         ]
+
+
+def kept_notices(relay):
+    return relay.office.store.reader.execute("SELECT count(*) FROM notices").get
+
+
+@pytest.mark.spec("A2ACP-256", "A2ACP-222")
+async def test_what_was_told_to_a_socket_that_had_died_is_told_again(tmp_path):
+    async with two_on(tmp_path) as (relay, alice, _):
+        await alice.connect()
+        # A device that lost its network: its socket stands, and reads nothing more.
+        transport = alice.ws._response.connection.transport
+        transport.pause_reading()
+        lost = frames.Error("federation_failed", "pkt_lost1")
+        await relay.office.tell(alice.address, lost)
+        transport.abort()
+        await until(lambda: not relay.office.all)
+        assert kept_notices(relay) == 1
+        await alice.http.close()
+        async with alice:
+            assert await alice.hear() == lost
+            await alice.send(alice.address)
+            await alice.hear_a(frames.Accepted)
+            await until(lambda: kept_notices(relay) == 0)
+        async with alice:
+            assert isinstance(await alice.hear(), frames.Packet)
+
+
+@pytest.mark.spec("A2ACP-222")
+async def test_a_pong_proves_only_what_was_asked_by_a_ping(tmp_path):
+    async with two_on(tmp_path) as (relay, alice, bob), alice:
+        await relay.office.tell(bob.address, frames.Error("expired", "pkt_of_bob"))
+        for data in (b"1", b"9" * 30, b"x", b""):
+            await alice.ws.pong(data)
+        await alice.send(alice.address)
+        await alice.hear_a(frames.Accepted)
+        await relay.office.settle()
+        assert kept_notices(relay) == 1
+        async with bob:
+            assert (await bob.hear()).packet_id == "pkt_of_bob"
+
+
+async def test_the_newest_thousand_notices_of_an_agent_are_kept_however_many_others_have(tmp_path):
+    async with two_on(tmp_path) as (relay, _, _):
+
+        def many(file):
+            registry.add_notice(file, 1, b"first")
+            for number in range(1100):
+                registry.add_notice(file, 2, str(number).encode())
+            registry.add_notice(file, 1, b"second")
+
+        await relay.office.store.write(many)
+        reader = relay.office.store.reader
+        assert [frame for _, frame in registry.notices(reader, 1)] == [b"first", b"second"]
+        assert [frame for _, frame in registry.notices(reader, 2)][::999] == [b"100", b"1099"]

@@ -42,6 +42,7 @@ class Connection:
     """A WebSocket and its place in the mailbox. Unauthenticated until `account` is set."""
 
     __slots__ = (
+        "_asked",
         "_limits",
         "_pump_task",
         "_store",
@@ -62,6 +63,8 @@ class Connection:
         "job",
         "key",
         "markers",
+        "notices_heard",
+        "notices_said",
         "opened", "penalty", "progress",
         "removing",
         "senders",
@@ -94,6 +97,10 @@ class Connection:
         self.accepted: list[str] = []
         self._unsent: deque[bytes] = deque()
         self.inflight: dict[int, tuple[str, str, int]] = {}
+        # Numbers of the last notice said, asked about by a ping, and known to be heard.
+        self.notices_said = 0
+        self._asked = 0
+        self.notices_heard = 0
         # Overflow markers that were said on this connection, by the numbers they are answered with.
         self.markers: set[int] = set()
         self.cursor = 0
@@ -120,6 +127,19 @@ class Connection:
             return
         self._unsent.append(frame)
         self.wake()
+
+    def say_notice(self, number: int, frame: bytes) -> None:
+        """Send a notice, and a ping when it is out: the pong tells that it was heard."""
+        self.notices_said = number
+        self.say_bytes(frame)
+
+    def pong(self, data: bytes) -> int:
+        """The last notice that this pong proves to be heard; 0 when it proves nothing new."""
+        number = int(data) if data.isdigit() and len(data) < 20 else 0
+        if not self.notices_heard < number <= self._asked:
+            return 0
+        self.notices_heard = number
+        return number
 
     def confirm(self, packet_id: str) -> None:
         """Tell the sender that its packet is on disk; those of one commit share a frame."""
@@ -200,6 +220,10 @@ class Connection:
                 self._send_together()
             else:
                 await self._ws.send_frame(self._unsent.popleft(), WSMsgType.TEXT)
+            return True
+        if self._asked < self.notices_said and not self.closing:
+            self._asked = self.notices_said
+            await self._ws.ping(str(self._asked).encode())
             return True
         if self.closing:
             await self._ws.close(code=self.closing)

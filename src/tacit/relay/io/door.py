@@ -76,6 +76,7 @@ class Door:
                 await ws.pong(message.data)
             elif kind is WSMsgType.PONG:
                 connection.heard = now
+                office.ponged(connection, message.data)
             elif kind in _ENDINGS:
                 break
         if connection.closing:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.relay.admission import Gate
 from tacit.relay.federation import Policy
-from tacit.relay.io import prekeys, registry, store
+from tacit.relay.io import notices, prekeys, registry, store
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.store import Put, Queued
 from tacit.relay.io.turn import Turn
@@ -262,13 +262,13 @@ class PostOffice:
             connection.say(
                 frames.QueueOverflow(tag, self.limits.per_tag, refused=refused, delivery=-identifier)
             )
-        self.spawn(self._hand_over_notices(connection))
+        notices.say_all(self.store, connection)
         connection.read_mailbox()
 
-    async def _hand_over_notices(self, connection: Connection) -> None:
-        account = connection.account
-        for frame in await self.store.write(lambda file: registry.take_notices(file, account)):
-            connection.say_bytes(frame)
+    def ponged(self, connection: Connection, data: bytes) -> None:
+        """An agent answered a ping: what it was told before that is heard."""
+        if number := connection.pong(bytes(data)):
+            self.spawn(notices.heard(self.store, connection.account, number))
 
     def route(self, connection: Connection, found: Envelope, sig: str, now: Moment) -> None:
         """Store a packet that has passed every check, here or for another relay."""
@@ -433,17 +433,12 @@ class PostOffice:
         return frames.Error(codes.UNAVAILABLE, found.packet_id, 5) if failed else None
 
     async def tell(self, sender: str, frame: frames.Frame) -> None:
-        """A control frame for a local agent, now or when it is back."""
-        username, _, domain = sender.removeprefix("agent:").partition("@")
-        agent = self.agent(username) if domain == self.domain else None
+        """A control frame for a local agent, now and until it was heard."""
+        found = _local(sender, self.domain)
+        agent = self.agent(found.username) if found else None
         if agent is None:
             return
-        connection = self.connected.get(agent.account)
-        if connection is not None:
-            connection.say(frame)
-            return
-        account = agent.account
-        await self.store.write(lambda file: registry.add_notice(file, account, frames.encode(frame)))
+        await notices.tell(self.store, agent.account, frame, self.connected.get)
 
     # Housekeeping.
 
@@ -461,10 +456,15 @@ class PostOffice:
     async def expire(self, now: Moment) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
         gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
-        for recipient, sender, tag, size, packet_id in gone:
+        for recipient, sender, tag, size, _ in gone:
             self.room.release(recipient, tag, sender, size)
             self.counts.expired += 1
-            await self.tell(sender, frames.Error(codes.EXPIRED, packet_id))
+        await asyncio.gather(
+            *(
+                self.tell(sender, frames.Error(codes.EXPIRED, packet_id))
+                for _, sender, _, _, packet_id in gone
+            )
+        )
 
     def gauges(self) -> dict[str, float]:
         """What is true at this moment."""

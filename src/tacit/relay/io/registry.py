@@ -265,19 +265,24 @@ def set_peer(connection: apsw.Connection, domain: str, policy: str, key: bytes |
     )
 
 
-def add_notice(connection: apsw.Connection, account: int, frame: bytes) -> None:
-    """A control frame for an agent that is away; the newest thousand are kept."""
+def add_notice(connection: apsw.Connection, account: int, frame: bytes) -> int:
+    """Keep a control frame for an agent, the newest thousand of them; returns its number."""
     connection.execute("INSERT INTO notices (account, frame) VALUES (?,?)", (account, frame))
+    number = connection.last_insert_rowid()
     connection.execute(
-        "DELETE FROM notices WHERE account=?1"
-        " AND id <= (SELECT max(id) FROM notices WHERE account=?1) - 1000",
+        "DELETE FROM notices WHERE account=?1 AND id <="
+        " (SELECT id FROM notices WHERE account=?1 ORDER BY id DESC LIMIT 1 OFFSET 1000)",
         (account,),
     )
+    return number
 
 
-def take_notices(connection: apsw.Connection, account: int) -> list[bytes]:
-    """The waiting control frames, which are then gone."""
-    rows = connection.execute(
-        "DELETE FROM notices WHERE account=? RETURNING id, frame", (account,)
-    ).fetchall()
-    return [cast("bytes", frame) for _, frame in sorted(rows)]
+def notices(connection: apsw.Connection, account: int) -> list[tuple[int, bytes]]:
+    """Numbers and frames of what an agent has not surely heard, oldest first."""
+    rows = connection.execute("SELECT id, frame FROM notices WHERE account=? ORDER BY id", (account,))
+    return cast("list[tuple[int, bytes]]", rows.fetchall())
+
+
+def forget_notices(connection: apsw.Connection, account: int, number: int) -> None:
+    """An agent has heard everything up to this number."""
+    connection.execute("DELETE FROM notices WHERE account=? AND id<=?", (account, number))
