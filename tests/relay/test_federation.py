@@ -5,13 +5,23 @@ import ssl
 
 import msgspec
 import pytest
+from aiohttp import web
 from tests.processes import AGENT, RELAY, RelayProcess, certificate, run
 from tests.relay_support import Bare, Relay, free_port, relay_with, until
 
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, Moment
-from tacit.relay.federation import FIRST_WAIT, LONGEST_WAIT, Policy, Resting, read_card, wait_after
+from tacit.relay.federation import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    Policy,
+    RelayCard,
+    Resting,
+    deliver_url,
+    read_card,
+    wait_after,
+)
 from tacit.relay.io import registry
 from tacit.relay.io.abroad import Carried, Delivery
 from tacit.relay.settings import HOUR, Limits
@@ -392,8 +402,9 @@ async def test_whatever_a_relays_card_does_to_us_its_packets_are_tried_again(tmp
 
         async def strange(domain):
             asked.append(domain)
-            found = await card(domain)
-            return msgspec.structs.replace(found, deliver="http://[::1") if len(asked) == 1 else found
+            if len(asked) == 1:
+                raise ValueError
+            return await card(domain)
 
         monkeypatch.setattr(abroad, "card", strange)
         async with alice, bob:
@@ -414,3 +425,51 @@ def test_a_resting_sender_is_tried_again_later_and_later():
     resting.note("a", now, None)
     resting.note("b", now, None)
     assert (resting.senders(now), resting.ends_in(now)) == ([], None)
+
+
+@pytest.mark.spec("A2ACP-256", "A2ACP-257")
+async def test_an_agent_of_another_relay_has_the_rate_of_an_agent(tmp_path):
+    limits = Limits(packets_per_minute=1, burst=3, lookups_per_minute=1000)
+    async with two_relays(tmp_path, limits=limits) as (one, two, alice, bob):
+        carol = await one.person("carol")
+        packets = [alice.packet(bob.address) for _ in range(5)] + [carol.packet(bob.address)]
+        _, outcomes = await carry(two, one.domain, seed_of(one), packets)
+        codes = [outcome["code"] for outcome in outcomes]
+        assert codes == ["accepted"] * 3 + ["rate_limited"] * 2 + ["accepted"]
+        assert outcomes[3]["retry_after"] >= 1
+
+
+@pytest.mark.spec("A2ACP-255")
+def test_a_card_names_no_other_door_than_its_own():
+    card = RelayCard("b.example", "", "", "", "https://b.example/v1/x")
+    assert deliver_url(card, "https") == "https://b.example/v1/x"
+    assert deliver_url(msgspec.structs.replace(card, deliver="https://b.example:443/x"), "https")
+    for elsewhere in (
+        "https://c.example/v1/x", "http://b.example/v1/x", "https://b.example:444/x", "https://[::1",
+        "https://b.example@c.example/x", "https://b.example:x/", "/v1/x", "",
+    ):  # fmt: skip
+        with pytest.raises(PeerFault):
+            deliver_url(msgspec.structs.replace(card, deliver=elsewhere), "https")
+
+
+@pytest.mark.spec("A2ACP-255")
+async def test_no_redirect_of_another_relay_is_followed(tmp_path):
+    followed = []
+
+    async def answer(request):
+        followed.append(request.path)
+        raise web.HTTPTemporaryRedirect("/elsewhere")
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        async with Relay(tmp_path) as one:
+            with pytest.raises(Unavailable):
+                await one.server._federation.card(f"localhost:{runner.addresses[0][1]}")
+        assert followed == ["/.well-known/a2acp"]
+    finally:
+        await runner.cleanup()

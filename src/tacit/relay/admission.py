@@ -46,14 +46,18 @@ class Gate:
 
         The rate comes first of all: what cannot be read, or is not the speaker's to send, counts as well.
         """
-        wait = self._rates.take(speaker, now, share=self._standing.share(speaker))
-        if wait:
-            self._standing.change(speaker, self._standing.RATE_HIT)
-            raise RateLimited(wait)
+        self.rate(speaker, now)
         found = envelope.read(raw)
         if found.sender != speaker:
             raise Refused(codes.FROM_MISMATCH, "from is not the authenticated address", row="A2ACP-249")
         return found
+
+    def rate(self, sender: str, now: Moment) -> None:
+        """One packet of a sender, local or not (A2ACP-256, A2ACP-257)."""
+        wait = self._rates.take(sender, now, share=self._standing.share(sender))
+        if wait:
+            self._standing.change(sender, self._standing.RATE_HIT)
+            raise RateLimited(wait)
 
     def prekeys(self, speaker: str, count: int, now: Moment) -> int:
         """0 when an agent may have so many prekeys checked, else the seconds to wait."""

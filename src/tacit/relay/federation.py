@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -27,6 +28,7 @@ FIRST_WAIT: Final = 1 * SECOND
 LONGEST_WAIT: Final = 10 * MINUTE
 KEY_CACHE: Final = 60 * MINUTE
 UNKNOWN_CACHE: Final = 1 * MINUTE
+_PORTS: Final = {"https": 443, "http": 80}
 
 
 class RelayCard(msgspec.Struct, frozen=True):
@@ -73,6 +75,22 @@ def read_card(raw: bytes, domain: str) -> RelayCard:
     if card.domain != domain or not is_domain(card.domain) or key is None or len(key) != 32:
         raise PeerFault("the relay's card speaks for another domain or has no key")
     return card
+
+
+def deliver_url(card: RelayCard, scheme: str) -> str:
+    """Where a relay takes packets: at its own door, so that no card sends us to another machine."""
+    try:
+        found, door = urlsplit(card.deliver), urlsplit(f"{scheme}://{card.domain}")
+        same = (found.scheme, found.hostname, found.port or _PORTS.get(scheme)) == (
+            scheme,
+            door.hostname,
+            door.port or _PORTS.get(scheme),
+        )
+    except ValueError:
+        same = False
+    if not same:
+        raise PeerFault("the relay's card sends packets elsewhere")
+    return card.deliver
 
 
 @dataclass(slots=True)

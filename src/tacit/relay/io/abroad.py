@@ -17,6 +17,7 @@ import msgspec
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.base.moment import SECOND
+from tacit.relay.admission import RateLimited
 from tacit.relay.federation import (
     BATCH,
     KEY_CACHE,
@@ -24,6 +25,7 @@ from tacit.relay.federation import (
     RelayCard,
     Resting,
     SeenNonces,
+    deliver_url,
     given_up,
     read_card,
     wait_after,
@@ -187,14 +189,17 @@ class Federation:
         office = self._office
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
+        url = deliver_url(card, self._scheme)
         headers = office.signatures.sign_request(
-            url=card.deliver,
+            url=url,
             body=body,
             key_id=office.domain,
             now=office.clock.now(),
             nonce=b64(office.entropy.draw(18)),
         )
-        async with self._http.post(card.deliver, data=body, headers=headers, timeout=_TIMEOUT) as response:
+        async with self._http.post(
+            url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
+        ) as response:
             if response.status != 200:
                 raise Unavailable(f"the relay answered {response.status}")
             outcomes = _outcomes(await bounded(response.content, _MOST_BYTES))
@@ -242,7 +247,7 @@ class Federation:
     # Cards and keys.
 
     async def _get(self, url: str) -> bytes:
-        async with self._http.get(url, timeout=_TIMEOUT) as response:
+        async with self._http.get(url, timeout=_TIMEOUT, allow_redirects=False) as response:
             if response.status == 404:
                 raise Refused("not_found", "the relay knows nothing there", row="A2ACP-255")
             if response.status != 200:
@@ -348,11 +353,13 @@ class Federation:
         if wait:
             return Outcome(found.packet_id, codes.RATE_LIMITED, wait)
         try:
+            office.gate.rate(found.sender, now)
             await self._check_agent(found, sig)
             answer = await office.take_from_relay(found, sig, now)
         except Refused as refused:
             office.counts.errors[refused.code] += 1
-            return Outcome(found.packet_id, refused.code)
+            again = refused.retry_after if isinstance(refused, RateLimited) else None
+            return Outcome(found.packet_id, refused.code, again)
         except (aiohttp.ClientError, TimeoutError, TacitError):
             return Outcome(found.packet_id, codes.UNAVAILABLE, 5)
         if isinstance(answer, frames.QueueOverflow):
