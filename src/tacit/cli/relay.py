@@ -107,7 +107,6 @@ def _settings(**options: Any) -> Settings:
             "no_tls", "give --tls-cert and --tls-key, or --public-url https://... of a proxy that has them"
         )
     scheme = "http" if plain or (options["public_url"] or "").startswith("http://") else "https"
-    trust = ssl.create_default_context(cafile=options["trust"]) if options["trust"] else None
     return Settings(
         data=options["data"],
         domain=domain,
@@ -123,7 +122,7 @@ def _settings(**options: Any) -> Settings:
         open_federation=options["open_federation"],
         behind_proxy=options["behind_proxy"],
         tls=tls,
-        trust=trust,
+        trust=_trust(options["trust"]),
         scheme=scheme,
     )
 
@@ -132,8 +131,20 @@ def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
     if certificate is None:
         return None
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate, key)
+    try:
+        tls.load_cert_chain(certificate, key)
+    except OSError:  # an SSLError is one
+        raise Refused("bad_tls", "--tls-cert and --tls-key are no certificate with its key (PEM)") from None
     return tls
+
+
+def _trust(authority: Path | None) -> ssl.SSLContext | None:
+    if authority is None:
+        return None
+    try:
+        return ssl.create_default_context(cafile=authority)
+    except OSError:  # an SSLError is one
+        raise Refused("bad_tls", "--trust is no certificate (PEM)") from None
 
 
 async def _run(server: RelayServer, settings: Settings, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from email.message import EmailMessage
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from tacit.base.errors import Unavailable
+from tacit.base.errors import Refused, Unavailable
 
 _log: Final = logging.getLogger("tacit.relay.mail")
 
@@ -30,10 +30,16 @@ class SmtpMailer:
     """`smtp://user:password@host:port?from=relay@example.org`, or `smtps://`."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise Refused(
+                "bad_mail", "--mail is `log`, or smtp(s)://user:password@host:port?from=A"
+            ) from None
         self._tls = parts.scheme == "smtps"
         self._host = parts.hostname or "localhost"
-        self._port = parts.port or (465 if self._tls else 587)
+        self._port = port or (465 if self._tls else 587)
         self._user = unquote(parts.username or "")
         self._password = unquote(parts.password or "")
         self._sender = parts.query.removeprefix("from=") or f"relay@{self._host}"
