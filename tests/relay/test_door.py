@@ -389,3 +389,19 @@ async def test_a_receiver_that_does_not_read_is_cut_off_and_nothing_is_lost(tmp_
             await asyncio.sleep(0)
         async with bob:
             assert await bob.take(100) == sent
+
+
+@pytest.mark.spec("A2ACP-002")
+async def test_a_packet_that_is_never_answered_comes_again_whatever_else_is_answered(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice, bob:
+        first = await alice.sent(bob.address)
+        unanswered = await bob.hear_a(frames.Packet)
+        relay.clock.ahead += 40 * SECOND
+        await alice.sent(bob.address)
+        await bob.take()
+        relay.clock.ahead += 21 * SECOND
+        again = await bob.hear_a(frames.Packet)
+        assert (again.delivery, bytes(again.envelope)) == (unanswered.delivery, bytes(unanswered.envelope))
+        assert json.loads(bytes(again.envelope))["packet_id"] == first
+        await bob.say(frames.Received([again.delivery]))
+        await until(lambda: relay.office.room.total() == (0, 0))

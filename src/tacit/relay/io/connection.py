@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from tacit.base.moment import Moment
+    from tacit.base.ports import Clock
     from tacit.relay.io.store import Queued, RelayStore
     from tacit.relay.settings import Limits
 
@@ -43,6 +44,7 @@ class Connection:
 
     __slots__ = (
         "_asked",
+        "_clock",
         "_limits",
         "_pump_task",
         "_store",
@@ -65,7 +67,7 @@ class Connection:
         "markers",
         "notices_heard",
         "notices_said",
-        "opened", "penalty", "progress",
+        "opened", "penalty",
         "removing",
         "senders",
         "source",
@@ -79,16 +81,16 @@ class Connection:
         limits: Limits,
         *,
         source: str,
-        now: Moment,
+        clock: Clock,
     ) -> None:
         self._ws = ws
         self._transport = transport
         self._store = store
         self._limits = limits
         self.source = source
-        self.opened = now
-        self.heard = now
-        self.progress = now
+        self._clock = clock
+        self.opened: Moment = clock.now()
+        self.heard = self.opened
         self.challenge = ""
         self.account = 0
         self.address = ""
@@ -96,7 +98,8 @@ class Connection:
         self.check: Callable[[bytes, bytes], bool] = _nothing_holds
         self.accepted: list[str] = []
         self._unsent: deque[bytes] = deque()
-        self.inflight: dict[int, tuple[str, str, int]] = {}
+        # By position: sender, tag, size, and when it was handed out; the longest ago first.
+        self.inflight: dict[int, tuple[str, str, int, Moment]] = {}
         # Numbers of the last notice said, asked about by a ping, and known to be heard.
         self.notices_said = 0
         self._asked = 0
@@ -161,14 +164,25 @@ class Connection:
         self.behind = True
         self.wake()
 
-    def hand_out_again(self) -> None:
-        """What was handed out long ago and never answered is handed out once more.
+    def hand_out_again(self, now: Moment) -> None:
+        """What was handed out long ago and never answered is handed out once more, one by one.
 
-        Its reader knows repeats.
+        Its reader knows repeats. Whoever has not even read what waits for it gets nothing on top.
         """
-        self.inflight.clear()
-        self.cursor = 0
-        self.read_mailbox()
+        if self._unsent:
+            return
+        late: list[int] = []
+        for position, (_, _, _, at) in self.inflight.items():
+            if now - at <= self._limits.hand_out_again:
+                break
+            late.append(position)
+        for position in late[:_PAGE]:
+            del self.inflight[position]
+            for queued in self._store.fetch(self.account, position - 1, 1):
+                if queued.position == position:
+                    self._say_packet(queued)
+        if late:
+            self.wake()
 
     def close(self, code: int, last: frames.Frame | None = None) -> None:
         """Close after one last frame; whatever else waited stays in the file."""
@@ -243,9 +257,12 @@ class Connection:
 
     def _hand_out(self, queued: Queued) -> None:
         self.cursor = queued.position
-        self.inflight[queued.position] = (queued.sender, queued.tag, queued.size)
+        self._say_packet(queued)
         if queued.sender not in self.senders:
             self.senders[queued.sender] = None
             if len(self.senders) > _MOST_SENDERS:
                 del self.senders[next(iter(self.senders))]
+
+    def _say_packet(self, queued: Queued) -> None:
+        self.inflight[queued.position] = (queued.sender, queued.tag, queued.size, self._clock.now())
         self._unsent.append(frames.packet_bytes(queued.envelope, queued.sig, queued.position))

@@ -41,9 +41,7 @@ class Door:
         transport = request.transport
         if transport is None:  # gone already
             return ws
-        connection = Connection(
-            ws, transport, office.store, office.limits, source=source, now=office.clock.now()
-        )
+        connection = Connection(ws, transport, office.store, office.limits, source=source, clock=office.clock)
         office.arrived(connection)
         try:
             await self._listen(ws, connection)

@@ -353,7 +353,6 @@ class PostOffice:
         await self.store.write(lambda file: store.mark(file, account, tag, _MOST_MARKERS))
 
     def _received(self, connection: Connection, frame: frames.Received) -> None:
-        connection.progress = connection.heard
         if len(frame.deliveries) > len(connection.inflight) + len(connection.markers):
             # More than was ever handed out, or told twice: not looked at number by number for free.
             connection.penalty += 1
@@ -369,7 +368,7 @@ class PostOffice:
             connection.markers.discard(position)
             entry = connection.inflight.pop(position, None)
             if entry is not None:
-                sender, tag, size = entry
+                sender, tag, size, _ = entry
                 self.room.release(connection.account, tag, sender, size)
                 self.counts.received += 1
         if known:
@@ -449,9 +448,8 @@ class PostOffice:
             late = connection.account == 0 and now - connection.opened > self.limits.challenge_valid
             if quiet or late:
                 connection.close(codes.CLOSE_SILENT)
-            elif connection.inflight and now - connection.progress > self.limits.hand_out_again:
-                connection.progress = now
-                connection.hand_out_again()
+            elif connection.inflight:
+                connection.hand_out_again(now)
 
     async def expire(self, now: Moment) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
