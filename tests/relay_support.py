@@ -133,7 +133,7 @@ class Bare:
             records.Statement(
                 address=changes.get("address", self.address),
                 signing_key=b64(changes.get("signing", self.me.signing_public)),
-                agreement_key=b64(self.me.agreement_public),
+                agreement_key=b64(changes.get("agreement", self.me.agreement_public)),
                 serial=serial,
                 supported_versions=list(version.SUPPORTED),
                 supported_encryption=list(version.ENCRYPTIONS),

@@ -4,9 +4,10 @@ import pytest
 from tests.relay_support import Bare, Relay, relay_with
 from tests.soft_passkey import SoftPasskey
 
+from tacit.base.errors import Unavailable
 from tacit.base.moment import SECOND
 from tacit.relay.settings import DAY, MINUTE
-from tacit.wire import frames
+from tacit.wire import frames, version
 
 
 async def account(
@@ -374,3 +375,70 @@ async def test_a_serial_that_no_reader_can_hold_registers_nothing(tmp_path, seri
         status, answer = await relay.post("/v1/agents", mal.enrolment(code, serial=serial))
         assert (status, answer["code"]) == (400, "bad_envelope")
         assert (await relay.post("/v1/agents", mal.enrolment(code, serial=2**53 - 1)))[0] == 201
+
+
+@pytest.mark.spec("A2ACP-019")
+async def test_a_recovery_that_runs_is_not_put_off_by_asking_again(tmp_path):
+    async with Relay(tmp_path) as relay:
+        await account(relay, "bob")
+        relay.http.cookie_jar.clear()
+        body = {"username": "bob", "email": "bob@mail.example"}
+        first = await relay.post("/v1/accounts/recovery", body)
+        code = relay.mail.last_code()
+        relay.clock.ahead += 3 * DAY - MINUTE
+        assert await relay.post("/v1/accounts/recovery", body) == first
+        assert "works from" in relay.mail.sent[-1][2]
+        relay.clock.ahead += 2 * MINUTE
+        assert (await relay.post("/v1/accounts/recovery/confirm", {"code": code}))[0] == 200
+        # It was used: the next one begins anew, and so does one after it has expired.
+        await relay.post("/v1/accounts/recovery", body)
+        second = relay.mail.last_code()
+        relay.clock.ahead += 11 * DAY
+        await relay.post("/v1/accounts/recovery", body)
+        assert len({code, second, relay.mail.last_code()}) == 3
+
+
+@pytest.mark.spec("A2ACP-019")
+async def test_a_recovery_code_that_could_not_be_mailed_stands_in_nobodys_way(tmp_path, monkeypatch):
+    async with Relay(tmp_path) as relay:
+        await account(relay, "bob")
+        body = {"username": "bob", "email": "bob@mail.example"}
+
+        async def down(*_):
+            raise Unavailable("the mail server does not answer")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(relay.mail, "send", down)
+            assert (await relay.post("/v1/accounts/recovery", body))[0] == 503
+        await relay.post("/v1/accounts/recovery", body)
+        assert "this code works" in relay.mail.sent[-1][2]
+
+
+@pytest.mark.spec("A2ACP-014", "A2ACP-245")
+@pytest.mark.parametrize(
+    "point",
+    [
+        "00" * 32,
+        "01" + "00" * 31,
+        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+        "ec" + "ff" * 30 + "7f",
+    ],
+)
+async def test_an_agreement_key_of_small_order_cannot_register(tmp_path, point):
+    async with Relay(tmp_path) as relay:
+        mal = Bare(relay, "mal")
+        body = mal.enrolment(await relay.invite("mal"), agreement=bytes.fromhex(point))
+        assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
+        assert relay.office.agent("mal") is None
+
+
+@pytest.mark.spec("A2ACP-021")
+async def test_a_key_record_that_no_directory_would_read_cannot_register(tmp_path, monkeypatch):
+    async with Relay(tmp_path) as relay:
+        mal, code = Bare(relay, "mal"), await relay.invite("mal")
+        with monkeypatch.context() as verbose:
+            verbose.setattr(version, "SUPPORTED", ("0.2",) * 4_000)
+            body = mal.enrolment(code)
+        status, answer = await relay.post("/v1/agents", body)
+        assert (status, answer["code"]) == (413, "too_large")
+        assert (await relay.post("/v1/agents", mal.enrolment(code)))[0] == 201

@@ -7,9 +7,9 @@ None of them can open a packet.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from tacit.base.errors import Corrupt
+from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.relay.io.mailer import LogMailer, SmtpMailer
 from tacit.relay.io.server import Parts
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.relay.ports import Mailer
 
+# Any will do: what is asked is whether the other side's point has small order, nothing is sealed with it.
+_ANY_SCALAR: Final = bytes(range(1, 33))
+
 
 class SealSignatures:
     """Ed25519, and RFC 9421 between relays. A relay's work is mostly verification: the faster one does it."""
@@ -32,6 +35,15 @@ class SealSignatures:
         self.verify = verifier.verify
         self.checker = verifier.checker
         self.sound = primitives.is_sound_signing_key
+
+    @staticmethod
+    def agrees(public: bytes) -> bool:
+        """Whether an agreement with `public` has a secret at all."""
+        try:
+            primitives.agree(_ANY_SCALAR, public)
+        except primitives.CannotOpen:
+            return False
+        return True
 
     @property
     def relay_key(self) -> bytes:
@@ -95,22 +107,29 @@ class SealPasskeys:
 
 def relay_seed(data: Path, entropy: Entropy) -> bytes:
     """The relay's own signing key, made on first start, readable by its owner alone."""
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = data / "relay.key"
     try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.exists():
+            return _read_seed(path)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        seed = bytes.fromhex(path.read_text("ascii").strip())
-        if len(seed) != 32:
-            raise Corrupt(
-                "relay.key is damaged", hint="restore it from a backup; peers have pinned it"
-            ) from None
-        return seed
+    except OSError as error:
+        raise Unavailable(f"cannot use {data} as the relay's folder: {error.strerror}") from None
     seed = entropy.draw(32)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(seed.hex() + "\n")
         file.flush()
         os.fsync(file.fileno())
+    return seed
+
+
+def _read_seed(path: Path) -> bytes:
+    try:
+        seed = bytes.fromhex(path.read_text("ascii").strip())
+    except ValueError:
+        seed = b""
+    if len(seed) != 32:
+        raise Corrupt("relay.key is damaged", hint="restore it from a backup; peers have pinned it")
     return seed
 
 

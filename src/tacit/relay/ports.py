@@ -28,6 +28,10 @@ class Signatures(Protocol):
         """Whether `public` may be registered at all."""
         ...
 
+    def agrees(self, public: bytes) -> bool:
+        """Whether `public` is a key that one can agree with: no point of small order."""
+        ...
+
     @property
     def relay_key(self) -> bytes:
         """The relay's own public key."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from aiohttp import web
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
 from tacit.relay import accounts
 from tacit.relay.accounts import Pending, Session, Waiting
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tacit.wire.records import Statement
 
 COOKIE: Final = "tacit_relay_session"
+# Far below what an agent accepts of a directory.
+_MOST_RECORD: Final = 16 * 1024
 _log: Final = logging.getLogger("tacit.relay")
 
 
@@ -241,6 +243,9 @@ class Accounts:
         code = text_field(body, "code")
         key = self._check_record(statement, record, code, text_field(body, "possession"))
         username = statement.address.removeprefix("agent:").partition("@")[0]
+        kept = canonical(_record(body))
+        if len(kept) > _MOST_RECORD:
+            raise Refused("too_large", f"a key record has at most {_MOST_RECORD} bytes", row="A2ACP-021")
 
         def register(file: apsw.Connection) -> None:
             purpose, owner = registry.take_code(file, code, now, "enrol", "invite")
@@ -255,7 +260,7 @@ class Accounts:
                 account,
                 signing_key=key,
                 serial=statement.serial,
-                record=canonical(_record(body)),
+                record=kept,
                 now=now,
             )
 
@@ -274,6 +279,7 @@ class Accounts:
         sound = (
             statement.address.endswith(f"@{self._office.domain}")
             and signatures.sound(key)
+            and signatures.agrees(unb64(statement.agreement_key) or b"")
             and signatures.verify(key, records.statement_signed_bytes(raw), unb64(record.sig) or b"")
             and signatures.verify(key, proof, unb64(possession) or b"")
         )
@@ -298,16 +304,32 @@ class Accounts:
         code = accounts.code_text(self._office.entropy.draw(accounts.CODE_BYTES))
         opens = _later(now, self._office.limits.recovery_delay)
         expires = _later(opens, self._office.limits.invite_valid)
-        await self._office.store.write(
-            lambda file: registry.add_code(
-                file, code=code, purpose="recovery", username=username, expires=expires, not_before=opens
+
+        def start(file: apsw.Connection) -> int | None:
+            # A recovery that runs is not begun anew: whoever asks again would put it off for ever.
+            pending = registry.pending_code(file, purpose="recovery", username=username, now=now)
+            if pending is None:
+                registry.add_code(
+                    file, code=code, purpose="recovery", username=username, expires=expires, not_before=opens
+                )
+            return pending
+
+        pending = await self._office.store.write(start)
+        if pending is not None:
+            opened = rfc3339(cast("Moment", pending))
+            await self._mailer.send(
+                email, "Relay account recovery", f"The code mailed to you before works from {opened}."
             )
-        )
+            return
+        text = f"From {rfc3339(opens)} this code works: {code}"
+        try:
+            await self._mailer.send(email, "Relay account recovery", text)
+        except Unavailable:
+            # Nobody has this code: it must not stand in the way of the next one.
+            await self._office.store.write(lambda file: registry.drop_code(file, code))
+            raise
         notice = frames.Notice("recovery_started", rfc3339(opens))
         await self._office.tell(str(Address(username, self._office.domain)), notice)
-        await self._mailer.send(
-            email, "Relay account recovery", f"From {rfc3339(opens)} this code works: {code}"
-        )
 
     async def finish_recovery(self, request: web.Request) -> web.Response:
         """The recovery code, after the delay, becomes a session in which a new passkey is made."""

@@ -125,6 +125,23 @@ def add_code(
     )
 
 
+def pending_code(connection: apsw.Connection, *, purpose: str, username: str, now: Moment) -> int | None:
+    """From when a code that was made and not yet used works; None when there is none."""
+    row = _one(
+        connection,
+        "SELECT not_before FROM codes WHERE purpose=? AND username=? AND expires_at>?",
+        purpose,
+        username,
+        int(now),
+    )
+    return int(row[0]) if row else None
+
+
+def drop_code(connection: apsw.Connection, code: str) -> None:
+    """Forget a code that reached nobody."""
+    connection.execute("DELETE FROM codes WHERE hash=?", (code_hash(code),))
+
+
 def take_code(connection: apsw.Connection, code: str, now: Moment, *purposes: str) -> tuple[str, str]:
     """Purpose and username of a valid code, which is then gone; wrong, used, early and expired look alike."""
     row = _one(
