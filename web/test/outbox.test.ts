@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { RpcError } from "../src/net/socket";
-import { arrived, drop, flush, KEY_WINDOW_MS, openOutbox, parcels, put, retry, revise, settled, type Parcel, type Post } from "../src/state/outbox";
+import { arrived, drop, flush, KEY_WINDOW_MS, openOutbox, parcels, put, reloaded, retry, revise, settled, type Parcel, type Post } from "../src/state/outbox";
 import type { LedgerEvent } from "../src/types";
 
 let users = 0;
@@ -32,6 +32,14 @@ class Stub implements Post {
   async revise(one: Parcel) {
     if (this.fail) throw this.fail;
     this.edits.push([one.landed!, one.revised!.text]);
+  }
+  shown = new Set<string>();
+  isShown(event: LedgerEvent) {
+    return this.shown.has(event.id);
+  }
+  refusals: string[] = [];
+  refused(one: Parcel, error: RpcError) {
+    this.refusals.push(`${one.client_id}: ${error.message}`);
   }
   unrevised(error: RpcError) {
     this.complaints.push(error.message);
@@ -87,10 +95,40 @@ describe("the outbox", () => {
     await flush(post);
     expect(post.sent).toEqual(["b"]);
     expect(parcels.value).toMatchObject([{ client_id: "a", refused: "too large" }]);
+    expect(post.refusals).toEqual(["a: too large"]);
     retry("a");
     expect(parcels.value[0]!.refused).toBeUndefined();
     drop("a");
     expect(parcels.value).toEqual([]);
+  });
+
+  it("does not wait for what the stream has shown before the answer came", async () => {
+    const post = new Stub();
+    settled.value = [];
+    post.shown.add("event-a");
+    put(parcel("a"));
+    put(parcel("b"));
+    await flush(post);
+    expect(settled.value.map((one) => one.client_id)).toEqual(["b"]);
+    reloaded("g");
+    expect(settled.value).toEqual([]);
+  });
+
+  it("sends while the browser stores nothing", async () => {
+    const post = new Stub();
+    const full = vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
+      throw new DOMException("full", "QuotaExceededError");
+    });
+    try {
+      put(parcel("a"));
+      put(parcel("b"));
+      expect(parcels.value.map((one) => one.client_id)).toEqual(["a", "b"]);
+      await flush(post);
+      expect(post.sent).toEqual(["a", "b"]);
+      expect(parcels.value).toEqual([]);
+    } finally {
+      full.mockRestore();
+    }
   });
 
   it("rewrites what was never tried where it lies", async () => {

@@ -26,7 +26,13 @@ export interface Who {
   group_id: string | null;
 }
 
+/** What the hub takes in one piece; it closes the line on more. */
+export const MOST_BYTES = 1024 * 1024;
+const STABLE_MS = 5000;
+const tooLarge = () => new RpcError("too_large", "This is larger than 1 MiB. Send it as a file.");
+
 interface Waiting {
+  size: number;
   resolve: (value: any) => void;
   reject: (error: RpcError) => void;
 }
@@ -42,12 +48,18 @@ export function pause(attempt: number, random: number): number {
   return Math.min(5000, 250 * 2 ** Math.min(attempt, 6)) * (0.6 + 0.4 * random);
 }
 
+export function isTooLarge(text: string): boolean {
+  if (text.length * 3 < MOST_BYTES) return false;
+  return new TextEncoder().encode(text).length >= MOST_BYTES;
+}
+
 export class Line {
   private socket: WebSocket | null = null;
   private calls = 0;
   private attempt = 0;
   private timer = 0;
   private pulse = 0;
+  private stable = 0;
   private readonly waiting = new Map<number, Waiting>();
   private ended = false;
   private signedIn = false;
@@ -102,9 +114,11 @@ export class Line {
       return Promise.reject(new RpcError("offline", "The hub cannot be reached right now."));
     }
     const id = ++this.calls;
+    const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    if (isTooLarge(text)) return Promise.reject(tooLarge());
     return new Promise<T>((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      this.waiting.set(id, { resolve, reject, size: text.length });
+      socket.send(text);
     });
   }
 
@@ -119,7 +133,8 @@ export class Line {
       const who = await this.call<Who>("authenticate", { token: this.token });
       if (socket !== this.socket) return;
       this.signedIn = true;
-      this.attempt = 0;
+      // A line that breaks as soon as it stands is not tried four times a second.
+      this.stable = window.setTimeout(() => (this.attempt = 0), STABLE_MS);
       this.listeners.onState("online", 0);
       this.listeners.onOpen(who);
     } catch (error) {
@@ -149,10 +164,13 @@ export class Line {
     if (socket !== this.socket) return;
     this.socket = null;
     this.signedIn = false;
+    clearTimeout(this.stable);
     if (code === 0) socket.close();
     const lost = [...this.waiting.values()];
     this.waiting.clear();
-    for (const one of lost) one.reject(new RpcError("offline", "The hub went away before it answered."));
+    // 1009: something was too large for this hub; of all that is unanswered it can only be the largest.
+    const culprit = code === 1009 ? lost.toSorted((a, b) => b.size - a.size)[0] : undefined;
+    for (const one of lost) one.reject(one === culprit ? tooLarge() : new RpcError("offline", "The hub went away before it answered."));
     if (this.ended) return;
     if (code === 4001) {
       this.ended = true;

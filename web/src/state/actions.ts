@@ -3,7 +3,8 @@
 import type { Row } from "../types";
 import { signalOf } from "./signals";
 import { call, complain, me, say } from "./hub";
-import { placeKey, type Place } from "./fold";
+import { placeKey, textOf, type Place } from "./fold";
+import { newId } from "./ids";
 import type { Room } from "./room";
 import { go } from "./router";
 import { jumpTo, panel } from "./ui";
@@ -24,7 +25,7 @@ export async function acknowledge(event: { id: string; group_id: string; kind: s
 
 export async function edit(row: Row, text: string): Promise<boolean> {
   try {
-    await call("edit", { group_id: row.event.group_id, event_id: row.event.id, text, client_id: crypto.randomUUID() });
+    await call("edit", { group_id: row.event.group_id, event_id: row.event.id, text, client_id: newId() });
     return true;
   } catch (error) {
     complain(error);
@@ -37,14 +38,15 @@ export async function remove(row: Row): Promise<void> {
 }
 
 export async function relay(row: Row, toGroup: string, note: string): Promise<boolean> {
-  const text = String(row.event.data.text ?? "");
+  // The hub wants the words of the first form, or a mark that these are not they.
+  const text = [...(row.edit ? ["[Summarized]"] : []), ...(note.trim() ? [note.trim()] : []), textOf(row)].join("\n\n");
   try {
     await call("relay", {
       group_id: toGroup,
       src_group_id: row.event.group_id,
       src_event_id: row.event.id,
-      client_id: crypto.randomUUID(),
-      ...(note.trim() && { text: `${note.trim()}\n\n${text}` }),
+      client_id: newId(),
+      ...((row.edit || note.trim()) && { text }),
     });
     say("Relayed.");
     return true;
@@ -65,6 +67,8 @@ export function showRow(row: { event: Row["event"]; parties?: string[] }): void 
   if (place.parties) go({ groupId: place.groupId, view: "dm", detail: [...place.parties].sort().join(",") });
   else go({ groupId: place.groupId });
   jumpTo(placeKey(place), row.event.seq);
+  // On a phone a panel lies over the page: what was asked for stands behind it.
+  if (matchMedia("(max-width: 820px)").matches) panel.value = null;
 }
 
 /** Show a message of which only the id is known; the hub says whether it was private. Refuses what one may not see. */

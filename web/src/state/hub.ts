@@ -4,7 +4,8 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Group, LedgerEvent } from "../types";
 import { Line, type LineState, RpcError, type Who } from "../net/socket";
 import { away, watch } from "./looking";
-import { flush, openOutbox, put, type Parcel, type Post } from "./outbox";
+import { newId } from "./ids";
+import { flush, openOutbox, put, reloaded, type Parcel, type Post } from "./outbox";
 import { Room } from "./room";
 import { go, parse, route } from "./router";
 import { token } from "./session";
@@ -82,11 +83,18 @@ const post: Post = {
   },
   revise: (parcel: Parcel) =>
     call("edit", { group_id: parcel.group_id, event_id: parcel.landed, text: parcel.revised!.text, client_id: parcel.revised!.key }),
+  isShown: (event: LedgerEvent) => (roomOf(event.group_id)?.seen ?? 0) >= event.seq,
+  refused(parcel: Parcel, error: RpcError) {
+    const { groupId, view } = route.peek();
+    const isPrivate = parcel.data.conversation?.kind === "dm";
+    // Where one looks, the message itself says so.
+    if (parcel.group_id !== groupId || view !== (isPrivate ? "dm" : "talk")) say(`A message was not sent: ${error.message}`, "bad");
+  },
   unrevised: complain,
 };
 
 export function send(groupId: string, data: Record<string, any>): string {
-  const client_id = crypto.randomUUID();
+  const client_id = newId();
   put({ client_id, group_id: groupId, data, created: Date.now() });
   void flush(post);
   return client_id;
@@ -103,6 +111,7 @@ async function resumeRoom(one: Room, group: Group): Promise<void> {
   if (missed < 0 || missed > MANY) {
     one.seen = group.last_seq;
     one.restart();
+    reloaded(one.id);
   }
   one.group.value = group;
   const { subscription } = await call<{ subscription: number }>("follow", { group_id: group.group_id, since_seq: one.seen });
@@ -172,6 +181,8 @@ function noticed(method: string, params: any): void {
   }
 }
 
+let started = false;
+
 export function start(): void {
   const given = token.peek();
   if (given === null) return;
@@ -184,6 +195,8 @@ export function start(): void {
     onNotice: noticed,
   });
   line.open();
+  if (started) return;
+  started = true;
   watch();
   window.addEventListener("online", () => line?.hurry());
   document.addEventListener("visibilitychange", () => {

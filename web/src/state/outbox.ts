@@ -12,6 +12,7 @@
 import { signal } from "@preact/signals";
 import type { LedgerEvent } from "../types";
 import { RpcError } from "../net/socket";
+import { newId } from "./ids";
 import { load, onSaved, save } from "./storage";
 
 export interface Parcel {
@@ -36,6 +37,10 @@ export interface Post {
   find: (parcel: Parcel) => Promise<LedgerEvent | null>;
   /** Say in the ledger what the message became meanwhile. */
   revise: (parcel: Parcel) => Promise<unknown>;
+  /** Has the stream gone past this event? Then its history has it, and nobody will hear of it again. */
+  isShown: (event: LedgerEvent) => boolean;
+  /** The hub will not have it. */
+  refused: (parcel: Parcel, error: RpcError) => void;
   /** The message stands, but its edit was refused. */
   unrevised: (error: RpcError) => void;
 }
@@ -82,6 +87,11 @@ export function arrived(clientId: unknown): void {
   if (settled.peek().some((one) => one.client_id === clientId)) settled.value = settled.peek().filter((one) => one.client_id !== clientId);
 }
 
+/** A group's histories are loaded anew: they have all that landed there. */
+export function reloaded(groupId: string): void {
+  settled.value = settled.peek().filter((one) => one.group_id !== groupId);
+}
+
 /** What a message shall say, its edit on the way included. */
 export function wanted(parcel: Parcel): string {
   return parcel.revised?.text ?? String(parcel.data.text);
@@ -91,7 +101,7 @@ export function wanted(parcel: Parcel): string {
  * Give a message that is on its way another text. `rewritten` makes its data anew if the hub cannot have it yet.
  * False when it is not here any more: then the ledger has it, and it is edited there.
  */
-export function revise(clientId: string, text: string, rewritten: (data: Parcel["data"]) => Parcel["data"], key: string = crypto.randomUUID()): boolean {
+export function revise(clientId: string, text: string, rewritten: (data: Parcel["data"]) => Parcel["data"], key: string = newId()): boolean {
   let taken = false;
   change((all) =>
     all.map((one) => {
@@ -145,10 +155,11 @@ async function empty(post: Post, now: () => number): Promise<void> {
       const known = parcel.tried !== undefined && now() - parcel.tried > KEY_WINDOW_MS ? await post.find(parcel) : null;
       if (known === null && parcel.tried === undefined) mark(parcel.client_id, { tried: now() });
       const event = known ?? (await post.append(parcel));
-      settle(parcel, event);
+      settle(parcel, event, post.isShown(event));
     } catch (error) {
       if (error instanceof RpcError && !error.isTransient) {
         mark(parcel.client_id, { refused: error.message });
+        post.refused(parcel, error);
         continue;
       }
       return;
@@ -157,12 +168,12 @@ async function empty(post: Post, now: () => number): Promise<void> {
 }
 
 /** The message is in the ledger. If it shall say something else by now, its edit is still owed. */
-function settle(parcel: Parcel, event: LedgerEvent): void {
+function settle(parcel: Parcel, event: LedgerEvent, isShown: boolean): void {
   const now = read().find((one) => one.client_id === parcel.client_id);
   if (now !== undefined && wanted(now) !== String(event.data.text ?? "")) {
-    return mark(parcel.client_id, { landed: event.id, revised: now.revised ?? { text: wanted(now), key: crypto.randomUUID() } });
+    return mark(parcel.client_id, { landed: event.id, revised: now.revised ?? { text: wanted(now), key: newId() } });
   }
-  settled.value = [...settled.peek().slice(-20), { ...(now ?? parcel), landed: event.id }];
+  if (!isShown) settled.value = [...settled.peek().slice(-20), { ...(now ?? parcel), landed: event.id }];
   drop(parcel.client_id);
 }
 

@@ -56,14 +56,19 @@ export class Room {
     this.group = signal(group);
     this.seen = group.last_seq;
     this.attention = new Attention(group.group_id, line);
-    this.seenIn.value = load(`seen.${this.id}`, {});
-    onSaved(`seen.${this.id}`, () => {
-      this.seenIn.value = load(`seen.${this.id}`, {});
+    this.seenIn.value = load(this.kept, {});
+    onSaved(this.kept, () => {
+      this.seenIn.value = load(this.kept, {});
     });
   }
 
   get id(): string {
     return this.group.peek().group_id;
+  }
+
+  /** Under which name the browser keeps what this person has seen. */
+  private get kept(): string {
+    return `seen.${this.me}.${this.id}`;
   }
 
   readonly names = computed(() => {
@@ -156,8 +161,8 @@ export class Room {
   }
 
   private remember(seen: Record<string, number>): void {
-    const next: Record<string, number> = { ...load(`seen.${this.id}`, {}), ...seen };
-    save(`seen.${this.id}`, next);
+    const next: Record<string, number> = { ...load(this.kept, {}), ...seen };
+    save(this.kept, next);
     this.seenIn.value = next;
   }
 

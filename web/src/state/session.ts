@@ -28,9 +28,10 @@ export function arrive(): void {
   });
 }
 
-export function signIn(given: string): void {
-  save("token", given);
+/** False when the browser will have forgotten it at the next load. */
+export function signIn(given: string): boolean {
   token.value = given;
+  return save("token", given);
 }
 
 export function signOut(): void {

@@ -17,7 +17,7 @@ const MOST = 640;
 export class Timeline {
   readonly rows = signal<Row[]>([]);
   readonly ready = signal(false);
-  readonly failed = signal<string | null>(null);
+  readonly failed = signal<Error | null>(null);
   /** Live messages that lie beyond the loaded stretch. */
   readonly beyond = signal(0);
   starts = false;
@@ -46,7 +46,7 @@ export class Timeline {
         this.failed.value = null;
       })
       .catch((error: Error) => {
-        if (mine === this.generation) this.failed.value = error.message;
+        if (mine === this.generation) this.failed.value = error;
       })
       .finally(() => {
         if (this.loading === done) this.loading = null;

@@ -1,9 +1,10 @@
 /** The whole page: sign-in, or the room with its three columns. */
 
 import { lazy } from "./lazy";
+import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import { announcement, isOwner, lineState, loaded, me, room, rooms, say, toasts } from "../state/hub";
+import { announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts } from "../state/hub";
 import type { Room } from "../state/room";
 import { address, route, type View } from "../state/router";
 import { signIn, token } from "../state/session";
@@ -23,6 +24,15 @@ const Traces = lazy(() => import("./traces").then((found) => found.Traces));
 const Dashboard = lazy(() => import("./dashboard").then((found) => found.Dashboard));
 const People = lazy(() => import("./people").then((found) => found.People));
 
+/** A panel belongs to its room: a thread that followed into another would take replies that nobody finds again. */
+let panelIn = route.peek().groupId;
+effect(() => {
+  const now = route.value.groupId;
+  if (now === panelIn) return;
+  panelIn = now;
+  if (panel.peek()?.kind !== "search") panel.value = null;
+});
+
 export function App(): VNode {
   useEffect(listen, []);
   if (token.value === null || lineState.value === "denied") return <SignIn denied={lineState.value === "denied"} />;
@@ -30,7 +40,15 @@ export function App(): VNode {
   const open = panel.value;
   return (
     <div class={`shell${open && here ? " with-panel" : ""}`}>
-      <a class="skip" href="#main">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // The part behind # says where one is: following it would leave the room.
+          event.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
         To the conversation
       </a>
       {drawer.value && <button type="button" class="scrim" aria-label="Close the sidebar" onClick={() => (drawer.value = false)} />}
@@ -187,8 +205,8 @@ function SignIn({ denied }: { denied: boolean }): VNode {
           const given = String(new FormData(event.currentTarget).get("token") ?? "").trim();
           const bare = given.includes("#token=") ? given.split("#token=")[1]! : given;
           if (bare === "") return say("Paste a link or a token.", "bad");
-          signIn(bare);
-          location.reload();
+          if (signIn(bare)) location.reload();
+          else start();
         }}
       >
         <label>

@@ -20,7 +20,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
 }
 
 /** The clipboard needs a secure page; elsewhere the old way still works. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) {
     try {
       return await navigator.clipboard.writeText(text);

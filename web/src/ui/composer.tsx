@@ -96,9 +96,11 @@ async function dimensions(file: File): Promise<{ width?: number; height?: number
 
 export function Composer({ room, place, autoFocus }: { room: Room; place: Place; autoFocus?: boolean }): VNode {
   const key = placeKey(place);
+  // Another person may sign in on this browser.
+  const kept = `draft.${room.me}.${key}`;
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const [draft, setDraft] = useState<Draft>(() => ({ ...EMPTY, ...load(`draft.${key}`, EMPTY) }));
+  const [draft, setDraft] = useState<Draft>(() => ({ ...EMPTY, ...load(kept, EMPTY) }));
   const [carried, setCarried] = useState<Carried[]>([]);
   const [found, setFound] = useState<Mentionable[]>([]);
   const [choice, setChoice] = useState(0);
@@ -109,18 +111,18 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
   const change = (next: Draft) => {
     setDraft(next);
     const blank = next.text === "" && next.files.length === 0;
-    save(`draft.${key}`, blank ? undefined : next);
+    save(kept, blank ? undefined : next);
   };
   useEffect(() => {
-    setDraft({ ...EMPTY, ...load(`draft.${key}`, EMPTY) });
+    setDraft({ ...EMPTY, ...load(kept, EMPTY) });
     setCarried([]);
     setFound([]);
     if (autoFocus) area.current?.focus({ preventScroll: true });
   }, [key]);
   useEffect(() => {
     // Another tab writes the same draft: follow it unless this one is being typed in.
-    return onSaved(`draft.${key}`, () => {
-      if (document.activeElement !== area.current || !document.hasFocus()) setDraft({ ...EMPTY, ...load(`draft.${key}`, EMPTY) });
+    return onSaved(kept, () => {
+      if (document.activeElement !== area.current || !document.hasFocus()) setDraft({ ...EMPTY, ...load(kept, EMPTY) });
     });
   }, [key]);
   useLayoutEffect(() => {
@@ -138,7 +140,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
           setCarried((all) => all.filter((one) => one.id !== id));
           setDraft((now) => {
             const next = { ...now, files: [...now.files, { name: file.name, type: file.type, size: file.size, done: { ...stored, ...size } }] };
-            save(`draft.${key}`, next);
+            save(kept, next);
             return next;
           });
         })

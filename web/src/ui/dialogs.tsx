@@ -3,6 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
 import { relay } from "../state/actions";
+import { textOf } from "../state/fold";
 import { call, complain, refreshGroups, room, rooms } from "../state/hub";
 import type { Room } from "../state/room";
 import { go } from "../state/router";
@@ -287,7 +288,7 @@ function RelayDialog({ row }: { row: Row }): VNode {
       ) : (
         <form onSubmit={(event) => void send(event)}>
           <blockquote class="excerpt">
-            <p>{String(row.event.data.text).slice(0, 240)}</p>
+            <p>{textOf(row).slice(0, 240)}</p>
           </blockquote>
           <label>
             To

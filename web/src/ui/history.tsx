@@ -225,7 +225,7 @@ export function History(props: Props): VNode {
         <div class="space top" style={{ height: `${top}px` }} />
         <div class="rows">{nodes}</div>
         <div class="space bottom" style={{ height: `${bottom}px` }} />
-        {timeline.ends && props.tail}
+        {(timeline.ends || (!ready && timeline.failed.value !== null)) && props.tail}
       </div>
       {(!state.stick || !timeline.ends) && ready && (
         <button type="button" class="to-end" onClick={() => void toEnd()}>

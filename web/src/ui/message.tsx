@@ -14,6 +14,7 @@ import { clockOf, dayKey, dayOf, fullOf } from "../text/time";
 import type { LedgerEvent, Row } from "../types";
 import { Attachments } from "./attachments";
 import { Avatar, kindOf, Name } from "./avatar";
+import { copyText } from "./code";
 import { currentText, editRow, Editor, keyOf } from "./editor";
 import { Icon, type IconName } from "./icons";
 import { Strip } from "./strip";
@@ -338,8 +339,11 @@ function Tools({ row, mine, where, inThread }: { row: Row; mine: boolean; where:
     </button>
   );
   const copyLink = () => {
-    const place = address({ groupId: row.event.group_id, view: "talk", detail: String(row.event.seq) });
-    void navigator.clipboard?.writeText(location.origin + location.pathname + place).then(() => say("Link copied."));
+    const groupId = row.event.group_id;
+    const place = row.parties
+      ? address({ groupId, view: "dm", detail: [...row.parties].sort().join(",") })
+      : address({ groupId, view: "talk", detail: String(row.event.seq) });
+    void copyText(location.origin + location.pathname + place).then(() => say("Link copied."));
     setMore(false);
   };
   return (

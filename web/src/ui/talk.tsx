@@ -4,9 +4,10 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { VNode } from "preact";
 import { markRead } from "../state/actions";
 import { placeKey, type Place } from "../state/fold";
+import { RpcError } from "../net/socket";
 import { me, resend } from "../state/hub";
 import { namesOf } from "../state/names";
-import { drop, retry, wanted } from "../state/outbox";
+import { drop, retry, wanted, type Parcel } from "../state/outbox";
 import { underway } from "../state/outgoing";
 import type { Room } from "../state/room";
 import type { Timeline } from "../state/timeline";
@@ -37,9 +38,12 @@ function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode
               <Name room={room} principal={me.value} />
               <span class="soft">{one.refused ? "not sent" : "sending…"}</span>
               {!isEditing(one.client_id, where) && (
-                <button type="button" class="link" onClick={() => editParcel(one, where)}>
-                  Edit
-                </button>
+                <>
+                  <button type="button" class="link" onClick={() => editParcel(one, where)}>
+                    Edit
+                  </button>
+                  {!one.refused && one.landed === undefined && <Discard one={one} />}
+                </>
               )}
             </header>
             {isEditing(one.client_id, where) ? (
@@ -65,15 +69,21 @@ function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode
                 >
                   Try again
                 </button>{" "}
-                <button type="button" class="link" onClick={() => drop(one.client_id)}>
-                  Discard
-                </button>
+                <Discard one={one} />
               </p>
             )}
           </div>
         </article>
       ))}
     </div>
+  );
+}
+
+function Discard({ one }: { one: Parcel }): VNode {
+  return (
+    <button type="button" class="link" onClick={() => drop(one.client_id)}>
+      Discard
+    </button>
   );
 }
 
@@ -133,7 +143,9 @@ export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: 
     () => (row: Row, previous: Row | undefined) => <RowView row={row} previous={previous} room={room} where={key} inThread={inThread} />,
     [room, key, inThread],
   );
-  const failed = timeline.failed.value;
+  const failed = timeline.ready.value ? null : timeline.failed.value;
+  // Where there is no such place, nothing can be said; a hub that is merely away takes it later.
+  const isNowhere = failed instanceof RpcError && !failed.isTransient;
   const canWrite = place.parties === undefined || place.parties.includes(me.value);
   const empty = timeline.ready.value && timeline.starts && !timeline.rows.value.some((row) => row.event.kind === "chat.message");
   return (
@@ -146,9 +158,9 @@ export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: 
         }
       />
       {empty && !inThread && <Empty room={room} place={place} />}
-      {failed && !timeline.ready.value && <p class="trouble">{failed}</p>}
+      {failed && <p class="trouble">{failed.message}</p>}
       <Typing room={room} place={place} />
-      {canWrite ? <Composer key={key} room={room} place={place} autoFocus={autoFocus} /> : <p class="overheard">You see this conversation as the owner. You are not part of it.</p>}
+      {isNowhere ? null : canWrite ? <Composer key={key} room={room} place={place} autoFocus={autoFocus} /> : <p class="overheard">You see this conversation as the owner. You are not part of it.</p>}
     </div>
   );
 }
