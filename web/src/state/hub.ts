@@ -21,7 +21,7 @@ export const loaded = signal(false);
 
 export const isOwner = computed(() => me.value === "user");
 export const room = computed(() => rooms.value.find((one) => one.group.value.group_id === route.value.groupId) ?? null);
-export const totalUnread = computed(() => rooms.value.reduce((sum, one) => sum + one.unreadHere.value, 0));
+export const totalUnread = computed(() => rooms.value.reduce((sum, one) => sum + one.unreadHere.value + one.unreadPrivate.value, 0));
 
 export interface Toast {
   id: number;
@@ -128,10 +128,25 @@ export async function refreshGroups(): Promise<void> {
   const next = groups.map((group) => known.get(group.group_id) ?? new Room(group, me.peek(), line!));
   const same = next.length === known.size && next.every((one) => known.has(one.id));
   if (!same) rooms.value = next;
-  for (const [at, one] of next.entries()) {
-    if (one.subscription === null) await resumeRoom(one, groups[at]!);
-    else if (one.group.peek().title !== groups[at]!.title) one.group.value = groups[at]!;
-  }
+  if (!loaded.peek()) enter();
+  const resume = async (one: Room, group: Group) => {
+    if (one.subscription === null) await resumeRoom(one, group);
+    else if (one.group.peek().title !== group.title) one.group.value = group;
+  };
+  // Where one is comes first; the others need not wait for each other.
+  const order = [...next.keys()].sort((a, b) => Number(next[b] === room.peek()) - Number(next[a] === room.peek()));
+  await Promise.all(order.map((at) => resume(next[at]!, groups[at]!)));
+}
+
+/** The rooms are known: go to the one in the address, or to the last one. */
+function enter(): void {
+  loaded.value = true;
+  // The address may have changed a moment ago, with word of it still on its way.
+  if (room.peek() === null) route.value = parse(location.hash);
+  if (room.peek() !== null) return;
+  const last = load<string | null>("room", null);
+  const first = rooms.peek().find((one) => one.id === last) ?? rooms.peek()[0];
+  if (first !== undefined) go({ groupId: first.id }, true);
 }
 
 async function opened(who: Who): Promise<void> {
@@ -148,15 +163,8 @@ async function opened(who: Who): Promise<void> {
     if (!(error instanceof RpcError && error.isTransient)) complain(error);
     return;
   }
-  loaded.value = true;
   wasOnline.value = true;
-  // The address may have changed a moment ago, with word of it still on its way.
-  if (room.peek() === null) route.value = parse(location.hash);
-  if (room.peek() === null) {
-    const last = load<string | null>("room", null);
-    const first = rooms.peek().find((one) => one.id === last) ?? rooms.peek()[0];
-    if (first !== undefined) go({ groupId: first.id });
-  }
+  if (room.peek() === null) enter();
   void flush(post);
 }
 

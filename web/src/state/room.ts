@@ -180,6 +180,8 @@ export class Room {
     return Math.max(0, this.unread.value - apart);
   });
 
+  readonly unreadPrivate = computed(() => this.conversations.value.reduce((sum, one) => sum + this.unreadIn(one), 0));
+
   private counting = 0;
 
   /** Ask for the counts soon, once for many events. */

@@ -41,9 +41,11 @@ window.addEventListener("hashchange", () => {
   route.value = parse(location.hash);
 });
 
-export function go(to: Partial<Route> & { groupId: string | null }): void {
+/** Go somewhere; `instead` of where one is, when going back there would lead nowhere. */
+export function go(to: Partial<Route> & { groupId: string | null }, instead = false): void {
   const next: Route = { view: "talk", detail: null, ...to };
   const hash = address(next);
-  if (location.hash !== hash) location.hash = hash;
+  if (instead) history.replaceState(null, "", hash);
+  else if (location.hash !== hash) location.hash = hash;
   route.value = next;
 }

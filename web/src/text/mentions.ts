@@ -19,11 +19,12 @@ export function typedAt(text: string, caret: number): Typed | null {
   return { start: caret - match[2]!.length - 1, query: match[2]!.toLowerCase() };
 }
 
-/** The best few for a query: beginnings first, then anything that contains it. */
+/** The best few for a query: the whole name first, beginnings next, then anything that contains it. */
 export function completions(all: readonly Mentionable[], query: string, most = 7): Mentionable[] {
   const rank = (one: Mentionable): number => {
     const name = one.name.toLowerCase();
     const label = one.label.toLowerCase();
+    if (name === query) return -1;
     if (name.startsWith(query)) return 0;
     if (label.startsWith(query)) return 1;
     return name.includes(query) || label.includes(query) ? 2 : 3;

@@ -16,7 +16,7 @@ export function Approvals({ room }: { room: Room }): VNode | null {
           <Avatar room={room} principal={one.session} />
           <div>
             <b>{room.nameOf(one.session)}</b> asks for your leave
-            <p>{one.says || "Open its last message to see what it is about."}</p>
+            <p title={one.says}>{one.says || "Open its last message to see what it is about."}</p>
           </div>
           <button type="button" class="primary" onClick={() => void answer(one.approval_id, "approve")}>
             Approve

@@ -32,12 +32,14 @@ interface Carried {
 interface Draft {
   text: string;
   asks: boolean;
-  files: { name: string; type: string; size: number; done: Uploaded & { width?: number; height?: number } }[];
+  files: { id: number; name: string; type: string; size: number; done: Uploaded & { width?: number; height?: number } }[];
 }
 
 const EMPTY: Draft = { text: "", asks: false, files: [] };
 const TYPING_EVERY = 2500;
-let carriedIds = 0;
+const MOST_FILE = 64 * 1024 * 1024;
+/** Grow over reloads too: a kept draft's files stand before new ones. */
+let carriedIds = Date.now();
 
 /** Whom one can mention here. */
 export function mentionables(room: Room): Mentionable[] {
@@ -126,20 +128,27 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
     });
   }, [key]);
   useLayoutEffect(() => {
-    grow(area.current!, 260);
+    grow(area.current!, Math.min(260, innerHeight * 0.35));
   }, [draft.text]);
 
   const carry = (files: Iterable<File>) => {
     for (const file of files) {
       const id = ++carriedIds;
+      const known = { id, name: file.name, type: file.type, size: file.size, share: 0, done: null };
+      if (file.size > MOST_FILE) {
+        setCarried((all) => [...all, { ...known, failed: "is larger than 64 MiB", stop: () => undefined }]);
+        continue;
+      }
       const set = (what: Partial<Carried>) => setCarried((all) => all.map((one) => (one.id === id ? { ...one, ...what } : one)));
       const { done, stop } = upload(token.peek()!, room.id, file, (share) => set({ share }));
-      setCarried((all) => [...all, { id, name: file.name, type: file.type, size: file.size, share: 0, done: null, failed: null, stop }]);
+      setCarried((all) => [...all, { ...known, failed: null, stop }]);
       Promise.all([done, dimensions(file)])
         .then(([stored, size]) => {
           setCarried((all) => all.filter((one) => one.id !== id));
           setDraft((now) => {
-            const next = { ...now, files: [...now.files, { name: file.name, type: file.type, size: file.size, done: { ...stored, ...size } }] };
+            // In the order of choosing, whichever came through first.
+            const files = [...now.files, { id, name: file.name, type: file.type, size: file.size, done: { ...stored, ...size } }].sort((a, b) => a.id - b.id);
+            const next = { ...now, files };
             save(kept, next);
             return next;
           });
@@ -147,6 +156,35 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
         .catch((error: Error) => set({ failed: error.message }));
     }
   };
+
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // Files may be dropped anywhere on the conversation.
+    const whole = form.current!.closest<HTMLElement>(".talk") ?? form.current!;
+    const dragged = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const left = (event: DragEvent) => {
+      if (!whole.contains(event.relatedTarget as Node | null)) setOver(false);
+    };
+    const dropped = (event: DragEvent) => {
+      setOver(false);
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (files.length === 0) return;
+      event.preventDefault();
+      carry(files);
+    };
+    whole.addEventListener("dragover", dragged);
+    whole.addEventListener("dragleave", left);
+    whole.addEventListener("drop", dropped);
+    return () => {
+      whole.removeEventListener("dragover", dragged);
+      whole.removeEventListener("dragleave", left);
+      whole.removeEventListener("drop", dropped);
+    };
+  }, [key]);
 
   const typed = () => {
     const element = area.current!;
@@ -184,7 +222,11 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
   };
 
   const keys = (event: KeyboardEvent) => {
-    if (found.length > 0) {
+    // Enter and the arrows belong to whoever composes a letter.
+    if (event.isComposing) return;
+    // A name that stands there whole needs no completing: Enter sends.
+    const isWhole = found[choice]?.name.toLowerCase() === typedAt(draft.text, area.current!.selectionStart)?.query;
+    if (found.length > 0 && !(isWhole && event.key === "Enter")) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (step !== undefined) {
         event.preventDefault();
@@ -199,7 +241,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
         return setFound([]);
       }
     }
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       submit();
     } else if (event.key === "ArrowUp" && draft.text === "") {
@@ -212,22 +254,11 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
   const label = place.root ? "Reply in this thread" : place.parties ? `Message ${place.parties.filter((one) => one !== room.me).map((one) => room.nameOf(one)).join(", ")}` : `Message ${room.group.value.title}`;
   return (
     <form
+      ref={form}
       class={over ? "composer over" : "composer"}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
-      }}
-      onDragOver={(event) => {
-        if (event.dataTransfer?.types.includes("Files")) {
-          event.preventDefault();
-          setOver(true);
-        }
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        carry(event.dataTransfer?.files ?? []);
       }}
     >
       {found.length > 0 && (
@@ -283,6 +314,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
         <textarea
           ref={area}
           rows={1}
+          dir="auto"
           value={draft.text}
           placeholder={label}
           aria-label={label}
@@ -307,7 +339,17 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
           <button type="button" class="tool" title="Attach a file" aria-label="Attach a file" onClick={() => picker.current!.click()}>
             <Icon name="attach" />
           </button>
-          <input ref={picker} type="file" multiple hidden onChange={(event) => carry([...(event.currentTarget.files ?? [])])} />
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            onChange={(event) => {
+              carry([...(event.currentTarget.files ?? [])]);
+              // So that the same file can be chosen again.
+              event.currentTarget.value = "";
+            }}
+          />
           <button
             type="button"
             class={draft.asks ? "tool on" : "tool"}

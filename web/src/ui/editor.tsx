@@ -93,6 +93,7 @@ export function Editor({ room, name, row }: { room: Room; name: string; row?: Ro
       <textarea
         ref={area}
         value={text}
+        dir="auto"
         aria-label="Edit message"
         onInput={(event) => {
           setText(event.currentTarget.value);

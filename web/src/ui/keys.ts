@@ -41,13 +41,18 @@ function here(): { place: Place; rows: Row[] } | null {
   return { place, rows: one.timeline(place).rows.peek().filter((row) => row.event.kind === "chat.message") };
 }
 
-function move(step: number): void {
+/** False where there are no messages to move among: the key scrolls then. */
+function move(step: number): boolean {
   const found = here();
-  if (found === null || found.rows.length === 0) return;
+  if (found === null || found.rows.length === 0) return false;
   const at = found.rows.findIndex((row) => row.event.id === selected.peek());
   const next = at < 0 ? found.rows.length - 1 : Math.min(found.rows.length - 1, Math.max(0, at + step));
   selectAndReveal(found.rows[next]!.event.id);
+  return true;
 }
+
+/** Parts that have a use for arrows, Home and End of their own. */
+const OWN_ARROWS = "[role=menu], [role=listbox], .ledger-list, .panel-body, pre, .table";
 
 function stepRoom(step: number): void {
   const all = rooms.peek();
@@ -89,6 +94,8 @@ function onMessage(key: string): boolean {
   }
 }
 
+const STEPS: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
 function plain(event: KeyboardEvent): boolean {
   switch (event.key) {
     case "/":
@@ -99,23 +106,17 @@ function plain(event: KeyboardEvent): boolean {
       return true;
     case "j":
     case "ArrowDown":
-      if (event.target instanceof HTMLElement && event.target.closest("[role=menu], [role=listbox], .ledger-list")) return false;
-      move(1);
-      return true;
     case "k":
     case "ArrowUp":
-      if (event.target instanceof HTMLElement && event.target.closest("[role=menu], [role=listbox], .ledger-list")) return false;
-      move(-1);
-      return true;
     case "Home":
-      move(-Infinity);
-      return true;
     case "End":
-      move(Infinity);
-      return true;
-    case "c":
-      document.querySelector<HTMLElement>(".main .composer textarea")?.focus();
-      return true;
+      if (event.target instanceof HTMLElement && event.target.closest(OWN_ARROWS)) return false;
+      return move(STEPS[event.key]!);
+    case "c": {
+      const field = document.querySelector<HTMLElement>(".main .composer textarea");
+      field?.focus();
+      return field !== null;
+    }
     default:
       return onMessage(event.key);
   }
@@ -137,7 +138,19 @@ export function listen(): () => void {
       if (plain(event)) event.preventDefault();
     }
   };
+  // A file that falls beside a conversation would replace the page.
+  const beside = (event: DragEvent) => {
+    if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "none";
+  };
   document.addEventListener("keydown", pressed);
-  return () => document.removeEventListener("keydown", pressed);
+  window.addEventListener("dragover", beside);
+  window.addEventListener("drop", beside);
+  return () => {
+    document.removeEventListener("keydown", pressed);
+    window.removeEventListener("dragover", beside);
+    window.removeEventListener("drop", beside);
+  };
 }
 

@@ -1,6 +1,6 @@
 /** Ctrl+K: jump to a room, a person, a view or a command by typing a few letters of it. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VNode } from "preact";
 import { isOwner, me, room, rooms } from "../state/hub";
 import { go } from "../state/router";
@@ -63,6 +63,7 @@ export function Palette(): VNode {
   const [query, setQuery] = useState("");
   const [choice, setChoice] = useState(0);
   const list = useRef<HTMLUListElement>(null);
+  const field = useRef<HTMLInputElement>(null);
   const all = useRef(choices()).current;
   const found = all
     .map((one) => ({ one, cost: fit(one.label, query) }))
@@ -78,7 +79,15 @@ export function Palette(): VNode {
     drawer.value = false;
     one?.act();
   };
+  useLayoutEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    field.current!.focus();
+    return () => {
+      if (before?.isConnected) before.focus({ preventScroll: true });
+    };
+  }, []);
   const keys = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && found.length > 0) {
       event.preventDefault();
@@ -94,7 +103,7 @@ export function Palette(): VNode {
         <label class="field">
           <Icon name="search" />
           <input
-            ref={(element) => element?.focus()}
+            ref={field}
             value={query}
             placeholder="Jump to a room, a person, a view…"
             aria-label="Jump to"

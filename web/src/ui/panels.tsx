@@ -142,6 +142,7 @@ function Search({ room }: { room: Room }): VNode {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [choice]);
   const keys = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
     if (rows === null || rows.length === 0) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {

@@ -8,7 +8,7 @@ import { signOut, theme } from "../state/session";
 import { dialog, drawer, help, palette, panel } from "../state/ui";
 import { Avatar, stateOf } from "./avatar";
 import { Icon } from "./icons";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 export function Sidebar(): VNode {
   const here = room.value;
@@ -65,10 +65,15 @@ function leave(): void {
 
 function RoomLink({ one }: { one: Room }): VNode {
   const current = route.value.groupId === one.id && route.value.view !== "dm";
-  const unread = one.unreadHere.value;
+  // The private talk of the room one is in has its own entries and badges below.
+  const unread = one.unreadHere.value + (route.value.groupId === one.id ? 0 : one.unreadPrivate.value);
   const owed = one.owed.value.length + one.notices.value.length;
+  const here = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (current) here.current?.scrollIntoView({ block: "nearest" });
+  }, [current]);
   return (
-    <li>
+    <li ref={here}>
       <a class={unread > 0 ? "entry unread" : "entry"} href={address({ groupId: one.id, view: "talk", detail: null })} aria-current={current ? "page" : undefined} onClick={leave}>
         <span class="hash" aria-hidden="true">
           #
