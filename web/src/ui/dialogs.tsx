@@ -134,7 +134,7 @@ function AgentDialog({ room: here }: { room: Room }): VNode {
   };
   if (made !== null) {
     return (
-      <Modal title={`${made.id} may come in`}>
+      <Modal key="made" title={`${made.id} may come in`}>
         <Commands room={here} made={made} />
       </Modal>
     );
@@ -237,7 +237,7 @@ function PersonDialog({ room: here }: { room: Room }): VNode {
   };
   const link = made && `${location.origin}/#token=${made.token}`;
   return (
-    <Modal title={made ? "Give them this link" : "Invite a person"}>
+    <Modal key={made ? "made" : "asked"} title={made ? "Give them this link" : "Invite a person"}>
       {link ? (
         <div class="commands">
           <p>It signs them in to this room. It is shown this once; send it over a channel that you trust.</p>

@@ -94,7 +94,7 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
   const open = row.owing?.includes(me.value);
   const isLoop = kind === "attention.loop";
   return (
-    <article class={`notice ${priority ?? "normal"}${isLoop ? " loop" : ""}`} data-kind={kind}>
+    <article class={`notice ${priority ?? "normal"}${isLoop ? " loop" : ""}`} data-kind={kind} tabIndex={-1}>
       <Icon name="bell" size={16} />
       <div>
         <strong>{title ?? String(kind).replaceAll("_", " ")}</strong> {message}
@@ -105,7 +105,7 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
         )}
       </div>
       {open && (
-        <button type="button" class="primary small" onClick={() => void acknowledge(event)}>
+        <button type="button" class="primary small" onClick={(click) => (toMessage(click), void acknowledge(event))}>
           Acknowledge
         </button>
       )}
@@ -291,7 +291,11 @@ function Reactions({ row, room }: { row: Row; room: Room }): VNode | null {
             aria-pressed={mine}
             title={`${signal ? `${signal.name}: ` : ""}${who}`}
             aria-label={`${signal?.name ?? emoji}, ${who}`}
-            onClick={() => void react(row, emoji)}
+            onClick={(event) => {
+              // One's own lonely reaction vanishes with the click.
+              if (mine && actors.length === 1) toMessage(event);
+              void react(row, emoji);
+            }}
           >
             <span class="glyph">{emoji}</span>
             {signal && <span class="word">{signal.name}</span>}
@@ -317,7 +321,7 @@ function Acks({ row, room }: { row: Row; room: Room }): VNode {
       {owing.length > 0 && <span class="open">waiting for {names(owing)}</span>}
       {owing.length === 0 && done.length > 0 && <span class="soft">all acknowledged</span>}
       {owing.includes(me.value) && (
-        <button type="button" class="primary small" onClick={() => void acknowledge(row.event)}>
+        <button type="button" class="primary small" onClick={(event) => (toMessage(event), void acknowledge(row.event))}>
           Acknowledge
         </button>
       )}
@@ -368,6 +372,11 @@ function Tools({ row, mine, where, inThread }: { row: Row; mine: boolean; where:
   );
 }
 
+/** What was pressed is about to vanish: its message keeps the focus. */
+function toMessage(event: Event): void {
+  (event.currentTarget as HTMLElement).closest<HTMLElement>("article")?.focus({ preventScroll: true });
+}
+
 export function leaving(event: FocusEvent, act: () => void): void {
   const box = event.currentTarget as HTMLElement;
   if (!box.contains(event.relatedTarget as Node | null)) act();
@@ -394,7 +403,7 @@ export function menuKeys(event: KeyboardEvent): void {
 
 function MenuItem(props: { icon: IconName; label: string; act: () => void; bad?: boolean }): VNode {
   return (
-    <button type="button" role="menuitem" class={props.bad ? "bad" : ""} onClick={props.act}>
+    <button type="button" role="menuitem" class={props.bad ? "bad" : ""} onClick={(event) => (toMessage(event), props.act())}>
       <Icon name={props.icon} size={16} />
       {props.label}
     </button>
@@ -416,7 +425,8 @@ function Picker({ row }: { row: Row }): VNode {
           type="button"
           role="menuitem"
           title={one.meaning}
-          onClick={() => {
+          onClick={(event) => {
+            toMessage(event);
             picking.value = null;
             void react(row, one.glyph);
           }}

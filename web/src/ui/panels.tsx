@@ -106,7 +106,17 @@ function Owed({ room }: { room: Room }): VNode {
             <Name room={room} principal={event.by} /> <time>{agoOf(event.ts)}</time>
             <p>{String(event.data.text ?? event.data.message ?? event.data.title ?? "")}</p>
           </button>
-          <button type="button" class="primary small" onClick={() => void acknowledge(event)}>
+          <button
+            type="button"
+            class="primary small"
+            onClick={(click) => {
+              // This line is about to vanish: the next one, or the way out, keeps the focus.
+              const line = click.currentTarget.closest("li")!;
+              const next = (line.nextElementSibling ?? line.previousElementSibling)?.querySelector<HTMLElement>(".primary");
+              (next ?? line.closest(".panel")!.querySelector<HTMLElement>(".close"))?.focus();
+              void acknowledge(event);
+            }}
+          >
             Acknowledge
           </button>
         </li>
