@@ -102,12 +102,12 @@ function block(token: Token, reading: Reading, depth: number): ComponentChildren
     case "def":
       return null;
     case "paragraph":
-      return <p>{inline(token.tokens, reading, depth)}</p>;
+      return <p dir="auto">{inline(token.tokens, reading, depth)}</p>;
     case "text":
       return <>{"tokens" in token && token.tokens ? inline(token.tokens, reading, depth) : words(plain(token.text), reading)}</>;
     case "heading":
       // Headings of a message are no headings of the page.
-      return <p class={`heading h${Math.min(token.depth, 4)}`}>{inline(token.tokens, reading, depth)}</p>;
+      return <p dir="auto" class={`heading h${Math.min(token.depth, 4)}`}>{inline(token.tokens, reading, depth)}</p>;
     case "code":
       return <Code text={token.text} language={token.lang ?? ""} />;
     case "blockquote":
@@ -134,14 +134,14 @@ function list(token: Tokens.List, reading: Reading, depth: number): VNode {
       {blocks(item.tokens.filter((one) => (one.type as string) !== "checkbox"), reading, depth)}
     </li>
   ));
-  return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+  return token.ordered ? <ol dir="auto" start={Number(token.start) || 1}>{items}</ol> : <ul dir="auto">{items}</ul>;
 }
 
 function table(token: Tokens.Table, reading: Reading, depth: number): VNode {
   const cell = (one: Tokens.TableCell, head: boolean) => {
     const align = one.align ? `to-${one.align}` : undefined;
     const body = inline(one.tokens, reading, depth);
-    return head ? <th class={align}>{body}</th> : <td class={align}>{body}</td>;
+    return head ? <th dir="auto" class={align}>{body}</th> : <td dir="auto" class={align}>{body}</td>;
   };
   return (
     <div class="table" tabIndex={0} role="group" aria-label="Table">
@@ -181,7 +181,7 @@ function bare(text: string, reading: Reading): ComponentChildren {
 export function Prose(props: { text: string; format?: string; names: ReadonlySet<string>; me: string }): VNode {
   const reading = { names: props.names, me: props.me };
   if (props.format !== "markdown" || props.text.length > LONGEST) {
-    return <div class="prose plain">{bare(props.text, reading)}</div>;
+    return <div class="prose plain" dir="auto">{bare(props.text, reading)}</div>;
   }
   return <div class="prose">{blocks(tokensOf(props.text), reading, 0)}</div>;
 }

@@ -6,6 +6,10 @@ const dayOfYear = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "nu
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 
+/** Sorts as it reads, in the reader's zone. */
+const stamp = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
+
+export const stampOf = (ts: string): string => stamp.format(new Date(ts));
 export const clockOf = (ts: string): string => clock.format(new Date(ts));
 export const fullOf = (ts: string): string => full.format(new Date(ts));
 

@@ -116,6 +116,10 @@ interface Made {
   token: string;
 }
 
+/** Words that can stand after @ and name a skill; the hub takes nothing else. */
+const ROLE = "[A-Za-z0-9][A-Za-z0-9_\\-]{0,39}";
+const ROLES = `[\\s,]*${ROLE}([\\s,]+${ROLE})*[\\s,]*`;
+
 function AgentDialog({ room: here }: { room: Room }): VNode {
   const [made, setMade] = useState<Made | null>(null);
   const add = async (event: SubmitEvent) => {
@@ -156,7 +160,7 @@ function AgentDialog({ room: here }: { room: Room }): VNode {
           <span>
             Roles it can be called by <span class="soft">optional</span>
           </span>
-          <input name="roles" maxLength={200} placeholder="backend, review" autocomplete="off" />
+          <input name="roles" maxLength={200} pattern={ROLES} title="Words of letters, digits, _ and -, with commas between them" placeholder="backend, review" autocomplete="off" />
         </label>
         <label class="check">
           <input type="checkbox" name="foreman" /> It leads this room (foreman)

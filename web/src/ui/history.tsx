@@ -31,7 +31,7 @@ export function History(props: Props): VNode {
   const { timeline } = props;
   const box = useRef<HTMLDivElement>(null);
   const scroller = useRef(new Scroller()).current;
-  const view = useRef({ stick: true, anchor: null as { key: string; offset: number } | null, rows: null as Row[] | null, tall: 0, passes: 0 });
+  const view = useRef({ stick: true, anchor: null as { key: string; offset: number } | null, rows: null as Row[] | null, tall: 0, passes: 0, read: Infinity });
   const pin = useRef<{ seq: number; y: number; exact: boolean } | null>(null);
   const drawn = useRef(new Map<string, { row: Row; previous: Row | undefined; node: VNode }>());
   const timer = useRef(0);
@@ -219,6 +219,11 @@ export function History(props: Props): VNode {
   });
   drawn.current = next;
 
+  // What came since the reader was at the end.
+  if (ready && timeline.ends && state.stick) state.read = rows.at(-1)?.event.seq ?? 0;
+  const isAway = ready && (!state.stick || !timeline.ends);
+  const fresh = !isAway ? 0 : !timeline.ends ? timeline.beyond.value : rows.filter((row) => row.event.seq > state.read && row.event.kind === "chat.message").length;
+
   return (
     <div class="history-frame">
       <div class="history" ref={box} onScroll={scrolled} role="log" aria-live="off" aria-label={props.label} aria-busy={!ready} tabIndex={-1}>
@@ -227,10 +232,10 @@ export function History(props: Props): VNode {
         <div class="space bottom" style={{ height: `${bottom}px` }} />
         {(timeline.ends || (!ready && timeline.failed.value !== null)) && props.tail}
       </div>
-      {(!state.stick || !timeline.ends) && ready && (
+      {isAway && (
         <button type="button" class="to-end" onClick={() => void toEnd()}>
           <Icon name="down" size={16} />
-          {timeline.beyond.value > 0 ? `${timeline.beyond.value} new` : "To the newest"}
+          {fresh > 0 ? `${fresh} new` : "To the newest"}
         </button>
       )}
     </div>

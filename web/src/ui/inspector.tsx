@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
+import { placeOf } from "../state/actions";
 import { textOf } from "../state/fold";
 import { complain, say } from "../state/hub";
 import type { Room } from "../state/room";
@@ -31,7 +32,9 @@ const AIMS: Record<string, string> = {
   ambient: "said to the room",
 };
 
-export function Inspector({ row, room }: { row: Row; room: Room }): VNode {
+export function Inspector({ row: asked, room }: { row: Row; room: Room }): VNode {
+  // As it stands now: it may be edited or deleted while one looks.
+  const row = room.timeline(placeOf(asked)).rows.value.find((one) => one.event.id === asked.event.id) ?? asked;
   const id = row.edit?.event_id ?? row.event.id;
   const { attention } = room;
   useEffect(() => attention.look(id), [id]);
@@ -89,7 +92,7 @@ function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: 
       <header>
         <Avatar room={room} principal={one.agent} size={20} />
         <b>{room.nameOf(one.agent)}</b>
-        {state === "stopped" ? (
+        {state === "stopped" || state === "cancelled" ? (
           <span class="policy must_not_respond">need not answer</span>
         ) : (
           <span class={`policy ${one.policy}`}>{POLICIES[one.policy] ?? one.policy}</span>

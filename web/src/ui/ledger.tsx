@@ -6,6 +6,7 @@ import { saveAs } from "../net/blobs";
 import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
 import { panel } from "../state/ui";
+import { stampOf } from "../text/time";
 import type { LedgerEvent } from "../types";
 import { Icon } from "./icons";
 
@@ -196,7 +197,7 @@ function EventLine(props: { seq: number; event: LedgerEvent | undefined; top?: n
   return (
     <button type="button" class="event-line" style={style} disabled={event === undefined} onClick={() => event && (panel.value = { kind: "event", row: { event } })}>
       <span class="seq">{seq}</span>
-      <span class="ts">{event ? event.ts.slice(0, 19).replace("T", " ") : ""}</span>
+      <span class="ts" title={event ? `${event.ts}, in your time zone` : undefined}>{event ? stampOf(event.ts) : ""}</span>
       <span class={`ek ${event?.kind.split(".")[0] ?? ""}`}>{event?.kind ?? (props.hidden ? "private, not yours to see" : "…")}</span>
       <span class="by">{event?.by ?? ""}</span>
       <span class="sum">{event ? summary(event) : ""}</span>

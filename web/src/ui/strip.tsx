@@ -58,8 +58,7 @@ export function markOf(one: AgentDecision): Mark | null {
     return { word, tone: "owes" };
   }
   if (one.mode === "notify") return { word: state === "offered" ? "offered" : "knocked", tone: "still" };
-  if (one.mode === "immediate" || one.mode === "buffered") return { word: "offered", tone: "still" };
-  return null;
+  return one.mode === "silent" ? null : { word: "offered", tone: "still" };
 }
 
 /** Agents in the same position share one mark: "ada and bob answered". */
@@ -110,7 +109,7 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
             </span>
           </span>
         ))}
-        {quiet > 0 && <span class="mark none">{marks.length === 0 ? everyone(quiet) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
+        {quiet > 0 && <span class="mark none">{marks.length === 0 ? everyone(quiet, room.isAgent(row.event.by)) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
       </button>
       {moving.map((one) => (
         <div class="progress" key={one.agent}>
@@ -126,8 +125,8 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
   );
 }
 
-function everyone(quiet: number): string {
-  return quiet === 1 ? "the other agent stays quiet" : quiet === 2 ? "both agents stay quiet" : `all ${quiet} agents stay quiet`;
+function everyone(quiet: number, ofAgent: boolean): string {
+  return quiet === 1 ? (ofAgent ? "the other agent stays quiet" : "the agent stays quiet") : quiet === 2 ? "both agents stay quiet" : `all ${quiet} agents stay quiet`;
 }
 
 function listed(agents: string[], room: Room): string {

@@ -21,6 +21,10 @@ import { History } from "./history";
 import { Icon } from "./icons";
 import { markOpened, RowView } from "./message";
 
+/** A text of many screens would hide what is said about it. */
+const LONGEST = 4000;
+const excerpt = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
 /** Messages that the ledger has not confirmed yet. */
 function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode | null {
   const waiting = underway(timeline.rows.value, timeline.place);
@@ -49,7 +53,7 @@ function Outgoing({ room, timeline }: { room: Room; timeline: Timeline }): VNode
             {isEditing(one.client_id, where) ? (
               <Editor room={room} name={one.client_id} />
             ) : (
-              <Prose text={wanted(one)} format={one.data.format} names={namesOf(room)} me={me.value} />
+              <Prose text={excerpt(wanted(one))} format={one.data.format} names={namesOf(room)} me={me.value} />
             )}
             {one.data.attachments && (
               <p class="soft">
@@ -152,12 +156,12 @@ export function Talk({ room, place, inThread, autoFocus }: { room: Room; place: 
     <div class="talk" data-place={key}>
       <History key={key} timeline={timeline} draw={draw} label="Messages" onSeen={seen} tail={
           <>
+            {empty && !inThread && <Empty room={room} place={place} />}
             <Whispers room={room} place={place} />
             <Outgoing room={room} timeline={timeline} />
           </>
         }
       />
-      {empty && !inThread && <Empty room={room} place={place} />}
       {failed && <p class="trouble">{failed.message}</p>}
       <Typing room={room} place={place} />
       {isNowhere ? null : canWrite ? <Composer key={key} room={room} place={place} autoFocus={autoFocus} /> : <p class="overheard">You see this conversation as the owner. You are not part of it.</p>}

@@ -1,0 +1,231 @@
+"""What went wrong for people once: ghosts, oversize words, replies in the wrong room, lost focus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.agent import Agent
+
+if TYPE_CHECKING:
+    from tests.web.conftest import Visits
+    from tests.web.stage import HubProcess
+
+
+@pytest.fixture(scope="module")
+def scene(hub: HubProcess) -> dict[str, Any]:
+    group = hub.group("Alpha")
+    return {
+        "group": group,
+        "other": hub.group("Beta"),
+        "maya": hub.actor(group, "maya"),
+        "mayall": hub.actor(group, "mayall"),
+        "ben": hub.person(group, "ben", "Ben Okafor"),
+    }
+
+
+def message(page, text: str, where: str = ".main"):
+    return page.locator(f"{where} article.message[data-event]", has_text=text)
+
+
+def wait(page, data: dict[str, Any], group: str) -> None:
+    """Put a message into the outbox, as if the hub had been away when it was written."""
+    parcel = {"client_id": "22222222-2222-4222-8222-222222222222", "group_id": group, "data": data, "created": 0}
+    page.evaluate("one => localStorage.setItem('tacit.outbox.user', JSON.stringify([one]))", parcel)
+
+
+def test_what_was_delivered_never_comes_back_as_being_sent(
+    visit: Visits, hub: HubProcess, scene, write
+) -> None:
+    page = visit(scene["group"])
+    for number in range(6):
+        write(page, f"mine {number}")
+        expect(message(page, f"mine {number}")).to_be_visible()
+    message(page, "mine 5").hover()
+    message(page, "mine 5").get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.locator(".main .deleted")).to_be_visible()
+    expect(page.locator(".outgoing")).to_have_count(0)
+    for number in range(75):
+        hub.say(scene["group"], f"theirs {number}", scene["ben"])
+    expect(message(page, "theirs 74")).to_be_visible()
+    expect(page.locator(".outgoing")).to_have_count(0)
+
+
+def test_a_message_that_no_hub_takes_is_refused_at_once_and_blocks_nothing(
+    visit: Visits, hub: HubProcess, scene, write
+) -> None:
+    page = visit(scene["group"])
+    wait(page, {"text": "x" * 1_100_000, "format": "plain"}, scene["group"])
+    lines: list[object] = []
+    page.on("websocket", lambda line: lines.append(line))
+    page.reload()
+    refused = page.locator(".message.refused")
+    expect(refused).to_contain_text("larger than 1 MiB")
+    write(page, "short and welcome")
+    expect(message(page, "short and welcome")).to_be_visible()
+    assert len(lines) == 1
+    # The text is longer than the screen: the keyboard needs no place to click at.
+    refused.get_by_role("button", name="Discard").press("Enter")
+    expect(refused).to_have_count(0)
+
+
+def test_a_thread_stays_in_its_room_and_a_refused_reply_is_seen_there(
+    visit: Visits, hub: HubProcess, scene, write
+) -> None:
+    page = visit(scene["group"])
+    write(page, "who reviews it?")
+    message(page, "who reviews it?").hover()
+    message(page, "who reviews it?").get_by_role("button", name="Reply in thread").click()
+    expect(page.locator(".panel .composer textarea")).to_be_focused()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(page.locator(".head h1")).to_have_text("Beta")
+    expect(page.locator(".panel")).to_have_count(0)
+    lost = {"text": "a reply to nothing", "format": "plain", "reply_to": "0" * 32}
+    wait(page, lost, scene["group"])
+    page.keyboard.press("Alt+ArrowUp")
+    page.reload()
+    refused = page.locator(".main .message.refused")
+    expect(refused).to_contain_text("a reply to nothing")
+    refused.get_by_role("button", name="Discard").click()
+    expect(refused).to_have_count(0)
+
+
+def test_the_skip_link_leads_to_the_conversation_and_leaves_the_page_as_it_is(visit: Visits, scene) -> None:
+    page = visit(scene["group"])
+    before = page.url
+    link = page.get_by_role("link", name="To the conversation")
+    link.focus()
+    link.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    expect(page.locator(".head h1")).to_have_text("Alpha")
+    assert page.url == before
+
+
+def test_many_long_approvals_leave_room_for_the_conversation_on_a_phone(
+    visit: Visits, hub: HubProcess
+) -> None:
+    group = hub.group("Leave")
+    token = hub.actor(group, "ada")
+    with Agent(hub, token) as ada:
+        for number in range(4):
+            secret = f"the budget number {number} for the second quarter is four hundred thousand and not a cent more"
+            hub.say(group, f"@ada {secret}, is that enough for the plan?", to=["ada"])
+            ada.call(
+                "chat.send_message",
+                target="conversation:main",
+                content=f"I was told that {secret}",
+                idempotencyKey=f"leak {number}",
+                visibility="channel",
+                directedness="ambient",
+                inReplyTo=ada.delivery()["eventId"],
+            )
+        page = visit(group, viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+        expect(page.locator(".approval")).to_have_count(4)
+        sizes = page.evaluate(
+            """() => ({
+                history: document.querySelector('.history').clientHeight,
+                composer: document.querySelector('.composer').getBoundingClientRect().bottom,
+                words: document.querySelector('.approval > div').clientWidth,
+                page: document.documentElement.scrollWidth,
+            })"""
+        )
+        assert sizes["history"] > 100
+        assert sizes["composer"] <= 640
+        assert sizes["words"] > 200
+        assert sizes["page"] <= 360
+        page.locator(".approval").last.get_by_role("button", name="Refuse").click()
+        expect(page.locator(".approval")).to_have_count(3)
+        expect(page.locator(".main .composer textarea")).to_be_focused()
+
+
+def test_a_private_word_is_counted_in_the_title_and_at_its_room(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["other"])
+    room = page.get_by_role("link", name="Alpha")
+    expect(page).to_have_title("Beta · Tacit")
+    hub.say(scene["group"], "only for you", scene["maya"], to=["user"])
+    expect(page).to_have_title("(1) Beta · Tacit")
+    expect(room.locator(".badge")).to_contain_text("1")
+    room.click()
+    expect(page).to_have_title("(1) Alpha · Tacit")
+    page.locator(".sidebar section", has_text="Direct messages").get_by_role("link", name="maya").click()
+    expect(message(page, "only for you")).to_be_visible()
+    expect(page).to_have_title("Alpha · Tacit")
+    message(page, "only for you").hover()
+    message(page, "only for you").get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Copy link").click()
+    expect(page.locator(".toast")).to_have_text("Link copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_enter_sends_a_name_that_is_typed_in_full(visit: Visits, scene) -> None:
+    page = visit(scene["group"])
+    area = page.locator(".main .composer textarea")
+    area.press_sequentially("thanks @maya")
+    expect(page.get_by_role("option", name="@maya", exact=False).first).to_be_visible()
+    area.press("Enter")
+    expect(message(page, "thanks @maya")).to_be_visible()
+    expect(area).to_have_value("")
+
+
+def test_an_edited_message_is_relayed_as_it_reads_now(visit: Visits, hub: HubProcess, scene, write) -> None:
+    page = visit(scene["group"])
+    write(page, "the frist words")
+    expect(message(page, "the frist words")).to_be_visible()
+    page.locator(".main .composer textarea").press("ArrowUp")
+    page.get_by_label("Edit message").fill("the corrected words")
+    page.keyboard.press("Enter")
+    said = message(page, "the corrected words")
+    expect(said.locator(".edited")).to_be_visible()
+    said.hover()
+    said.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Relay").click()
+    expect(page.locator(".modal blockquote")).to_have_text("the corrected words")
+    page.get_by_label("A word before it").fill("for you")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_have_text("Relayed.")
+    relayed = hub.events(scene["other"], kinds="chat.message")[-1]["data"]["text"]
+    assert "for you" in relayed
+    assert "the corrected words" in relayed
+    assert "frist" not in relayed
+
+
+def test_the_focus_stays_with_the_message_whose_tools_were_used(visit: Visits, scene, write) -> None:
+    page = visit(scene["group"])
+    write(page, "worth a sign")
+    said = message(page, "worth a sign")
+    said.hover()
+    said.get_by_role("button", name="React with a signal").click()
+    page.get_by_role("menuitem", name="agree").click()
+    expect(said.locator(".reaction")).to_be_visible()
+    expect(said).to_be_focused()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_label("Jump to", exact=True).first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(said).to_be_focused()
+
+
+def test_a_file_is_dropped_on_the_history_and_chosen_files_keep_their_order(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["group"])
+    page.evaluate(
+        """() => {
+            const carried = new DataTransfer();
+            carried.items.add(new File(['x'.repeat(200000)], 'one.txt', { type: 'text/plain' }));
+            carried.items.add(new File(['2'], 'two.txt', { type: 'text/plain' }));
+            const given = { bubbles: true, cancelable: true, dataTransfer: carried };
+            document.querySelector('.main .history').dispatchEvent(new DragEvent('drop', given));
+        }"""
+    )
+    expect(page.locator(".carried li")).to_have_count(2)
+    expect(page.locator(".carried progress")).to_have_count(0)
+    expect(page.locator(".carried li").first).to_contain_text("one.txt")
+    page.get_by_role("button", name="Remove one.txt").click()
+    chooser = page.locator(".main .composer input[type=file]")
+    for count in (2, 3):
+        chooser.set_input_files({"name": "same.txt", "mimeType": "text/plain", "buffer": b"same"})
+        expect(page.locator(".carried li")).to_have_count(count)
