@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { pause } from "../src/net/socket";
 import { figuresOf } from "../src/state/figures";
-import { address, parse } from "../src/state/router";
+import { address, go, parse, route } from "../src/state/router";
 import { signalOf } from "../src/state/signals";
 import { Timeline } from "../src/state/timeline";
 import type { LedgerEvent, Stretch } from "../src/types";
@@ -33,6 +33,15 @@ describe("addresses", () => {
     ]) expect(parse(address(route))).toEqual(route);
     expect(parse("#/g/x/nonsense")).toEqual({ groupId: "x", view: "talk", detail: null });
     expect(parse("#%E0%A4%A")).toEqual({ groupId: null, view: "talk", detail: null });
+  });
+});
+
+describe("going somewhere", () => {
+  it("may take the place of where one was", () => {
+    const before = history.length;
+    go({ groupId: "g_2" }, true);
+    expect([history.length, location.hash, route.value.groupId]).toEqual([before, "#/g/g_2", "g_2"]);
+    go({ groupId: null }, true);
   });
 });
 
@@ -120,6 +129,8 @@ describe("small things", () => {
     expect(markOf({ ...base, agent: "a", policy: "must_not_respond", state: "mailbox" })).toBeNull();
     expect(markOf({ ...base, agent: "a", policy: "ack_only", state: "knocked" })!.word).toBe("receipt");
     expect(markOf({ ...base, agent: "a", policy: "ack_only", state: "acknowledged", glyph: "👍" })!.word).toBe("👍");
+    expect(markOf({ ...base, agent: "a", policy: "may_respond", mode: "tool_mailbox", state: "mailbox" })!.word).toBe("offered");
+    expect(markOf({ ...base, agent: "a", policy: "may_respond", mode: "silent", state: "mailbox" })).toBeNull();
     const said = gathered({ event_id: "e", seq: 1, quiet: 3, decisions: ["a", "b"].map((agent) => ({ ...base, agent, policy: "must_respond", state: "pending" })) });
     expect(said).toEqual([{ agents: ["a", "b"], word: "owe a reply", tone: "owes" }]);
   });

@@ -25,6 +25,8 @@ describe("mentions", () => {
       { name: "ada", label: "Ada", kind: "agent" as const },
     ];
     expect(completions(all, "ad").map((one) => one.name)).toEqual(["ada", "bada"]);
+    const alike = ["mayall", "maya"].map((name) => ({ name, label: name, kind: "agent" as const }));
+    expect(completions(alike, "maya").map((one) => one.name)).toEqual(["maya", "mayall"]);
     expect(completed("hi @ad!", 6, { start: 3, query: "ad" }, "ada")).toEqual({ text: "hi @ada !", caret: 8 });
   });
 

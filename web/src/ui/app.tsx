@@ -4,7 +4,7 @@ import { lazy } from "./lazy";
 import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import { announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts } from "../state/hub";
+import { announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts, totalUnread } from "../state/hub";
 import type { Room } from "../state/room";
 import { address, route, type View } from "../state/router";
 import { signIn, token } from "../state/session";
@@ -113,12 +113,14 @@ function Here({ room: here }: { room: Room }): VNode {
 function Head({ room: here, parties }: { room: Room; parties?: string[] }): VNode {
   const { title, actors } = here.group.value;
   const owed = here.owed.value.length + here.notices.value.length;
+  const elsewhere = totalUnread.value - (parties ? 0 : here.unreadHere.value);
   const others = parties?.filter((one) => one !== me.value);
   const online = actors.filter((one) => here.attention.agents.value.some((known) => known.actor_id === one.actor_id && known.online)).length;
   return (
     <header class="head">
-      <button type="button" class="tool only-phone" aria-label="Open the sidebar" onClick={() => (drawer.value = true)}>
+      <button type="button" class="tool only-phone" aria-label={elsewhere > 0 ? `Open the sidebar, ${elsewhere} unread there` : "Open the sidebar"} onClick={() => (drawer.value = true)}>
         <Icon name="menu" />
+        {elsewhere > 0 && <span class="badge" />}
       </button>
       {others && <Avatar room={here} principal={others[0] ?? me.value} />}
       <div class="head-title">

@@ -316,7 +316,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
           rows={1}
           dir="auto"
           value={draft.text}
-          placeholder={label}
+          placeholder={label.length > 60 ? `${label.slice(0, 58)}…` : label}
           aria-label={label}
           aria-autocomplete="list"
           aria-controls={found.length > 0 ? `names-${key}` : undefined}
