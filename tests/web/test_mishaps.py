@@ -143,22 +143,23 @@ def test_many_long_approvals_leave_room_for_the_conversation_on_a_phone(
 def test_a_private_word_is_counted_in_the_title_and_at_its_room(
     visit: Visits, hub: HubProcess, scene
 ) -> None:
-    page = visit(scene["other"])
-    room = page.get_by_role("link", name="Alpha")
-    expect(page).to_have_title("Beta · Tacit")
-    hub.say(scene["group"], "only for you", scene["maya"], to=["user"])
-    expect(page).to_have_title("(1) Beta · Tacit")
-    expect(room.locator(".badge")).to_contain_text("1")
-    room.click()
-    expect(page).to_have_title("(1) Alpha · Tacit")
-    page.locator(".sidebar section", has_text="Direct messages").get_by_role("link", name="maya").click()
-    expect(message(page, "only for you")).to_be_visible()
-    expect(page).to_have_title("Alpha · Tacit")
-    message(page, "only for you").hover()
-    message(page, "only for you").get_by_role("button", name="More").click()
-    page.get_by_role("menuitem", name="Copy link").click()
-    expect(page.locator(".toast")).to_have_text("Link copied.")
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    group = hub.group("Gamma")
+    maya = hub.actor(group, "maya")
+    owner, cara = visit(scene["other"]), visit(group, hub.person(group, "cara"))
+    hub.say(group, "only for the owner", maya, to=["user"])
+    expect(owner.get_by_role("link", name="Gamma").locator(".badge")).to_contain_text("1")
+    expect(cara).to_have_title("Gamma · Tacit")
+    hub.say(group, "only for cara", maya, to=["usr:cara"])
+    expect(cara).to_have_title("(1) Gamma · Tacit")
+    cara.locator(".sidebar section", has_text="Direct messages").get_by_role("link", name="maya").click()
+    said = message(cara, "only for cara")
+    expect(said).to_be_visible()
+    expect(cara).to_have_title("Gamma · Tacit")
+    said.hover()
+    said.get_by_role("button", name="More").click()
+    cara.get_by_role("menuitem", name="Copy link").click()
+    expect(cara.locator(".toast")).to_have_text("Link copied.")
+    assert cara.evaluate("navigator.clipboard.readText()") == cara.url
 
 
 def test_enter_sends_a_name_that_is_typed_in_full(visit: Visits, scene) -> None:

@@ -2,7 +2,7 @@
 
 import { lazy } from "./lazy";
 import { effect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { VNode } from "preact";
 import { announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts, totalUnread } from "../state/hub";
 import type { Room } from "../state/room";
@@ -87,7 +87,8 @@ function Here({ room: here }: { room: Room }): VNode {
   useEffect(() => {
     if (at.view === "talk" && at.detail && /^\d+$/.test(at.detail)) jumpTo(here.id, Number(at.detail));
   }, [at.view, at.detail]);
-  useEffect(() => {
+  // Before the history takes up a jump, which may select a message.
+  useLayoutEffect(() => {
     selected.value = null;
     void here.attention.refreshAgents();
   }, [at.view, at.detail, here]);

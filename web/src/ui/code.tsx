@@ -28,12 +28,14 @@ export async function copyText(text: string): Promise<void> {
       // fall through
     }
   }
+  const before = document.activeElement as HTMLElement | null;
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
   area.select();
   document.execCommand("copy");
   area.remove();
+  before?.focus({ preventScroll: true });
 }
 
 export function Code({ text, language }: { text: string; language: string }): VNode {

@@ -57,7 +57,7 @@ export function Dashboard({ room }: { room: Room }): VNode {
   const cost = known.reduce((sum, one) => sum + one.cost, 0);
   const tokens = known.reduce((sum, one) => sum + one.tokens_in + one.tokens_out, 0);
   return (
-    <div class="page dashboard">
+    <div class="page dashboard" tabIndex={-1}>
       <header class="page-head">
         <h2>Dashboard</h2>
         <div class="tabs" role="group" aria-label="Range">

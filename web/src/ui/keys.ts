@@ -94,6 +94,13 @@ function onMessage(key: string): boolean {
   }
 }
 
+/** The browser scrolls what has the focus: a view without messages takes it, and the key goes on. */
+function toScroll(event: KeyboardEvent): boolean {
+  const view = document.querySelector<HTMLElement>(".main .page:not(.ledger, .traces), .main .ledger-list, .main .trace-list");
+  if (view !== null && !view.contains(event.target as Node)) view.focus({ preventScroll: true });
+  return false;
+}
+
 const STEPS: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 function plain(event: KeyboardEvent): boolean {
@@ -111,7 +118,7 @@ function plain(event: KeyboardEvent): boolean {
     case "Home":
     case "End":
       if (event.target instanceof HTMLElement && event.target.closest(OWN_ARROWS)) return false;
-      return move(STEPS[event.key]!);
+      return move(STEPS[event.key]!) || toScroll(event);
     case "c": {
       const field = document.querySelector<HTMLElement>(".main .composer textarea");
       field?.focus();

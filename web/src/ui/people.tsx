@@ -18,7 +18,7 @@ export function People({ room }: { room: Room }): VNode {
   }, [room]);
   const humans = ["user", ...people.map((one) => one.principal)];
   return (
-    <div class="page people">
+    <div class="page people" tabIndex={-1}>
       <section>
         <header class="page-head">
           <h2>Agents</h2>

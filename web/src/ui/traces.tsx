@@ -30,7 +30,7 @@ export function Traces({ room }: { room: Room }): VNode {
   const chosen = route.value.detail;
   return (
     <div class={chosen ? "page traces chosen" : "page traces"}>
-      <div class="trace-list">
+      <div class="trace-list" tabIndex={-1}>
         {all?.length === 0 && (
           <p class="nothing">
             No agent has spoken CLowl here yet. Messages in it are shown in English, with the object one click away; their traces are listed here.
