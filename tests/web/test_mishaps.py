@@ -31,7 +31,12 @@ def message(page, text: str, where: str = ".main"):
 
 def wait(page, data: dict[str, Any], group: str) -> None:
     """Put a message into the outbox, as if the hub had been away when it was written."""
-    parcel = {"client_id": "22222222-2222-4222-8222-222222222222", "group_id": group, "data": data, "created": 0}
+    parcel = {
+        "client_id": "22222222-2222-4222-8222-222222222222",
+        "group_id": group,
+        "data": data,
+        "created": 0,
+    }
     page.evaluate("one => localStorage.setItem('tacit.outbox.user', JSON.stringify([one]))", parcel)
 
 
@@ -58,8 +63,8 @@ def test_a_message_that_no_hub_takes_is_refused_at_once_and_blocks_nothing(
 ) -> None:
     page = visit(scene["group"])
     wait(page, {"text": "x" * 1_100_000, "format": "plain"}, scene["group"])
-    lines: list[object] = []
-    page.on("websocket", lambda line: lines.append(line))
+    lines: list[str] = []
+    page.on("websocket", lambda line: lines.append(line.url))
     page.reload()
     refused = page.locator(".message.refused")
     expect(refused).to_contain_text("larger than 1 MiB")

@@ -225,7 +225,7 @@ export function Composer({ room, place, autoFocus }: { room: Room; place: Place;
     // Enter and the arrows belong to whoever composes a letter.
     if (event.isComposing) return;
     // A name that stands there whole needs no completing: Enter sends.
-    const isWhole = found[choice]?.name.toLowerCase() === typedAt(draft.text, area.current!.selectionStart)?.query;
+    const isWhole = found[choice]?.name.toLowerCase() === typedAt(area.current!.value, area.current!.selectionStart)?.query;
     if (found.length > 0 && !(isWhole && event.key === "Enter")) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (step !== undefined) {
