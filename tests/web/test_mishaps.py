@@ -235,3 +235,29 @@ def test_a_file_is_dropped_on_the_history_and_chosen_files_keep_their_order(
     for count in (2, 3):
         chooser.set_input_files({"name": "same.txt", "mimeType": "text/plain", "buffer": b"same"})
         expect(page.locator(".carried li")).to_have_count(count)
+
+
+def test_the_next_person_at_this_browser_finds_no_draft_and_the_first_finds_it_again(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    page = visit(scene["group"])
+    area = page.locator(".main .composer textarea")
+    area.fill("not for other eyes")
+    for token, draft in ((scene["ben"], ""), (hub.owner, "not for other eyes")):
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_label("Sign-in link or token").fill(hub.link(token))
+        page.keyboard.press("Enter")
+        expect(page.locator(".head h1")).to_have_text("Alpha")
+        expect(area).to_have_value(draft)
+
+
+def test_on_a_phone_a_found_message_is_not_covered_by_the_search(
+    visit: Visits, hub: HubProcess, scene
+) -> None:
+    hub.say(scene["group"], "the needle is here", scene["ben"])
+    page = visit(scene["group"], viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+    page.get_by_role("button", name="Search messages").tap()
+    page.get_by_role("searchbox").fill("needle")
+    page.get_by_role("option", name="needle").tap()
+    expect(page.locator(".panel")).to_have_count(0)
+    expect(message(page, "the needle is here")).to_be_in_viewport()
