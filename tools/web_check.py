@@ -55,7 +55,7 @@ def rebuilt() -> list[str]:
     """Build into a scratch folder and compare."""
     vite = WEB / "node_modules" / ".bin" / "vite"
     if shutil.which("node") is None or not vite.exists():
-        return ["to rebuild, install node and run `npm ci` in web/"]
+        return ["to rebuild, install node and run `make web`"]
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run(
             [vite, "build", "--outDir", scratch, "--logLevel", "error"],
@@ -73,7 +73,7 @@ def main() -> int:
     found = faults() + (rebuilt() if "--rebuild" in sys.argv[1:] else [])
     print("\n".join(found) or "the built web room matches its source")
     if found:
-        print("run `npm ci && npm run build` in web/ and commit src/tacit/hub/doors/room", file=sys.stderr)
+        print("run `make web` and commit src/tacit/hub/doors/room", file=sys.stderr)
     return 1 if found else 0
 
 
