@@ -104,6 +104,29 @@ def test_chains_of_edits_lead_to_the_newest_and_a_delete_takes_back_all_forms() 
     assert room.attention.versions.replaced_by("m3") == "m8"
 
 
+@pytest.mark.spec("C2A-214")
+def test_an_edit_that_is_folded_again_changes_nothing() -> None:
+    versions = Versions()
+    for _ in range(2):
+        for earlier, later in (("a", "b"), ("b", "c"), ("c", "d")):
+            versions.edited(earlier, later)
+        assert not versions.is_superseded("d")
+    assert [versions.latest(one) for one in "abcd"] == ["d"] * 4
+    assert [versions.first(one) for one in "abcd"] == ["a"] * 4
+
+
+def test_a_chain_that_an_earlier_release_folded_is_followed_and_goes_on() -> None:
+    versions = Versions({"a": "b", "b": "c"})
+    versions.edited("a", "b")
+    versions.edited("b", "c")
+    assert [versions.latest(one) for one in "abc"] == ["c"] * 3
+    versions.edited("c", "d")
+    versions.edited("d", "e")
+    assert [versions.latest(one) for one in "abcde"] == ["e"] * 5
+    versions.deleted("a")
+    assert all(versions.is_deleted(one) for one in "abcde")
+
+
 @pytest.mark.spec("C2A-083", "C2A-087")
 def test_five_fragments_a_second_apart_make_one_turn() -> None:
     window = opened(piece(0, 0))

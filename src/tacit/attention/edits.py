@@ -83,31 +83,49 @@ def answered_by(duties: Iterable[Duty]) -> frozenset[str]:
 
 
 class Versions:
-    """Which event replaced which, folded from edits and deletes."""
+    """Which event replaced which, folded from edits and deletes.
 
-    __slots__ = ("_deleted", "_next")
+    The first form leads straight to the newest one and each edit straight to the first form, however often a
+    message was edited. A ledger that was folded before that was so holds plain chains; they are followed.
+    """
+
+    __slots__ = ("_deleted", "_first", "_next")
 
     def __init__(
         self,
         following: MutableMapping[str, str] | None = None,
         deleted: MutableMapping[str, bool] | None = None,
+        first: MutableMapping[str, str] | None = None,
     ) -> None:
         self._next: MutableMapping[str, str] = {} if following is None else following
         self._deleted: MutableMapping[str, bool] = {} if deleted is None else deleted
+        self._first: MutableMapping[str, str] = {} if first is None else first
 
     def edited(self, event_id: str, by: str) -> None:
-        """Fold an edit."""
-        latest = self.latest(event_id)
-        if latest != by:
-            self._next[latest] = by
+        """Fold an edit; one that is known changes nothing (a first harness makes the house look back)."""
+        first = latest = self.first(event_id)
+        if by == first or self._first.get(by) is not None:
+            return
+        while (following := self._next.get(latest)) is not None:
+            if following == by:
+                return
+            latest = following
+        self._next[latest] = by
+        self._next[first] = by
+        self._first[by] = first
 
     def deleted(self, event_id: str) -> None:
         """Fold a delete; it takes back the message in every form."""
         self._deleted[self.latest(event_id)] = True
         self._deleted[event_id] = True
 
+    def first(self, event_id: str) -> str:
+        """The id of the first form, as far as the fold knows it."""
+        return self._first.get(event_id) or event_id
+
     def latest(self, event_id: str) -> str:
         """The id of the newest form."""
+        event_id = self.first(event_id)
         while (following := self._next.get(event_id)) is not None:
             event_id = following
         return event_id

@@ -123,3 +123,17 @@ def test_whoever_takes_over_may_answer_although_the_first_ones_claim_still_runs(
             "idempotencyKey": "k", "visibility": "thread", "directedness": "ambient"}  # fmt: skip
     assert house.call(holders[-1][0], "chat.send_message", **send)["ok"]
     house.assert_rebuilds()
+
+
+@pytest.mark.spec("C2A-214")
+def test_a_message_that_was_edited_twice_before_the_first_harness_came_stands_in_its_newest_form(tmp_path):
+    house = House(tmp_path / "data")
+    house.group(GROUP, ann="peer")
+    first = earlier = house.say(GROUP, "user", "@ann could you look at this?").id
+    for number in range(2):
+        house.record(records.Edit(supersedes=earlier, text=f"@ann could you look at {number}?", by="user"))
+        earlier = house.page(GROUP)[-1].event_id
+    house.connect("ann")
+    assert house.attention.versions.latest(first) == earlier
+    assert house.attention.duties.get(earlier, "ann") is not None
+    house.assert_rebuilds()

@@ -72,7 +72,9 @@ def attention_on(books: Books) -> Attention:
         duties=Duties(shelf("duty", _PAIR, Duty, _live), shelf("duties", str, tuple[str, ...])),
         absences=Absences(shelf("absence", str, Absence, _always)),
         exchanges=Exchanges(shelf("exchange", _PLACE, Exchange, _always)),
-        versions=Versions(shelf("edited", str, str), shelf("deleted", str, bool)),
+        versions=Versions(
+            shelf("edited", str, str), shelf("deleted", str, bool), shelf("first_form", str, str)
+        ),
         approvals=Approvals(shelf("approval", _PAIR, Asked, _always)),
         threads=shelf("thread", str, frozenset[str]),
         thread_owner=shelf("thread_owner", str, str),
