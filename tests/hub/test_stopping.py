@@ -264,3 +264,11 @@ async def test_sigterm_stops_a_hub_cleanly(tmp_path: Path) -> None:
         assert await asyncio.wait_for(process.wait(), WAIT) == 0
     async with running(tmp_path) as room:
         assert await room.last_seq(group) == 1
+
+
+async def test_a_fault_of_our_own_while_reading_is_not_taken_for_the_end(room: Room) -> None:
+    def broken(_reader: object) -> None:
+        raise RecursionError
+
+    with pytest.raises(RecursionError):
+        await room.server.hub.desk.read(broken)

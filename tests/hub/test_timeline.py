@@ -78,6 +78,22 @@ async def test_an_edit_shows_the_new_text_and_the_ledger_keeps_both(room: Room) 
     assert (await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "nine"}))["rows"] == []
 
 
+@pytest.mark.spec("C2A-189", "C2A-214")
+async def test_every_edit_names_the_first_form_and_keeps_whom_an_earlier_one_named(room: Room) -> None:
+    group = await room.group()
+    ada = await room.actor(group, "ada")
+    said = await room.say(group, "the plan", ada)
+    async with room.socket(ada) as socket:
+        for number in range(40):
+            given = {"mentions": ["user"]} if number == 1 else {}
+            edit = await socket.call(
+                "edit", group_id=group, event_id=said["id"], text=f"the plan, {number}", **given
+            )
+    assert (edit["data"]["original"], edit["data"]["mentions"]) == (said["id"], ["user"])
+    for path in (f"events/{said['id']}", f"events/{edit['id']}", "window", "search?q=39"):
+        assert "the plan, 39" in str(await room.ok("GET", f"/v1/groups/{group}/{path}")), path
+
+
 @pytest.mark.spec("C2A-187", "C2A-214")
 async def test_a_deleted_message_is_hidden_by_every_view_of_the_room(room: Room) -> None:
     group = await room.group()

@@ -43,15 +43,17 @@ class Cancellation:
     record: records.Disposition
 
 
+_OF_THE_RECORD: Final = frozenset({"by", "client_id", "original"})
+
+
 def edited(original: Event, edit: Event) -> Event:
     """The message as it stands after an edit: the original's address, the new text, the edit's id and time.
 
-    The author remains the original's; what the edit says explicitly replaces what the original said.
+    `original` is the first form: edits between the two count no more. The author remains the original's; what
+    the edit says explicitly replaces what the original said.
     """
-    changed = {
-        name: value for name, value in edit.data.items() if name not in {"supersedes", "by", "client_id"}
-    }
-    data: dict[str, Any] = {**original.data, **changed, "supersedes": original.id}
+    changed = {name: value for name, value in edit.data.items() if name not in _OF_THE_RECORD}
+    data: dict[str, Any] = {**original.data, **changed}
     return msgspec.structs.replace(
         edit, kind="x.c2a.edit", by=original.by, scope_key=original.scope_key, data=data
     )

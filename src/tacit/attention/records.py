@@ -73,10 +73,11 @@ class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message in its new form, under a new id (C2A-189)."""
+    """A message in its new form, under a new id (C2A-189). From the second on it names the `original`."""
 
     supersedes: str
     text: str
+    original: str | None = None
     by: str = ""
     client_id: str | None = None
     format: str | None = None

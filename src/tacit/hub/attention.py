@@ -165,12 +165,15 @@ async def edit_message(hub: Hub, credential: Credential, request: requests.Edit)
             raise invalid("a CLowl message is corrected by another one", "C2A-185", reason="clowl")
         latest = case.attention.versions.latest(found.event_id)
         key = f"{credential.principal}:{request.client_id}"[:128] if request.client_id else None
+        earlier = scene.lookup.event(latest) if latest != found.event_id else None
         record = records.Edit(
             supersedes=latest,
             text=request.text,
+            original=found.event_id if earlier is not None else None,
             by=credential.principal,
             client_id=key,
-            mentions=request.mentions or [],
+            # Whom an earlier edit named stays named: a form is made of the first one and its own edit alone.
+            mentions=request.mentions or (earlier.data.get("mentions", []) if earlier is not None else []),
         )
         return case.appended([record])
 

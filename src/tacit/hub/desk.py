@@ -11,7 +11,7 @@ import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.ledger.io.clerk import Act, Acted, Again, Append, Job, Landed, Outcome, Together, Write
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ class Desk:
     async def read(self, query: Callable[[Reader], T]) -> T:
         """Run a query in a reader's thread."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self.store.pool, self.store.read, query)
+            # Only a pool that was shut down refuses here; what the query raises comes with the answer.
+            answer = asyncio.get_running_loop().run_in_executor(self.store.pool, self.store.read, query)
         except RuntimeError as error:
-            if isinstance(error, TacitError):
-                raise
             raise Unavailable("the hub is stopping") from error
+        return await answer

@@ -165,7 +165,7 @@ def _reaction(
 
 def _edit(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
     """An edit is as private as its message, can be searched for, and hangs on the message's first form."""
-    found = _first_form(str(data.get("supersedes")), lookup)
+    found = _first_form(before(data), lookup)
     text = data.get("text")
     return Facts(
         audience=_among(found),
@@ -179,11 +179,16 @@ def _delete(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup
     return Facts(audience=_among(found), mark=Mark("delete", found.seq, "") if found else None)
 
 
+def before(edit: dict[str, Any]) -> str:
+    """Where a message's first form is looked for: where the edit says, else at the form that it replaced."""
+    return str(edit.get("original") or edit.get("supersedes"))
+
+
 def _first_form(event_id: str, lookup: Lookup) -> Found | None:
     """The message that an edit, or a chain of them, began with; an edit is later than what it changes."""
     found = lookup.event(event_id)
     while found is not None and found.kind == "x.c2a.edit":
-        earlier = lookup.event(str(found.data.get("supersedes")))
+        earlier = lookup.event(before(found.data))
         found = earlier if earlier is not None and earlier.seq < found.seq else None
     return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.attention import records
+from tacit.ledger.io.clerk import Ruling
 from tests.attention.io.house import GROUP, House
 
 if TYPE_CHECKING:
@@ -137,3 +138,43 @@ def test_a_message_that_was_edited_twice_before_the_first_harness_came_stands_in
     assert house.attention.versions.latest(first) == earlier
     assert house.attention.duties.get(earlier, "ann") is not None
     house.assert_rebuilds()
+
+
+@pytest.mark.parametrize("names_the_first", [True, False])
+def test_a_message_that_was_edited_very_often_is_read_in_any_of_its_forms(house, names_the_first):
+    first = house.say(GROUP, "user", "@ann draft", to=["ann"], conversation={"kind": "dm"}).id
+    forms = [first]
+    for number in range(60):
+        record = records.Edit(
+            supersedes=forms[-1],
+            text=f"@ann draft {number}",
+            original=first if names_the_first and number else None,
+            by="user",
+        )
+        house.record(record)
+        forms.append(house.attention.versions.latest(first))
+    past = house.act(lambda scene: Ruling([], lambda _: house.attendant.room(scene.group, scene.lookup))).past
+    looks = Counted(past.events)
+    past.events = looks
+    for at in (1, 30, 60):
+        form = past.form(forms[at])
+        assert (form.data["text"], form.data["supersedes"]) == (f"@ann draft {at - 1}", forms[at - 1])
+        assert form.data["to"] == ["ann"]
+        assert past.original(forms[at]) == first
+        assert house.attention.versions.latest(forms[at]) == forms[-1]
+    assert looks.count < 30
+
+
+class Counted:
+    """Events that are counted as they are looked up."""
+
+    def __init__(self, events):
+        self.events = events
+        self.count = 0
+
+    def event(self, event_id):
+        self.count += 1
+        return self.events.event(event_id)
+
+    def at(self, seq):
+        return self.events.at(seq)

@@ -27,6 +27,7 @@ from tacit.attention.state import ConversationState
 from tacit.attention.values import ConversationKind
 from tacit.base.moment import Moment
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.projection import before
 
 if TYPE_CHECKING:
     import apsw
@@ -159,14 +160,15 @@ class Remembered:
         event = decode(found.raw)
         if event.kind != "x.c2a.edit":
             return event if event.kind in SAID else None
-        original = self.form(str(event.data.get("supersedes", "")))
-        return edited(original, event) if original is not None else None
+        first = self.events.event(self.original(event.id)) if self.events is not None else None
+        return edited(decode(first.raw), event) if first is not None and first.kind in SAID else None
 
     def original(self, event_id: str) -> str:
-        """The id of a message's first form."""
+        """The id of a message's first form: what the fold knows, or the edit itself says."""
         found = self.events.event(event_id) if self.events is not None else None
         while found is not None and found.kind == "x.c2a.edit" and self.events is not None:
-            event_id = str(found.data.get("supersedes", ""))
+            first = self._attention.versions.first(event_id)
+            event_id = first if first != event_id else before(found.data)
             found = self.events.event(event_id)
         return event_id
 

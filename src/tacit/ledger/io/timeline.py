@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.base import ids
 from tacit.ledger.io.rows import SELECT, found
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.projection import before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -225,7 +226,7 @@ def original(reader: Reader, group: Group, event: Found) -> Found | None:
     at: Found | None = event
     while at is not None and at.kind == "x.c2a.edit" and at.event_id not in seen:
         seen.add(at.event_id)
-        raw = ids.raw(str(at.data.get("supersedes")))
+        raw = ids.raw(before(at.data))
         row = reader.connection.execute(
             SELECT + "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)
         ).fetchone()
