@@ -155,6 +155,41 @@ async def test_a_private_answer_to_an_open_message_is_not_even_counted(room: Roo
     assert shown[said["id"]]["replies"] == 1
 
 
+@pytest.mark.spec("CCCS-110", "C2A-187")
+async def test_a_trace_is_listed_without_what_one_may_not_see_and_without_what_was_taken_back(
+    room: Room,
+) -> None:
+    group = await room.group()
+    tokens = {name: await room.actor(group, name) for name in ("ann", "bob", "eve")}
+
+    async def speak(mid: str, tid: str, to: str, word: str) -> str:
+        message = {
+            "clowl": "0.2", "mid": mid, "ts": 1768298400, "p": "INF", "from": "ann", "to": to, "cid": "c1",
+            "tid": tid, "body": {"t": word, "d": {}},
+        }  # fmt: skip
+        said = await room.post(f"/v1/groups/{group}/clowl", {"message": message}, token=tokens["ann"])
+        assert said.status == 201, said.body
+        return said.body["id"]
+
+    async def listed(name: str, limit: int = 50) -> dict[str, tuple[str, str, int]]:
+        path = f"/v1/groups/{group}/traces?limit={limit}"
+        traces = (await room.ok("GET", path, token=tokens.get(name, "")))["traces"]
+        return {one["tid"]: (one["first"]["id"], one["last"]["id"], one["count"]) for one in traces}
+
+    opening = await speak("m1", "open", "*", "hello")
+    secret = await speak("m2", "open", "bob", "zebra")
+    aside = await speak("m3", "aside", "bob", "zebra")
+    assert await listed("eve", limit=1) == {"open": (opening, opening, 1)}
+    for name in ("ann", "bob", "user"):
+        assert await listed(name) == {"aside": (aside, aside, 1), "open": (opening, secret, 2)}
+    slip = await speak("m4", "slip", "*", "giraffe")
+    for one in (slip, opening):
+        gone = await room.post(f"/v1/groups/{group}/events/{one}/delete", token=tokens["ann"])
+        assert gone.status == 200
+    assert await listed("eve") == {}
+    assert await listed("bob") == {"aside": (aside, aside, 1), "open": (secret, secret, 1)}
+
+
 async def test_a_follower_is_told_who_the_parties_of_a_private_message_are(room: Room) -> None:
     group = await room.group()
     await room.actor(group, "ada")
