@@ -131,6 +131,20 @@ async def test_an_unavailable_source_is_told_apart_by_code_and_nothing_is_writte
     assert (await room.last_seq(source), await room.last_seq(target)) == (2, 1)
 
 
+@pytest.mark.spec("C2A-187")
+async def test_a_deleted_message_is_not_brought_back_by_a_relay(room: Room) -> None:
+    source, target = await room.group("a"), await room.group("b")
+    said = await room.say(source, "a slip")
+    assert (await relay(room, target, source, said, client_id="k")).status == 201
+    assert (await room.post(f"/v1/groups/{source}/events/{said['id']}/delete")).status == 200
+    before = await room.last_seq(target)
+    answer = await relay(room, target, source, said)
+    assert (answer.status, answer.code) == (404, "event_not_found")
+    again = await relay(room, target, source, said, client_id="k")
+    assert again.status == 200
+    assert await room.last_seq(target) == before
+
+
 @pytest.mark.spec("CCCS-053", "CCCS-095")
 async def test_source_ids_stand_together_and_are_checked_on_a_plain_message(room: Room) -> None:
     source, target = await room.group("a"), await room.group("b")

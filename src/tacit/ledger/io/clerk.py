@@ -418,6 +418,8 @@ class Clerk:
             raise missing("event", "the source event does not exist", "CCCS-095")
         if not found.visible_to(reader):
             raise denied("this principal may not read the source event", "CCCS-095")
+        if self._model.mark(group.number, "delete", found.seq, "", "") is not None:
+            raise missing("event", "the source event was deleted", "C2A-187")
         return found
 
 
