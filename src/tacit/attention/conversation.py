@@ -87,6 +87,11 @@ def recipients(data: Mapping[str, Any]) -> Sequence[str]:
     return [token for token in cast("list[object]", given) if isinstance(token, str)]
 
 
+def is_dm(name: str) -> bool:
+    """Is this the id of a dm? No other conversation may have such an id."""
+    return name.startswith("dm:")
+
+
 def _dm_name(to: Sequence[str], by: str) -> str:
     return "dm:" + "+".join(sorted({by, *(token.removeprefix("@") for token in to)}))
 

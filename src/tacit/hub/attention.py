@@ -12,7 +12,7 @@ from tacit.attention import approvals as approving
 from tacit.attention import leaving, records
 from tacit.attention.codes import Refusal
 from tacit.attention.consequences import Written, delivery, given_back, records_with
-from tacit.attention.conversation import Conversation
+from tacit.attention.conversation import MAIN, Conversation, is_dm
 from tacit.attention.dispositions import Disposition
 from tacit.attention.edits import cancellations
 from tacit.attention.escalation import escalated
@@ -341,13 +341,16 @@ def _is_in(case: _Case, event_id: str, conversation: Conversation) -> bool:
 
 def _conversation(case: _Case, request: requests.Steer) -> Conversation:
     if request.event_id is None:
-        return Conversation(request.conversation_id or "main", ConversationKind.CHANNEL)
+        name = request.conversation_id or MAIN
+        return Conversation(name, ConversationKind.DM if is_dm(name) else ConversationKind.CHANNEL)
     found = case.event(request.event_id)
     said = case.attention.past.get(found.event_id)
     if said is None:
         raise invalid("this event belongs to no conversation", "C2A-194")
     root = said.conversation.thread or found.event_id
-    return Conversation(said.conversation.id, ConversationKind.THREAD, root)
+    private = found.private or said.conversation.kind is ConversationKind.DM
+    kind = ConversationKind.DM if private else ConversationKind.THREAD
+    return Conversation(said.conversation.id, kind, root)
 
 
 async def show_rules(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:

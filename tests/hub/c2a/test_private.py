@@ -235,3 +235,28 @@ async def test_no_answer_and_a_no_both_mean_no(stage, cast):
         token=stage.tokens["ann"],
     )
     assert agent.status == 403
+
+
+@pytest.mark.spec("C2A-203", "C2A-194", "CCCS-110")
+async def test_who_owes_and_who_left_in_private_is_nobody_elses_business(stage, cast):
+    ann, eve, bea, _sam = cast
+    told = await stage.tell("could you look at it?", bea, to=["ann"])
+    await ann.delivery(told)
+    open_one = await stage.tell("@ann and could you look at this?", bea)
+    await ann.delivery(open_one)
+    for event in (told, open_one):
+        await ann.call("chat.claim", eventId=event["id"])
+    seen = {}
+    for name, token in (("eve", eve.token), ("bea", bea), ("ann", ann.token), ("user", "")):
+        agents = (await stage.ok("GET", f"/v1/groups/{stage.group_id}/agents", token=token))["agents"]
+        [one] = [agent for agent in agents if agent["actor_id"] == "ann"]
+        owed, held = {owes["event_id"] for owes in one["owes"]}, set(one["claims"])
+        assert held == {f"event:{event_id}" for event_id in owed}
+        seen[name] = owed
+    everything = {told["id"], open_one["id"]}
+    assert seen == {"eve": {open_one["id"]}, "bea": everything, "ann": everything, "user": everything}
+    sent_out = await stage.steer("leave", token=bea, agent="ann", event_id=told["id"])
+    assert (sent_out.status, sent_out.body["details"]["row"]) == (400, "C2A-194")
+    outside = json.dumps(await stage.events(stage.group_id, eve.token))
+    assert told["id"] not in outside
+    assert "dm:" not in outside

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tacit.attention.approvals import Asked
     from tacit.attention.io.archive import Archive
     from tacit.attention.notes import Decided
-    from tacit.attention.records import Progress
     from tacit.attention.values import Decision
     from tacit.ledger.envelope import Event
     from tacit.ledger.ports import Found
@@ -265,25 +264,26 @@ def preview(archive: Archive, event: Event) -> dict[str, Any]:
 
 
 def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: str) -> list[dict[str, Any]]:
-    """Who is there, busy, owing what, spending what; reports on private work are for its readers."""
+    """Who is there, busy, owing what, spending what; what concerns private talk is for its readers."""
     attention = archive.attention
     owing: dict[str, list[dict[str, Any]]] = {}
     for duty in attention.duties:
-        if duty.owed:
+        if duty.owed and _may_know(archive, duty.event_id, duty.session, viewer):
             owed = {"event_id": duty.event_id, "since": rfc3339(duty.created_at)}
             if duty.deadline_at is not None:
                 owed["deadline"] = rfc3339(duty.deadline_at)
             owing.setdefault(duty.session, []).append(owed)
     holds: dict[str, list[str]] = {}
     for held in attention.claims:
-        holds.setdefault(held.session, []).append(held.target)
+        if _may_know(archive, held.target.partition(":")[2], held.session, viewer):
+            holds.setdefault(held.session, []).append(held.target)
     found: list[dict[str, Any]] = []
     for agent in sorted(archive.roster.agents):
         entry, known = archive.roster.agents[agent], attention.sessions.get(agent)
         status, detail = statuses.get(agent, ("offline", ""))
         spent = attention.spent.get(agent)
         progress = attention.progress.get(agent)
-        if progress is not None and not _may_see(archive, progress, viewer):
+        if progress is not None and not _may_know(archive, progress.event_id, agent, viewer):
             progress = None
         found.append(
             {
@@ -319,9 +319,12 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
     return found
 
 
-def _may_see(archive: Archive, progress: Progress, viewer: str) -> bool:
-    about = archive.found(progress.event_id) if progress.event_id is not None else None
-    return viewer in {progress.session, USER} or (about is not None and about.visible_to(viewer))
+def _may_know(archive: Archive, event_id: str | None, session: str, viewer: str) -> bool:
+    """May the viewer hear what a session has to do with an event (CCCS-110, C2A-203)?"""
+    if viewer in {session, USER}:
+        return True
+    about = archive.found(event_id) if event_id is not None else None
+    return about is not None and about.visible_to(viewer)
 
 
 def approval_view(asked: Asked) -> dict[str, Any]:
