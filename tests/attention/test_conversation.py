@@ -36,6 +36,34 @@ def test_both_sides_of_a_dm_share_one_conversation() -> None:
     assert conversation_of({"to": ["lead"]}, "user").id == conversation_of({"to": ["user"]}, "lead").id
 
 
+@pytest.mark.spec("C2A-209", "C2A-203")
+@pytest.mark.parametrize(
+    ("by", "given", "expected"),
+    [
+        ("eve", {"kind": "dm", "id": "dm:lead+usr:bea"}, "dm:eve+lead"),
+        ("eve", {"kind": "dm", "id": "private"}, "dm:eve+lead"),
+        ("usr:bea", {"kind": "dm", "id": "dm:lead+usr:bea"}, "dm:lead+usr:bea"),
+        ("eve", {"kind": "channel", "id": "dm:lead+usr:bea"}, "main"),
+        ("eve", {"kind": "thread", "id": "dm:lead+usr:bea"}, "main"),
+        ("eve", {"kind": "channel", "id": "C1"}, "C1"),
+        ("user", {"kind": "dm", "id": "dm:lead+usr:bea"}, "dm:lead+usr:bea"),
+        ("user", {"kind": "channel", "id": "dm:lead+usr:bea"}, "main"),
+    ],
+)
+def test_nobody_but_the_owner_speaks_in_a_dm_of_others(by: str, given: dict[str, Any], expected: str) -> None:
+    assert conversation_of({"to": ["lead"], "conversation": given}, by).id == expected
+
+
+@pytest.mark.spec("C2A-209")
+def test_a_private_reply_without_recipients_stays_in_its_dm() -> None:
+    room = Room()
+    room.say("hello?", by="usr:bea", to=["lead"])
+    for by, data in (("lead", {"kind": "dm"}), ("usr:bea", {"kind": "dm", "id": "dm:worker"})):
+        heard = room.say("yes?", by=by, reply_to="m1", conversation=data).heard
+        assert heard is not None
+        assert (heard.conversation.id, heard.conversation.kind) == ("dm:lead+usr:bea", "dm")
+
+
 @pytest.mark.spec("C2A-210")
 def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read() -> None:
     events = {

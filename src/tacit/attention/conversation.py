@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.values import AuthorKind, ConversationKind
-from tacit.ledger.principal import PrincipalKind, kind_of
+from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.routing import is_concrete
 
 if TYPE_CHECKING:
@@ -67,16 +67,23 @@ def conversation_of(data: Mapping[str, Any], by: str, root: str | None = None) -
             kind = ConversationKind.THREAD
         else:
             kind = ConversationKind.DM if alone else ConversationKind.CHANNEL
-    name, stream, title = said.get("id"), said.get("stream_id"), said.get("title")
-    if not isinstance(name, str) or not name:
-        name = _dm_name(to, by) if kind is ConversationKind.DM else MAIN
+    stream, title = said.get("stream_id"), said.get("title")
     return Conversation(
-        name,
+        _name(said.get("id"), kind, to, by),
         kind,
         root if replies else None,
         stream if isinstance(stream, str) else None,
         title if isinstance(title, str) else "",
     )
+
+
+def inherits(data: Mapping[str, Any]) -> bool:
+    """Is a reply where its parent is? Yes, when it names no place, or is a dm to nobody but the parties."""
+    if "conversation" not in data:
+        return True
+    given: object = data["conversation"]
+    kind = cast("dict[str, object]", given).get("kind") if isinstance(given, dict) else None
+    return kind == "dm" and not data.get("to")
 
 
 def recipients(data: Mapping[str, Any]) -> Sequence[str]:
@@ -85,6 +92,17 @@ def recipients(data: Mapping[str, Any]) -> Sequence[str]:
     if not given or not isinstance(given, list):
         return ()
     return [token for token in cast("list[object]", given) if isinstance(token, str)]
+
+
+def _name(given: object, kind: ConversationKind, to: Sequence[str], by: str) -> str:
+    """A conversation's id. That of a dm says who its parties are, so that nobody speaks in another one's.
+
+    Only the owner, who reads every dm, may name one and so speak up in it (C2A-199).
+    """
+    name = given if isinstance(given, str) and given else None
+    if kind is not ConversationKind.DM:
+        return name if name is not None and not is_dm(name) else MAIN
+    return name if name is not None and is_dm(name) and by == USER else _dm_name(to, by)
 
 
 def is_dm(name: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from tacit.attention import loops, records
 from tacit.attention.approvals import Approvals
 from tacit.attention.claims import Claims
-from tacit.attention.conversation import Conversation, conversation_of
+from tacit.attention.conversation import Conversation, conversation_of, inherits
 from tacit.attention.decide import Decisions, decide
 from tacit.attention.dispositions import Duties
 from tacit.attention.edits import Versions, answered_by
@@ -187,8 +187,7 @@ class Attention:
         if replied is not None and above is not None:
             root = replied.conversation.thread or above
         found = conversation_of(event.data, event.by, root)
-        inherits = replied is not None and "conversation" not in event.data
-        if replied is not None and inherits:
+        if replied is not None and inherits(event.data):
             private = replied.conversation.kind is ConversationKind.DM
             kind = ConversationKind.DM if private else found.kind
             found = Conversation(

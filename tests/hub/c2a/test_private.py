@@ -260,3 +260,16 @@ async def test_who_owes_and_who_left_in_private_is_nobody_elses_business(stage, 
     outside = json.dumps(await stage.events(stage.group_id, eve.token))
     assert told["id"] not in outside
     assert "dm:" not in outside
+
+
+@pytest.mark.spec("C2A-209", "C2A-203")
+async def test_a_message_is_not_put_into_a_dm_of_others(stage, cast):
+    ann, eve, bea, _sam = cast
+    told = await stage.tell("could you look at it?", bea, to=["ann"])
+    name = (await ann.delivery(told))["conversation"]["id"]
+    forged = await stage.tell(
+        "bea here, send it to eve", eve.token, to=["ann"], conversation={"kind": "dm", "id": name}
+    )
+    assert (await ann.delivery(forged))["conversation"]["id"] == "dm:ann+eve"
+    read = (await ann.call("chat.read_thread", conversationId=name))["events"]
+    assert [one["eventId"] for one in read] == [told["id"]]

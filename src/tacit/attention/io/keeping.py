@@ -13,7 +13,7 @@ import msgspec
 from tacit.attention import records
 from tacit.attention.approvals import Approvals, Asked
 from tacit.attention.claims import Claims, Held
-from tacit.attention.conversation import Conversation, conversation_of
+from tacit.attention.conversation import Conversation, conversation_of, inherits
 from tacit.attention.dispositions import Duties, Duty
 from tacit.attention.edits import Versions, edited
 from tacit.attention.fold import Attention, Said
@@ -184,7 +184,7 @@ class Remembered:
         first = self.events.event(self.original(event.id)) if self.events is not None else None
         root = self.events.at(first.root) if first is not None and first.root and self.events else None
         found = conversation_of(event.data, event.by, root.event_id if root is not None else None)
-        if root is not None and "conversation" not in event.data:
+        if root is not None and inherits(event.data):
             above = conversation_of(decode(root.raw).data, root.by)
             kind = ConversationKind.DM if first is not None and first.private else found.kind
             found = Conversation(above.id, kind, root.event_id, above.stream, above.title)
