@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import jsonschema
 import pytest
 from tests.hub.c2a.stage import refused
 from tests.hub.room import Failed
 
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.reading import Pull
 from tacit.base.errors import Refused
 
 SEND = {"visibility": "thread", "directedness": "ambient"}
@@ -73,6 +77,12 @@ async def test_list_events_filters_pages_and_refuses_what_it_does_not_understand
     assert await listed(policy="must_not_respond") == [0, 2, 4]
     assert await listed(conversationId="dev") == [4, 5]
     assert await listed(openOnly=True) == [1, 3, 5]
+    assert await listed(openOnly=True, limit=2) == [3, 5]
+    assert await listed(openOnly=True, cursor=str(said[1]["seq"])) == [3, 5]
+    assert await listed(openOnly=True, since=said[3]["ts"], limit=1) == [3]
+    assert await listed(openOnly=True, since=said[2]["ts"], until=said[4]["ts"]) == [3]
+    assert await listed(openOnly=True, conversationId="dev") == [5]
+    assert await listed(openOnly=True, policy="must_not_respond") == []
     assert await listed(since=said[2]["ts"]) == [2, 3, 4, 5]
     assert await listed(since=said[1]["ts"], until=said[3]["ts"]) == [1, 2, 3]
     first = await ann.call("chat.list_events", cursor="0", limit=4)
@@ -82,6 +92,48 @@ async def test_list_events_filters_pages_and_refuses_what_it_does_not_understand
                   {"since": "yesterday"}, {"colour": "red"}):  # fmt: skip
         with refused("invalid_request"):
             await ann.call("chat.list_events", **wrong)
+
+
+async def test_what_is_open_is_found_without_a_look_at_everything_else(stage, monkeypatch):
+    ann = await stage.agent("ann")
+    asked = await stage.tell("@ann question")
+    await ann.delivery(asked)
+    newer = (await stage.edit(asked, "@ann better question")).body["id"]
+    await ann.delivery(newer)
+    for number in range(30):
+        await stage.tell(f"plain remark {number}")
+    read, made = [], []
+    readable, shown = Archive.readable, Pull.shown
+    monkeypatch.setattr(Archive, "readable", lambda *given: read.append(given) or readable(*given))
+    monkeypatch.setattr(Pull, "shown", lambda *given: made.append(given) or shown(*given))
+    found = (await ann.call("chat.list_events", openOnly=True))["events"]
+    assert [(one["eventId"], one["supersedes"]) for one in found] == [(newer, asked["id"])]
+    assert (len(read), len(made)) == (1, 1)
+    assert (await ann.call("chat.list_events", conversationId="elsewhere"))["events"] == []
+    assert (await ann.call("chat.list_events", until="2001-01-01T00:00:00Z"))["events"] == []
+    assert len(made) == 1
+
+
+async def test_a_session_takes_one_look_at_a_time_and_leaves_the_readers_to_others(stage, monkeypatch):
+    ann = await stage.agent("ann")
+    desk, running, most = stage.server.hub.desk, 0, 0
+    plain = desk.read
+
+    async def read(query):
+        nonlocal running, most
+        if not query.__qualname__.startswith("Tools."):
+            return await plain(query)
+        running += 1
+        most = max(most, running)
+        try:
+            return await plain(query)
+        finally:
+            running -= 1
+
+    monkeypatch.setattr(desk, "read", read)
+    answers = await asyncio.gather(*(ann.call("chat.list_events") for _ in range(5)))
+    assert all(one["ok"] for one in answers)
+    assert most == 1
 
 
 @pytest.mark.spec("C2A-141", "C2A-095")

@@ -48,10 +48,8 @@ class Pull:
     def shown(self, event: Event, *, policy: bool = True) -> dict[str, Any]:
         """One message as a tool shows it, in its newest form."""
         attention = self._archive.attention
-        latest = attention.versions.latest(event.id)
+        latest, form = self._newest(event)
         deleted = attention.versions.is_deleted(event.id)
-        form = self._archive.past.form(latest) if latest != event.id else event
-        form = form or event
         heard = self._archive.past.heard(form)
         found: dict[str, Any] = {
             "eventId": latest,
@@ -83,13 +81,21 @@ class Pull:
             found["open"] = duty is not None and not duty.closed
         return found
 
+    def _newest(self, event: Event) -> tuple[str, Event]:
+        latest = self._archive.attention.versions.latest(event.id)
+        form = self._archive.past.form(latest) if latest != event.id else event
+        return latest, form or event
+
     def list_events(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """Events that this session may see, oldest first."""
         wanted = _Filter.of(arguments)
         if isinstance(wanted, Refusal):
             return wanted
         forward = wanted.cursor is not None or wanted.since is not None
-        walk = self._forward(wanted) if forward else self._backward()
+        if wanted.open_only:
+            walk = self._open(wanted, forward=forward)
+        else:
+            walk = self._forward(wanted) if forward else self._backward()
         events: list[dict[str, Any]] = []
         last = self._group.last_seq
         for looked, found in enumerate(walk, 1):
@@ -126,6 +132,20 @@ class Pull:
             yield from reversed(window)
             before = window[0].seq
 
+    def _open(self, wanted: _Filter, *, forward: bool) -> Iterator[Found]:
+        """What this session has not answered, from its duties, in the order of the other walks."""
+        archive, after = self._archive, wanted.cursor or 0
+        if wanted.cursor is None and wanted.since is not None:
+            wish = Selection(since_ts=wanted.since, kinds=_LISTED, limit=1)
+            page = self._reader.page(self._group, self._session, wish)
+            after = page.events[0].seq - 1 if page.events else self._group.last_seq
+        mine = (one.event_id for one in archive.attention.duties if one.session == self._session and one.live)
+        found = {one.seq: one for name in mine if (one := archive.found(archive.original(name))) is not None}
+        kinds = _LISTED if forward else _LISTED[:1]
+        for seq in sorted(found, reverse=not forward):
+            if seq > after and found[seq].kind in kinds:
+                yield found[seq]
+
     def _chosen(self, found: Found, wanted: _Filter) -> dict[str, Any] | None:
         event = self._archive.readable(found.event_id, self._session)
         if (
@@ -134,21 +154,30 @@ class Pull:
             or self._archive.attention.versions.is_deleted(event.id)
         ):
             return None
-        if not is_listed(self._archive.decision(event, self._session).mode):
+        if not self._fits(event, wanted) or not is_listed(self._archive.decision(event, self._session).mode):
             return None
-        shown = self.shown(event)
-        at = parse_rfc3339(shown["createdAt"])
-        place = shown.get("conversation", {})
-        heard = self._archive.past.heard(event)
-        if (
-            (wanted.policy is not None and shown["policy"] != wire_policy(wanted.policy, self._version))
-            or (wanted.conversation is not None and place.get("id") != wanted.conversation)
-            or (wanted.stream is not None and (heard is None or heard.conversation.stream != wanted.stream))
-            or (wanted.open_only and not shown["open"])
-            or (wanted.until is not None and at is not None and at > wanted.until)
-        ):
-            return None
-        return shown
+        return self.shown(event)
+
+    def _fits(self, event: Event, wanted: _Filter) -> bool:
+        """Was it asked for? What is cheap to know is looked at first, and all of it before a text is made."""
+        latest, form = self._newest(event)
+        at = parse_rfc3339(form.ts) if wanted.until is not None else None
+        if wanted.until is not None and at is not None and at > wanted.until:
+            return False
+        duty = self._archive.attention.duties.get(latest, self._session)
+        if wanted.open_only and (duty is None or duty.closed):
+            return False
+        if wanted.policy is not None:
+            decision = as_delivered(self._archive.decision(form, self._session), duty)
+            if wire_policy(decision.policy, self._version) != wire_policy(wanted.policy, self._version):
+                return False
+        if wanted.conversation is None and wanted.stream is None:
+            return True
+        heard = self._archive.past.heard(form)
+        place = heard.conversation if heard is not None else None
+        return (wanted.conversation is None or (place is not None and place.id == wanted.conversation)) and (
+            wanted.stream is None or (place is not None and place.stream == wanted.stream)
+        )
 
     def read_thread(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """A thread or conversation window; silent lines of it are shown too (C2A-095)."""

@@ -6,7 +6,9 @@ comes through (C2A, HTTP, MCP), it comes here.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -39,6 +41,7 @@ class Tools:
     def __init__(self, host: Host, desk: Desk) -> None:
         self._host = host
         self._desk = desk
+        self._reading: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self.whisper: Callable[[str, calls.Spoken], None] = lambda _group, _aside: None
 
     async def call(
@@ -87,7 +90,10 @@ class Tools:
                 case _:
                     return pull.search(arguments)
 
-        answer = await self._desk.read(query)
+        # One look at a time for each session: whoever asks ten times at once leaves the readers to others.
+        lock = self._reading.setdefault((group_id, session), asyncio.Lock())
+        async with lock:
+            answer = await self._desk.read(query)
         if isinstance(answer, Refusal):
             await self._audit(group_id, session, name, answer)
             return answer
