@@ -88,7 +88,11 @@ async def test_list_events_filters_pages_and_refuses_what_it_does_not_understand
     first = await ann.call("chat.list_events", cursor="0", limit=4)
     rest = await ann.call("chat.list_events", cursor=first["cursor"])
     assert [one["eventId"] for one in (*first["events"], *rest["events"])] == [one["id"] for one in said]
+    assert await listed(cursor=said[3]["seq"], policy=None) == [4, 5]
+    assert await listed(cursor=str(2**40 - 1)) == []
     for wrong in ({"limit": 0}, {"limit": 201}, {"limit": "5"}, {"cursor": "x"}, {"policy": "perhaps"},
+                  {"cursor": "9" * 30}, {"cursor": "9" * 5000}, {"cursor": 2**40}, {"cursor": -1},
+                  {"cursor": True}, {"cursor": ""}, {"policy": ""}, {"policy": "None"},
                   {"since": "yesterday"}, {"colour": "red"}):  # fmt: skip
         with refused("invalid_request"):
             await ann.call("chat.list_events", **wrong)

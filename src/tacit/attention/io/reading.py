@@ -17,6 +17,7 @@ from tacit.attention.values import Policy
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.cursor import Selection
+from tacit.ledger.io.schema import SEQ_MASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ MOST: Final = 200
 USUAL: Final = 50
 SCANNED: Final = 2_000
 """How many events one call looks at before it says where to go on."""
+MOST_DIGITS: Final = len(str(SEQ_MASK))
 _LISTED: Final = ("chat.message", "system.notify")
 _EVERYTHING: Final = (0, None)
 
@@ -277,6 +279,15 @@ def _limit(arguments: Mapping[str, Any]) -> int | None:
     return limit if fits else None
 
 
+def _position(given: object) -> int | None:
+    """A place in the ledger, as a number or as its digits; None for what cannot be one."""
+    if isinstance(given, str) and len(given) <= MOST_DIGITS and given.isdecimal():
+        given = int(given)
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= SEQ_MASK:
+        return given
+    return None
+
+
 class _Filter:
     """What `chat.list_events` was asked for."""
 
@@ -296,20 +307,21 @@ class _Filter:
     def of(cls, arguments: Mapping[str, Any]) -> _Filter | Refusal:
         """The filter behind a call's arguments; anything that is not understood is refused."""
         made = cls()
-        limit, cursor = _limit(arguments), arguments.get("cursor")
+        limit, cursor = _limit(arguments), _position(arguments.get("cursor"))
+        policy = arguments.get("policy")
         times = {name: arguments.get(name) for name in ("since", "until")}
         parsed = {name: parse_rfc3339(value) for name, value in times.items() if isinstance(value, str)}
         wrong = [name for name, value in times.items() if value is not None and parsed.get(name) is None]
         wrong += ["limit"] if limit is None else []
-        wrong += ["cursor"] if cursor is not None and not str(cursor).isdecimal() else []
+        wrong += ["cursor"] if cursor is None and arguments.get("cursor") is not None else []
         wrong += [name for name in _WORDS if not isinstance(arguments.get(name), (str, type(None)))]
-        wrong += ["policy"] if str(arguments.get("policy") or Policy.MUST_RESPOND) not in set(Policy) else []
+        wrong += ["policy"] if policy is not None and str(policy) not in set(Policy) else []
         wrong += [name for name in arguments if name not in FILTERS]
         if wrong or limit is None:
             return refusal("invalid_request", "a filter is not understood", "C2A-140", wrong=wrong)
-        made.limit, made.cursor = limit, int(cursor) if cursor is not None else None
+        made.limit, made.cursor = limit, cursor
         made.since, made.until = parsed.get("since"), parsed.get("until")
-        made.policy = Policy(arguments["policy"]) if arguments.get("policy") is not None else None
+        made.policy = Policy(policy) if policy is not None else None
         made.stream = arguments.get("streamId")
         made.conversation, made.open_only = arguments.get("conversationId"), arguments.get("openOnly") is True
         return made
