@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -27,6 +28,13 @@ def padded(size: int, **data: Any) -> dict[str, Any]:
     """Data whose own encoding has exactly this many bytes."""
     bare = len(msgspec.json.encode({**data, "pad": ""}))
     return {**data, "pad": "x" * (size - bare)}
+
+
+@pytest.mark.spec("CCCS-007")
+def test_groups_that_are_opened_in_the_same_moment_have_ids_of_their_own(room: World) -> None:
+    made = {room.store.new_group_id() for _ in range(1_000)}
+    assert len(made) == 1_000
+    assert all(re.fullmatch("g_[0-9a-f]{24}", one) for one in made)
 
 
 @pytest.mark.spec("CCCS-018", "CCCS-026", "CCCS-114")

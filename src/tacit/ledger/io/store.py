@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import msgspec
 from apsw import SQLITE_CHECKPOINT_TRUNCATE, BusyError
 
-from tacit.base import ids
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.group_commit import GroupCommit
@@ -108,7 +107,6 @@ class Store:
             self._reader_connections.append(connection)
             self._readers.put(Reader(connection))
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
-        self._uuid = ids.Uuid7()
         self._closed = False
 
     def start(self, deliver: Callable[[Sequence[Job], Sequence[Outcome]], None] = deliver_here) -> None:
@@ -199,9 +197,8 @@ class Store:
             self._readers.put(reader)
 
     def new_group_id(self) -> str:
-        """A fresh group id."""
-        draw = int.from_bytes(self.options.entropy.draw(10), "big")
-        return "g_" + self._uuid.next(self.options.clock.now() // 1000, draw).hex()[:24]
+        """A fresh group id: the milliseconds, then chance, which keeps those of one millisecond apart."""
+        return f"g_{self.options.clock.now() // 1000:012x}{self.options.entropy.draw(6).hex()}"
 
     def close(self) -> None:
         """Finish what waits, move the log into the database, let go of the folder. Safe to call twice."""
