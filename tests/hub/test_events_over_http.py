@@ -14,6 +14,7 @@ from tacit.base.errors import Unavailable
 from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 from tacit.ledger.codes import CODES
+from tacit.ledger.io.groups import load_group
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,6 +126,26 @@ async def test_a_credential_of_another_group_is_refused_everywhere(room: Room) -
         answer = await room.get("/v1/groups/g_none", token=token)
         assert (answer.status, answer.code) == (403, "permission_denied")
     assert await room.last_seq(away) == 2
+
+
+async def test_a_list_of_groups_reads_only_those_that_the_caller_takes_part_in(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = [await room.group() for _ in range(3)]
+    bob = await room.actor(second, "bob")
+    bot = await room.service("svc:com.example.bot", [third, first, "g_none"])
+    loaded: list[str] = []
+
+    def load(connection: Any, group_id: str) -> Any:
+        loaded.append(group_id)
+        return load_group(connection, group_id)
+
+    monkeypatch.setattr("tacit.ledger.io.reader.load_group", load)
+    for token, expected in (("", [first, second, third]), (bob, [second]), (bot, [first, third])):
+        loaded.clear()
+        groups = (await room.ok("GET", "/v1/groups", token=token))["groups"]
+        assert [group["group_id"] for group in groups] == expected
+        assert {*expected} == {*loaded} - {"g_none"}
 
 
 @pytest.mark.spec("CCCS-007", "CCCS-103")

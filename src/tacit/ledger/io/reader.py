@@ -24,7 +24,7 @@ from tacit.ledger.io.rows import SELECT, found, one
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     import apsw
 
@@ -116,11 +116,13 @@ class Reader:
             raise missing("group", "no such group", "CCCS-007")
         return group
 
-    def groups(self) -> list[Group]:
-        """All groups, oldest first."""
-        rows = self._connection.execute("SELECT group_id FROM groups ORDER BY number").fetchall()
-        loaded = (load_group(self._connection, row[0]) for row in rows)
-        return [group for group in loaded if group is not None]
+    def groups(self, only: Iterable[str] | None = None) -> list[Group]:
+        """All groups, or only these, oldest first."""
+        if only is None:
+            rows = self._connection.execute("SELECT group_id FROM groups").fetchall()
+            only = (row[0] for row in rows)
+        loaded = (load_group(self._connection, group_id) for group_id in set(only))
+        return sorted((group for group in loaded if group is not None), key=lambda group: group.number)
 
     def event(self, group: Group, event_id: str, principal: str) -> Found:
         """One event by id, if the principal may see it."""
