@@ -46,7 +46,8 @@ def shown_row(row: Row) -> dict[str, Any]:
     if row.root_id is not None:
         shown["root"] = row.root_id
     if row.quoted is not None:
-        text = "" if row.quoted_deleted else str(row.quoted.data.get("text", ""))
+        newest = row.quoted_edit or row.quoted
+        text = "" if row.quoted_deleted else str(newest.data.get("text", ""))
         shown["quoted"] = {
             "event_id": row.quoted.event_id,
             "seq": row.quoted.seq,

@@ -80,6 +80,7 @@ class Row:
     replies: int = 0
     root_id: str | None = None
     quoted: Found | None = None
+    quoted_edit: Found | None = None
     edit: Found | None = None
     deleted: bool = False
     quoted_deleted: bool = False
@@ -215,9 +216,19 @@ def _link(reader: Reader, group: Group, principal: str, row: Row) -> None:
     parent = reader.connection.execute(
         SELECT + "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)
     ).fetchone()
-    if parent is not None and (quoted := found(parent)).visible_to(principal):
+    quoted = original(reader, group, found(parent)) if parent is not None else None
+    if quoted is not None and quoted.visible_to(principal):
         row.quoted = quoted
+        row.quoted_edit = _newest_edit(reader, group, quoted.seq)
         row.quoted_deleted = is_deleted(reader, group, quoted.seq)
+
+
+def _newest_edit(reader: Reader, group: Group, seq: int) -> Found | None:
+    row = reader.connection.execute(
+        "SELECT seq FROM marks WHERE group_no=? AND target=? AND mark='edit' ORDER BY seq DESC LIMIT 1",
+        (group.number, seq),
+    ).fetchone()
+    return _at(reader, group, row[0]) if row else None
 
 
 def _at(reader: Reader, group: Group, seq: int) -> Found | None:
