@@ -78,6 +78,40 @@ async def test_an_edit_shows_the_new_text_and_the_ledger_keeps_both(room: Room) 
     assert (await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "nine"}))["rows"] == []
 
 
+@pytest.mark.spec("C2A-214")
+async def test_keys_of_edits_are_their_authors_own_however_long_they_are(room: Room) -> None:
+    group = await room.group()
+    body = {"principal": "usr:bea"}
+    bea = (await room.ok("POST", f"/v1/groups/{group}/people", json=body))["token"]
+    usr = await room.actor(group, "usr")
+    long = "k" * 127
+    for token, key in ((bea, "k2"), (usr, "bea:k2"), (bea, f"{long}1"), (bea, f"{long}2")):
+        said = await room.say(group, "first", token)
+        path = f"/v1/groups/{group}/events/{said['id']}/edit"
+        edit = {"text": f"second {key}", "client_id": key}
+        first, again = [(await room.post(path, edit, token=token)).body for _ in range(2)]
+        assert (first["data"]["supersedes"], again["id"]) == (said["id"], first["id"])
+
+
+@pytest.mark.spec("C2A-187", "C2A-214")
+async def test_what_a_row_quotes_stands_in_its_newest_form_or_not_at_all(room: Room) -> None:
+    group = await room.group()
+    ada = await room.actor(group, "ada")
+    said = await room.say(group, "we meet at nine", ada)
+    path = f"/v1/groups/{group}/events/{said['id']}"
+    edits = [(await room.post(f"{path}/edit", {"text": text}, token=ada)).body for text in ("at ten", "noon")]
+    for replied in (said, *edits):
+        await room.say(group, "fine", reply_to=replied["id"])
+
+    async def quoted() -> list[tuple[str, str, str]]:
+        found = [row["quoted"] for row in (await rows(room, group))["rows"] if "quoted" in row]
+        return [(one["event_id"], one["by"], one["text"]) for one in found]
+
+    assert await quoted() == [(said["id"], "ada", "noon")] * 3
+    assert (await room.post(f"{path}/delete", token=ada)).status == 200
+    assert await quoted() == [(said["id"], "ada", "")] * 3
+
+
 @pytest.mark.spec("C2A-189", "C2A-214")
 async def test_every_edit_names_the_first_form_and_keeps_whom_an_earlier_one_named(room: Room) -> None:
     group = await room.group()

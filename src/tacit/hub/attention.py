@@ -6,6 +6,7 @@ an `x.c2a.*` event that names who asked for it.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.attention import approvals as approving
@@ -150,6 +151,11 @@ class _Case:
         )
 
 
+def _key(principal: str, client_id: str) -> str:
+    """The house writes everybody's edits: whose key it is goes into the key, and no two of them meet."""
+    return hashlib.sha256(f"{len(principal)}:{principal}:{client_id}".encode()).hexdigest()
+
+
 async def edit_message(hub: Hub, credential: Credential, request: requests.Edit) -> object:
     """Put a new text in the place of one's own message; the ledger keeps the first one."""
     credential.require_group(request.group_id)
@@ -164,7 +170,7 @@ async def edit_message(hub: Hub, credential: Credential, request: requests.Edit)
         if "clowl" in found.data:
             raise invalid("a CLowl message is corrected by another one", "C2A-185", reason="clowl")
         latest = case.attention.versions.latest(found.event_id)
-        key = f"{credential.principal}:{request.client_id}"[:128] if request.client_id else None
+        key = _key(credential.principal, request.client_id) if request.client_id else None
         earlier = scene.lookup.event(latest) if latest != found.event_id else None
         record = records.Edit(
             supersedes=latest,
