@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.hub.room import WAIT, Room, running
+from tests.hub.room import WAIT, Failed, Room, running
 
 from tacit.hub.config import Limits
 from tacit.ledger.codes import CODES
@@ -18,6 +18,24 @@ if TYPE_CHECKING:
 
 def call(method: str = "groups", params: Any = None, **more: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": "q", "method": method, "params": params or {}, **more})
+
+
+async def test_a_connection_follows_a_group_so_often_and_no_more(tmp_path: Path) -> None:
+    async with running(tmp_path, limits=Limits(subscriptions=3)) as room:
+        group, other = await room.group(), await room.group()
+        async with room.socket() as socket:
+            calls = [socket.call("follow", group_id=group) for _ in range(5)]
+            answers = await asyncio.gather(*calls, return_exceptions=True)
+            refused = [one for one in answers if isinstance(one, Failed)]
+            assert [(one.code, one.body["details"]["limit"]) for one in refused] == [
+                ("invalid_request", 3)
+            ] * 2
+            first = next(one for one in answers if isinstance(one, dict))
+            assert await socket.call("follow", group_id=other)
+            await socket.call("unfollow", **first)
+            assert await socket.call("follow", group_id=group)
+            with pytest.raises(Failed):
+                await socket.call("follow", group_id=group)
 
 
 async def test_two_hundred_requests_in_flight_are_all_answered_under_their_ids(room: Room) -> None:

@@ -26,6 +26,8 @@ class Limits:
     sign_in_seconds: float = 10.0
     follower_bytes: int = 4 * 1024 * 1024
     heartbeat_seconds: float = 30.0
+    subscriptions: int = 256
+    """To one group, on one connection."""
 
 
 @dataclass(frozen=True, slots=True)

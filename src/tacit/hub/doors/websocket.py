@@ -77,6 +77,7 @@ class Connection:
         self._room.set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._subscriptions: dict[int, Follower | None] = {}
+        self._groups: dict[int, str] = {}
         self._next = 0
         self._ended = False
         self.is_away = False
@@ -297,8 +298,17 @@ class Connection:
         request: requests.Events = typed(params, requests.Events, strict=True)
         following = Following(self._hub, self._require(), request)
         await following.begin()
+        most = self._hub.config.limits.subscriptions
+        if sum(self._groups[number] == request.group_id for number in self._subscriptions) >= most:
+            raise invalid(
+                "this connection follows the group often enough; end a subscription first",
+                "CCCS-103",
+                reason="too_many_subscriptions",
+                limit=most,
+            )
         self._next += 1
         self._subscriptions[self._next] = None
+        self._groups[self._next] = request.group_id
         self._spawn(self._live(self._next, following))
         return {"subscription": self._next}
 
@@ -318,6 +328,7 @@ class Connection:
         if not isinstance(number, int) or number not in self._subscriptions:
             raise invalid("no such subscription", "CCCS-103")
         follower = self._subscriptions.pop(number)
+        del self._groups[number]
         if follower is not None:
             self._hub.live.detach(follower)
         return {"subscription": number, "ended": True}
