@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.hub.room import running
 
+from tacit.ledger.io import timeline
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -177,6 +179,32 @@ async def test_private_talk_has_a_place_of_its_own_and_its_edits_stay_there(room
     for path in ("events", "timeline", "timeline?parties=ada,user", "search?q=only"):
         answer = await room.get(f"/v1/groups/{group}/{path}", token=bob)
         assert b"only for ada" not in answer.raw
+
+
+@pytest.mark.spec("CCCS-110")
+async def test_private_talk_of_others_pushes_no_conversation_off_the_list(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "PRIVATE_SCAN", 3)
+    group = await room.group()
+    tokens = {name: await room.actor(group, name) for name in ("ann", "bob", "eve", "joe")}
+    dear = await room.say(group, "dear eve", tokens["joe"], to=["eve"])
+    ours = await room.say(group, "ours", tokens["ann"], to=["bob"])
+    for number in range(4):
+        sign = {"event_id": ours["id"], "actor_id": "ann", "emoji": f"e{number}"}
+        await room.append(group, "chat.reaction", sign, tokens["ann"])
+        await room.say(group, f"ours {number}", tokens["ann"], to=["bob"])
+
+    async def listed(name: str) -> list[tuple[list[str], int]]:
+        path = f"/v1/groups/{group}/conversations"
+        found = (await room.ok("GET", path, token=tokens.get(name, "")))["conversations"]
+        return [(one["parties"], len(one["received"])) for one in found]
+
+    assert await listed("eve") == [(["eve", "joe"], 1)]
+    assert await listed("joe") == [(["eve", "joe"], 0)]
+    assert await listed("bob") == [(["ann", "bob"], 3)]
+    await room.say(group, "thank you", tokens["eve"], reply_to=dear["id"])
+    assert await listed("user") == [(["eve", "joe"], 0), (["ann", "bob"], 0)]
 
 
 async def test_a_private_answer_to_an_open_message_is_not_even_counted(room: Room) -> None:

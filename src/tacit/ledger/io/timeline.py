@@ -37,8 +37,24 @@ SHOWN: Final = (
 )
 STEP: Final = 128
 PRIVATE_SCAN: Final = 4000
+PRIVATE_LOOK: Final = 20_000
+"""How many of a group's newest private events are looked through for what one has written oneself."""
 QUOTE: Final = 160
 RECEIVED: Final = 100
+_PRIVATE: Final = SELECT.replace("LEFT JOIN", "JOIN")
+_TO_ONE: Final = """
+JOIN lanes l ON e.pos=(l.group_no<<40)|l.seq
+WHERE l.group_no=:group AND l.lane=:principal
+  AND a.private AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
+ORDER BY l.seq DESC LIMIT :most
+"""
+_BY_ONE: Final = """
+WHERE e.pos IN (
+    SELECT pos FROM audiences WHERE private AND pos>:low AND pos<=:high ORDER BY pos DESC LIMIT :looked)
+  AND a.private AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
+  AND (:principal=:owner OR :principal=json_extract(CAST(e.raw AS TEXT), '$.by'))
+ORDER BY e.pos DESC LIMIT :most
+"""
 # Visible as `Found.visible_to` says; who wrote an event is read from it only when nothing else decides.
 _TRACES: Final = """
 SELECT s.tid, MIN(s.seq), MAX(s.seq), COUNT(*) FROM speech s
@@ -140,7 +156,7 @@ def _lane(
 ) -> Iterator[Found]:
     base = group.number << SHIFT
     # A private walk is led by its own small index; every other one by the events themselves.
-    text = SELECT.replace("LEFT JOIN", "JOIN") if source.startswith("a.private") else SELECT
+    text = _PRIVATE if source.startswith("a.private") else SELECT
     order = "e.pos>? AND e.pos<? ORDER BY e.pos DESC" if back else "e.pos>? AND e.pos<=? ORDER BY e.pos"
     at = min(start, SEQ_MASK)
     while True:
@@ -259,17 +275,22 @@ def original(reader: Reader, group: Group, event: Found) -> Found | None:
 
 
 def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
-    """The private conversations that a principal may see, the newest first."""
+    """The private conversations that a principal may see, the newest first.
+
+    What others say among themselves pushes nothing out: messages to the principal have a lane of their own.
+    """
     last: dict[tuple[str, ...], int] = {}
     received: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     base = group.number << SHIFT
-    query = SELECT.replace("LEFT JOIN", "JOIN") + (
-        "WHERE a.private AND e.pos>? AND e.pos<=? ORDER BY e.pos DESC LIMIT ?"
-    )
-    for raw in reader.connection.execute(query, (base, base | group.last_seq, PRIVATE_SCAN)):
-        event = found(raw)
-        if event.kind != "chat.message" or not event.visible_to(principal):
-            continue
+    given = {
+        "group": group.number, "low": base, "high": base | group.last_seq, "principal": principal,
+        "owner": USER, "looked": PRIVATE_LOOK, "most": PRIVATE_SCAN,
+    }  # fmt: skip
+    events: dict[int, Found] = {}
+    for which in (_TO_ONE, _BY_ONE):
+        rows = reader.connection.execute(_PRIVATE + which, given)
+        events |= {(event := found(row)).seq: event for row in rows}
+    for _seq, event in sorted(events.items(), reverse=True):
         parties = tuple(sorted(event.parties()))
         last.setdefault(parties, event.seq)
         if principal in event.named and len(received[parties]) < RECEIVED:
