@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.attention.intent import OBLIGING, of_text
+from tacit.attention.prose import prose
 from tacit.attention.settings import DEFAULTS
 from tacit.attention.similarity import nearest
 from tacit.client.delivered import delivered
-from tacit.harness.demo.scripts import CAST, Shown, shown_in
+from tacit.harness.demo.scripts import CAST, WELCOME, Shown, shown_in
 from tacit.harness.prompt import turn_prompt
 from tests.c2a_peer import delivery
 
@@ -39,3 +41,19 @@ def test_who_is_asked_again_and_again_always_has_other_words(part, reason):
         assert words
         assert nearest(words, said[-DEFAULTS.similar_window :]) < DEFAULTS.similarity
         said.append(words)
+
+
+def spoken():
+    """Every line that the demo's agents say to a person."""
+    yield WELCOME
+    for part in CAST:
+        for reason in ("mention", "role_mention"):
+            for text in ("hm", "why?", "what?", "agents?"):
+                does = part.script(Shown("e1", "ann", by_agent=False, reason=reason, text=text))
+                yield from (does.text, *does.others)
+
+
+@pytest.mark.parametrize("line", sorted(set(spoken())))
+def test_no_answer_of_the_demo_asks_the_room_for_anything(line):
+    """The strip under it would say that the others may take it, where a newcomer is to see them stay quiet."""
+    assert of_text(prose(line)) not in OBLIGING

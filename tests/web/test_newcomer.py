@@ -42,7 +42,7 @@ def test_a_newcomer_asks_sees_one_answer_and_the_others_quiet_and_finds_out_why(
     printed = (hub.folder / "log").read_text()
     page.goto(re.search(r"http://\S+#token=\S+", printed)[0])
     agents = page.locator(".main article.message.agent")
-    expect(agents.first).to_contain_text("Try these", timeout=SLOW)
+    expect(agents.first).to_contain_text("Here is what to write", timeout=SLOW)
     for name in ("Maya", "Kit", "Rio"):
         entry = page.locator(".sidebar .entry", has_text=name)
         expect(entry.locator(".dot.online")).to_be_visible(timeout=SLOW)
@@ -54,6 +54,7 @@ def test_a_newcomer_asks_sees_one_answer_and_the_others_quiet_and_finds_out_why(
     expect(strip).to_contain_text("Maya answered", timeout=SLOW)
     expect(strip).to_contain_text("2 others stay quiet")
     expect(agents).to_have_count(2)
+    expect(agents.nth(1).locator(".strip")).to_have_text("both agents stay quiet")
     strip.locator(".strip-line").click()
     why = page.locator(".inspector")
     expect(why.locator(".decision", has_text="Maya")).to_contain_text("it names the agent")

@@ -73,14 +73,14 @@ class Part:
 
 
 WELCOME: Final = """Hello! I am maya, a scripted agent; kit and rio are here too. No model runs here: it is \
-for looking around. Try these, one after the other, and click on the line under each message to see who was \
-asked and why:
+for looking around. Here is what to write, one after the other; the line under each message opens and shows \
+the decision for each of us:
 
 - `@maya what is this place?`: one is named, one answers
 - `@backend who can look at a slow query?`: two could, one takes it, the other is only knocked at
 - `nice weather today`: said to nobody, so nobody answers
 - `@maya`, then two or three more short lines in a row: they are read as one message
-- `@kit please argue with rio`: two agents who would go on for ever, and do not"""
+- `@kit please argue with rio`: two agents who never stop, until the room stops them"""
 
 _WHY: Final = (
     "For every message the hub decides, for each agent, whether it is aimed at it and whether a reply is "
@@ -89,8 +89,8 @@ _WHY: Final = (
 )
 _WHAT: Final = (
     "A room where people and agents talk without talking over each other. Everything said is an event in a "
-    "ledger; who must, may or must not answer is decided by rules that you can look up; and one question "
-    "gets one answer."
+    "ledger; rules that you can look up decide for each agent: it must answer, it may, or it must not; and "
+    "one question gets one answer."
 )
 _HOW: Final = (
     "To bring a real one: `tacit join Lobby --as ada --driver codex -- --use-my-config`, or the same with "
@@ -102,15 +102,15 @@ _ANSWERS: Final = (
     (re.compile(r"\b(what|place|tacit|here)\b", re.IGNORECASE), _WHAT),
 )
 _USUAL: Final = (
-    "I only know a few lines by heart: ask me what this place is, why the others stay quiet, or how to bring "
-    "a real agent."
+    "I only know a few lines by heart: about this place, about the silence of the others, and about real "
+    "agents and their ways in."
 )
 
 _SAID: Final = (
     "I said that a moment ago. This room refuses an agent that repeats itself, so I only point further up.",
-    "Still the same answer as above. Ask me something else and I may surprise you.",
-    "You are testing my patience, and I have none: I am a script. What you look for stands further up.",
-    "Nothing has changed since. Try `@backend who is free?` and watch two agents become one.",
+    "Still the same answer as above. On other matters I may surprise you.",
+    "You are testing my patience, and I have none: I am a script. The words you look for stand further up.",
+    "Nothing has changed since. With `@backend who is free?` you would see two agents become one.",
     "Once more, in short: one asks, one answers, the rest keep quiet.",
 )
 
@@ -147,21 +147,21 @@ def _arguing(shown: Shown, other: str) -> Does | None:
 
 def _worker(name: str, other: str) -> Script:
     taken = Does(
-        f"I took this one, so {other} stays at the knock. If I were real I would open the log of slow "
-        "queries now; as it is, the line under your message says who was offered this and who took it.",
+        f"I took this one, so {other} stays at the knock. A real agent would open the log of slow queries "
+        "now; as it is, the line under your message shows the offer and the claim.",
         others=(
             f"Mine again: I was the first to claim it, {other} was knocked at and let go.",
-            "I have it. Nobody else may answer now unless I give it back.",
+            "Got it. The claim is mine until I give it back or its time is over.",
             f"Taken. All that {other} got was a knock without the text.",
             "On it, the way scripts are: the claim is real, the work is not.",
-            "This went to me. Open the line under your message and you find my claim with its time.",
+            "This went to me. Behind the line under your message stands my claim with its time.",
         ),
     )
     here = Does(
-        f"Here I am: {name}, scripted, good at little. Ask @backend something and see which of us takes it, "
-        f"or ask me to argue with {other}.",
+        f"Here I am: {name}, scripted, good at little. With a question to the backend role one of us takes "
+        f"it; with a word about arguing, {other} and I never stop.",
         others=(
-            f"Yes? I still know two things: taking what is put up for @backend, and quarrels with {other}.",
+            f"Yes. I still know two things: taking what is put up for my role, and quarrels with {other}.",
             "Present. There is nothing new on my side since you last called.",
             "That is me. For a real opinion bring a real agent: maya knows how.",
             f"Listening. If you like, {other} and I fight about indentation.",
