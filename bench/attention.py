@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tacit.attention import Agent, Person, Roster, decide
-from tacit.attention.compose import Fragment, Window, accepts, added, opened
-from tacit.attention.explain import record, sentence
-from tacit.attention.fold import Attention
-from tacit.attention.knock import knock_of
-from tacit.attention.mentions import in_text
-from tacit.attention.prose import prose
+from tacit.attention.decide.explain import record, sentence
+from tacit.attention.decide.knock import knock_of
+from tacit.attention.read.mentions import in_text
+from tacit.attention.read.prose import prose
 from tacit.attention.settings import DEFAULTS, Settings
-from tacit.attention.values import SOCIAL, Mode
+from tacit.attention.state.fold import Attention
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.vocabulary import SOCIAL, Mode
+from tacit.harness.compose import Fragment, Window, accepts, added, opened
 from tacit.ledger.envelope import Event
 
 HEADER = len(
@@ -89,9 +89,9 @@ class Replay:
         event = event_of(line, number)
         state = self.rooms[line.room]
         decisions = decide(event, self.roster, state.state_for(event), self.settings)
-        heard = decisions.heard
-        assert heard is not None
-        state.apply(event, heard)
+        parsed = decisions.parsed
+        assert parsed is not None
+        state.apply(event, parsed)
         self.messages += 1
         size = HEADER + len(line.text.encode())
         words = set(in_text(prose(line.text), self.roster))
@@ -118,27 +118,31 @@ class Replay:
                 self.mention.bytes += size
                 self.mention.obligations += 1
             elif meant or agent in line.pool:
-                self.mention.missed += heard.intent not in SOCIAL
-            self._count(agent, decision, heard, line, event, size, meant=meant)
+                self.mention.missed += parsed.intent not in SOCIAL
+            self._count(agent, decision, parsed, line, event, size, meant=meant)
 
-    def _count(self, agent, decision, heard, line, event, size, *, meant) -> None:
+    def _count(self, agent, decision, parsed, line, event, size, *, meant) -> None:
         tally = self.attention
         tally.obligations += decision.obliges
         reached = decision.mode in {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}
         if (meant or agent in line.pool) and not reached:
-            if heard.intent in SOCIAL:
+            if parsed.intent in SOCIAL:
                 self.social += 1
             else:
                 tally.missed += 1
         if decision.mode is Mode.NOTIFY:
             knock, _ = knock_of(
-                decision, sender=line.by, conversation=heard.conversation, intent=heard.intent, body=line.text
+                decision,
+                sender=line.by,
+                conversation=parsed.conversation,
+                intent=parsed.intent,
+                body=line.text,
             )
             tally.knocks += 1
             tally.bytes += len(json.dumps(knock.members()))
-        key = (agent, line.by, heard.conversation.id, line.room)
+        key = (agent, line.by, parsed.conversation.id, line.room)
         piece = Fragment(
-            event.id, line.by, heard.conversation.id, line.text, Moment(START + int(line.at_s * 1e6))
+            event.id, line.by, parsed.conversation.id, line.text, Moment(START + int(line.at_s * 1e6))
         )
         window = self.windows.get(key)
         joins = window is not None and accepts(window, piece)

@@ -22,9 +22,9 @@ import msgspec
 import uvloop
 from aiohttp import web
 
-from tacit.attention import records
-from tacit.attention.io.attendant import submitted
-from tacit.attention.negotiation import CAPABILITIES
+from tacit.attention.io.engine import submitted
+from tacit.attention.state import records
+from tacit.c2a.negotiation import CAPABILITIES
 from tacit.client import Hub
 from tacit.hub.config import HubConfig, Limits
 from tacit.hub.server import Server
@@ -48,7 +48,7 @@ async def group_of(server: Server, hub: Hub, agents: int) -> str:
     for number in range(agents):
         await hub.add_actor(group, f"agent{number}", roles=["backend"])
         record = records.Session(session=f"agent{number}", version="2026-06-24", modes=modes)
-        await server.hub.desk.append(submitted(group, [record])[0])
+        await server.hub.ledger.append(submitted(group, [record])[0])
     return group
 
 

@@ -26,11 +26,11 @@ from pathlib import Path
 from bench.attention import START, busy_roster, event_of, generated
 
 from tacit.attention import decide
-from tacit.attention.delivery import Receiver, params
-from tacit.attention.fold import Attention
+from tacit.attention.decide.delivery import Receiver, params
 from tacit.attention.settings import DEFAULTS
-from tacit.attention.values import Mode
+from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.vocabulary import Mode
 from tacit.client import Hub
 from tacit.client.delivered import delivered
 from tacit.harness.conduct import Conduct, Manners

@@ -8,17 +8,17 @@ import sys
 from pathlib import Path
 
 from tacit.attention import Agent, ConversationState, Decisions, Person, Roster, decide
-from tacit.attention.claims import TRANSITIONS
-from tacit.attention.conversation import Conversation
-from tacit.attention.dispositions import FINAL, PERMITTED, Disposition
-from tacit.attention.explain import POLICIES, sentence
-from tacit.attention.intent import PERFORMATIVES
-from tacit.attention.matrix import MATRIX
-from tacit.attention.modes import SHOWS
-from tacit.attention.posture import SURFACES
+from tacit.attention.decide.explain import POLICIES, sentence
+from tacit.attention.decide.matrix import MATRIX
+from tacit.attention.decide.modes import SHOWS
+from tacit.attention.read.conversation import Conversation
+from tacit.attention.read.intent import PERFORMATIVES
+from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS
-from tacit.attention.signals import INBOUND, SIGNALS
-from tacit.attention.values import ConversationKind, Mode, Policy
+from tacit.attention.state.claims import TRANSITIONS
+from tacit.attention.state.obligations import FINAL, PERMITTED
+from tacit.c2a.signals import INBOUND, SIGNALS
+from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Policy
 from tacit.ledger.envelope import Event
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -139,7 +139,7 @@ def matrix() -> list[str]:
     lines = [
         "## The whole matrix",
         "",
-        "What `lead` gets, by situation; the first that fits counts (`tacit.attention.precedence`).",
+        "What `lead` gets, by situation; the first that fits counts (`tacit.attention.decide.situation`).",
         "",
         "| situation | because | directedness | policy | mode | example | row |",
         "|---|---|---|---|---|---|---|",

@@ -8,11 +8,11 @@ import json
 import sys
 from pathlib import Path
 
-from tacit.attention import records
-from tacit.attention.codes import CODES
-from tacit.attention.negotiation import CAPABILITIES, TOOLS, VERSIONS
-from tacit.attention.schemas import INPUTS
 from tacit.attention.settings import DEFAULTS, NAMES
+from tacit.attention.state import records
+from tacit.c2a.negotiation import CAPABILITIES, TOOLS, VERSIONS
+from tacit.c2a.refusals import CODES
+from tacit.c2a.tools import INPUTS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "c2a.md"

@@ -88,9 +88,9 @@ async def measure(folder: Path, seconds: float, in_flight: int) -> dict[str, flo
         nonlocal done
         by, client_id = f"a{number % CLIENTS}", ClientIds(number)
         while time.perf_counter() < end:
-            landed: asyncio.Future[None] = loop.create_future()
-            await queue.put(((by, client_id()), landed))
-            await landed
+            committed: asyncio.Future[None] = loop.create_future()
+            await queue.put(((by, client_id()), committed))
+            await committed
             done += 1
 
     async def feed() -> None:
@@ -101,8 +101,8 @@ async def measure(folder: Path, seconds: float, in_flight: int) -> dict[str, flo
                 waiting.append(queue.get_nowait())
             await loop.run_in_executor(thread, writer.commit, [keys for keys, _ in waiting])
             batches += 1
-            for _, landed in waiting:
-                landed.set_result(None)
+            for _, committed in waiting:
+                committed.set_result(None)
 
     feeding = asyncio.create_task(feed())
     started, used = time.perf_counter(), time.process_time()

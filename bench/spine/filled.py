@@ -13,9 +13,9 @@ from bench.spine.processes import CACHE
 from bench.spine.texts import ClientIds, messages
 
 from tacit.ledger.admission import Submission
-from tacit.ledger.io.clerk import Append
 from tacit.ledger.io.schema import JOURNAL, OWN, READ_MODEL
 from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.writer import Append
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def _fill(folder: Path, count: int) -> str:
     store = Store(folder, Options(purpose="benchmark"))
     store.checkpointer.start()
     group_id = "g_bench"
-    store.clerk.commit(
+    store.writer.commit(
         [
             _job(
                 Submission(group_id, "user", "group.create", {"title": "bench"}, b'{"title":"bench"}'),
@@ -66,7 +66,7 @@ def _job(submission: Submission, *, creates: bool = False) -> Append:
 
 
 def _commit(store: Store, batch: list[Append]) -> None:
-    for outcome in store.clerk.commit(batch):
+    for outcome in store.writer.commit(batch):
         if isinstance(outcome, Exception):
             raise outcome
     batch.clear()

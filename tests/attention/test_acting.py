@@ -6,18 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.attention import records
-from tacit.attention.acting import Act, defer, react, resolve
-from tacit.attention.claims import Claims, event_target, take, thread_target
-from tacit.attention.codes import Refusal
-from tacit.attention.dispositions import Disposition, Duty
-from tacit.attention.outbound import Permit, may_send
-from tacit.attention.progress import Reports, may_enter_prompt
-from tacit.attention.send import Send, Surroundings
-from tacit.attention.values import ConversationKind, Intent, Mode, Policy, Priority, Reason
+from tacit.attention.send.rules import Permit, may_send
+from tacit.attention.send.surroundings import Surroundings
+from tacit.attention.state import records
+from tacit.attention.state.acts import Act, defer, react, resolve
+from tacit.attention.state.claims import Claims, event_target, take, thread_target
+from tacit.attention.state.obligations import Obligation
+from tacit.attention.state.progress import Reports, may_enter_prompt
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.tools import Send
+from tacit.c2a.vocabulary import ConversationKind, Disposition, Intent, Mode, Policy, Priority, Reason
 from tests.attention.world import START, event, lead_gets
 
-DUTY = Duty("e1", "lead", Policy.MUST_RESPOND, Mode.BUFFERED, START, deadline_ms=300_000)
+DUTY = Obligation("e1", "lead", Policy.MUST_RESPOND, Mode.BUFFERED, START, deadline_ms=300_000)
 
 
 def held_by(session: str, target: str = event_target("e1")) -> Claims:
@@ -65,18 +66,22 @@ def test_a_reaction_records_its_disposition_or_says_what_is_wrong() -> None:
 @pytest.mark.spec("C2A-145")
 def test_deferring_needs_an_obligation_and_a_reason() -> None:
     assert isinstance(defer(DUTY, "busy until noon", "2h", START), Act)
-    for duty, reason in ((DUTY, ""), (replace(DUTY, policy=Policy.MAY_RESPOND), "busy"), (None, "busy")):
-        assert isinstance(defer(duty, reason, None, START), Refusal)
+    for obligation, reason in (
+        (DUTY, ""),
+        (replace(DUTY, policy=Policy.MAY_RESPOND), "busy"),
+        (None, "busy"),
+    ):
+        assert isinstance(defer(obligation, reason, None, START), Refusal)
 
 
 @pytest.mark.spec("C2A-146")
 def test_resolving_ends_what_is_open_and_gives_claims_back() -> None:
     targets = [event_target("e1"), thread_target("r")]
-    duties = [DUTY, replace(DUTY, event_id="e2", closed=True), replace(DUTY, session="worker")]
-    found = resolve(duties, held_by("lead"), "lead", targets, START)
+    obligations = [DUTY, replace(DUTY, event_id="e2", closed=True), replace(DUTY, session="worker")]
+    found = resolve(obligations, held_by("lead"), "lead", targets, START)
     assert isinstance(found, Act)
     assert [records.kind_of(one) for one in found.records] == ["x.c2a.disposition", "x.c2a.claim"]
-    stranger = resolve(duties, held_by("lead"), "tester", targets, START)
+    stranger = resolve(obligations, held_by("lead"), "tester", targets, START)
     assert isinstance(stranger, Refusal)
     assert stranger.number == -32004
 

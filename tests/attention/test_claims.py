@@ -7,8 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tacit.attention import records
-from tacit.attention.claims import (
+from tacit.attention.settings import DEFAULTS
+from tacit.attention.state import records
+from tacit.attention.state.claims import (
     TRANSITIONS,
     Claims,
     Holding,
@@ -20,11 +21,11 @@ from tacit.attention.claims import (
     take,
     thread_target,
 )
-from tacit.attention.codes import Refusal
-from tacit.attention.dispositions import FINAL, Disposition, Duties, Wish, change
-from tacit.attention.settings import DEFAULTS
-from tacit.attention.standing import Facts, standing
+from tacit.attention.state.obligations import FINAL, Obligations, ReportedDisposition, change
+from tacit.attention.state.standing import Facts, standing
 from tacit.base.moment import Moment
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.vocabulary import Disposition
 from tests.attention.world import START, Room, event, lead_gets, three
 
 EVENT = event_target("e1")
@@ -174,12 +175,12 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
         self.claims = Claims()
         self.log: list[tuple[records.Claim, Moment]] = []
         self.owner: dict[str, tuple[str, Moment]] = {}
-        self.duties = Duties()
+        self.obligations = Obligations()
         self.model: dict[tuple[str, str], Disposition | None] = {}
         for event_id in ("e1", "e2"):
             for session in ("a", "b", "c"):
                 policy = "must_respond" if session == "a" else "may_respond"
-                self.duties.delivered(
+                self.obligations.delivered(
                     records.Delivery(event_id=event_id, session=session, policy=policy, mode="notify", directedness="to_my_role", reason="role_mention"),
                     self.now,
                 )  # fmt: skip
@@ -228,11 +229,11 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
 
     @rule(on=events, session=sessions, disposition=st.sampled_from(list(Disposition)))
     def dispose(self, on: str, session: str, disposition: Disposition) -> None:
-        duty = self.duties.get(on, session)
-        assert duty is not None
-        found = change(duty, Wish(disposition, reason="later"), self.now)
+        obligation = self.obligations.get(on, session)
+        assert obligation is not None
+        found = change(obligation, ReportedDisposition(disposition, reason="later"), self.now)
         known = self.model[on, session]
-        closed = known in FINAL and duty.closed
+        closed = known in FINAL and obligation.closed
         refused = isinstance(found, Refusal)
         if closed:
             assert refused == (disposition not in {known, Disposition.SUPERSEDED})
@@ -241,7 +242,7 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
             undeferrable = session != "a" and disposition is Disposition.DEFERRED
             assert refused == (never or undeferrable)
         if isinstance(found, records.Disposition):
-            self.duties.disposed(found)
+            self.obligations.disposed(found)
             if not closed:
                 self.model[on, session] = disposition
 
@@ -263,11 +264,11 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
     @invariant()
     def dispositions_agree(self) -> None:
         for (event_id, session), expected in self.model.items():
-            duty = self.duties.get(event_id, session)
-            assert duty is not None
-            assert duty.disposition is expected
+            obligation = self.obligations.get(event_id, session)
+            assert obligation is not None
+            assert obligation.disposition is expected
             acknowledged = session == "a" and expected is Disposition.ACKNOWLEDGED
-            assert duty.closed == (expected in FINAL and not acknowledged)
+            assert obligation.closed == (expected in FINAL and not acknowledged)
 
 
 TestClaimsAndDispositions = ClaimsAndDispositions.TestCase

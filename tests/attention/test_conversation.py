@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tacit.attention.conversation import author_of, conversation_of, root_of
-from tacit.attention.ownership import Ownership, task_ids
+from tacit.attention.read.conversation import author_of, conversation_of, root_of
+from tacit.attention.state.ownership import Ownership, task_ids
 from tests.attention.world import Room, event, three
 
 
@@ -59,9 +59,9 @@ def test_a_private_reply_without_recipients_stays_in_its_dm() -> None:
     room = Room()
     room.say("hello?", by="usr:bea", to=["lead"])
     for by, data in (("lead", {"kind": "dm"}), ("usr:bea", {"kind": "dm", "id": "dm:worker"})):
-        heard = room.say("yes?", by=by, reply_to="m1", conversation=data).heard
-        assert heard is not None
-        assert (heard.conversation.id, heard.conversation.kind) == ("dm:lead+usr:bea", "dm")
+        parsed = room.say("yes?", by=by, reply_to="m1", conversation=data).parsed
+        assert parsed is not None
+        assert (parsed.conversation.id, parsed.conversation.kind) == ("dm:lead+usr:bea", "dm")
 
 
 @pytest.mark.spec("C2A-210")
@@ -98,8 +98,8 @@ def test_owners_of_tasks_and_streams_hear_of_what_touches_them() -> None:
         "the column is wider now", conversation={"kind": "channel", "id": "C1", "stream_id": "s1"}
     )
     assert three(streamed["worker"])[0] == "to_my_role"
-    assert streamed.heard is not None
-    assert streamed.heard.conversation.title == "Backend migration"
+    assert streamed.parsed is not None
+    assert streamed.parsed.conversation.title == "Backend migration"
     status = room.say("build 5 passed", conversation={"kind": "channel", "id": "C1", "stream_id": "s1"})
     assert status["lead"].mode == "digest"
     room.record(
@@ -135,8 +135,8 @@ def test_who_writes_or_is_named_in_a_thread_takes_part_in_it() -> None:
         "ambient",
     ]
     deeper = room.say("and the network", reply_to="m3")
-    assert deeper.heard is not None
-    assert deeper.heard.conversation.thread == "m1"
+    assert deeper.parsed is not None
+    assert deeper.parsed.conversation.thread == "m1"
 
 
 def test_a_reply_inside_a_dm_stays_between_its_parties() -> None:

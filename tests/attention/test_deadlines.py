@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import Agent, Roster, decide, records
-from tacit.attention.deadlines import (
+from tacit.attention import Agent, Roster, decide
+from tacit.attention.decide.modes import step_down
+from tacit.attention.state import records
+from tacit.attention.state.deadlines import (
     Due,
     Step,
     closing,
@@ -21,11 +23,10 @@ from tacit.attention.deadlines import (
     redelivery,
     retry_after_ms,
 )
-from tacit.attention.dispositions import Disposition, Duties, Duty, Wish, change
-from tacit.attention.escalation import Route, escalated, human_notice, route
-from tacit.attention.modes import step_down
-from tacit.attention.values import Mode, Policy
+from tacit.attention.state.escalation import Route, escalated, human_notice, route
+from tacit.attention.state.obligations import Obligation, Obligations, ReportedDisposition, change
 from tacit.base.moment import Moment
+from tacit.c2a.vocabulary import Disposition, Mode, Policy
 from tests.attention.world import ROSTER, START, event, lead_gets
 
 SECOND = 1_000_000
@@ -35,8 +36,8 @@ def at(seconds: float) -> Moment:
     return Moment(START + int(seconds * SECOND))
 
 
-def duty(**more: Any) -> Duty:
-    return Duty(
+def obligation(**more: Any) -> Obligation:
+    return Obligation(
         "e1",
         "worker",
         more.pop("policy", Policy.MUST_RESPOND),
@@ -49,28 +50,28 @@ def duty(**more: Any) -> Duty:
 
 @pytest.mark.spec("C2A-175", "C2A-178", "C2A-056")
 def test_an_obligation_is_delivered_again_twice_and_then_escalated() -> None:
-    assert next_step(duty()) == Due(at(150), Step.REDELIVER)
-    assert next_step(duty(redelivered=1)) == Due(at(240), Step.REDELIVER)
-    assert next_step(duty(redelivered=2)) == Due(at(300), Step.ESCALATE)
-    assert is_due(duty(), at(149)) is None
-    assert is_due(duty(), at(150)) is Step.REDELIVER
-    assert redelivery(duty()).session == "worker"
-    assert redelivery(duty()).attempt == 2
+    assert next_step(obligation()) == Due(at(150), Step.REDELIVER)
+    assert next_step(obligation(redelivered=1)) == Due(at(240), Step.REDELIVER)
+    assert next_step(obligation(redelivered=2)) == Due(at(300), Step.ESCALATE)
+    assert is_due(obligation(), at(149)) is None
+    assert is_due(obligation(), at(150)) is Step.REDELIVER
+    assert redelivery(obligation()).session == "worker"
+    assert redelivery(obligation()).attempt == 2
 
 
 @pytest.mark.spec("C2A-174", "C2A-173")
 def test_what_expires_is_lowered() -> None:
-    assert not has_expired(duty(), at(299))
-    assert has_expired(duty(), at(300))
-    assert not has_expired(duty(closed=True), at(999))
-    lowered = lowering(duty())
+    assert not has_expired(obligation(), at(299))
+    assert has_expired(obligation(), at(300))
+    assert not has_expired(obligation(closed=True), at(999))
+    lowered = lowering(obligation())
     assert (lowered.policy, lowered.deadline_ms) == ("may_respond", None)
 
 
 @pytest.mark.spec("C2A-122", "C2A-057")
 def test_a_deferral_stops_the_deadline_and_the_event_comes_back() -> None:
-    duties = Duties()
-    duties.delivered(
+    obligations = Obligations()
+    obligations.delivered(
         records.Delivery(
             event_id="e1",
             session="worker",
@@ -82,16 +83,16 @@ def test_a_deferral_stops_the_deadline_and_the_event_comes_back() -> None:
         ),
         START,
     )
-    first = duties.get("e1", "worker")
+    first = obligations.get("e1", "worker")
     assert first is not None
-    record = change(first, Wish(Disposition.DEFERRED, reason="busy", eta="20 minutes"), at(10))
+    record = change(first, ReportedDisposition(Disposition.DEFERRED, reason="busy", eta="20 minutes"), at(10))
     assert isinstance(record, records.Disposition)
-    duties.disposed(record)
-    deferred = duties.get("e1", "worker")
+    obligations.disposed(record)
+    deferred = obligations.get("e1", "worker")
     assert deferred is not None
     assert next_step(deferred) == Due(at(10 + 1200), Step.RESURFACE)
-    duties.delivered(redelivery(deferred), at(1210))
-    back = duties.get("e1", "worker")
+    obligations.delivered(redelivery(deferred), at(1210))
+    back = obligations.get("e1", "worker")
     assert back is not None
     assert (back.disposition, back.owed) == (None, True)
     assert next_step(back) == Due(at(1210 + 150), Step.REDELIVER)
@@ -99,12 +100,12 @@ def test_a_deferral_stops_the_deadline_and_the_event_comes_back() -> None:
 
 @pytest.mark.spec("C2A-132")
 def test_asking_back_moves_the_deadline() -> None:
-    assert duty(shift_us=3600 * SECOND).deadline_at == at(3900)
+    assert obligation(shift_us=3600 * SECOND).deadline_at == at(3900)
 
 
 @pytest.mark.spec("C2A-059")
 def test_silence_on_what_one_may_answer_is_a_complete_outcome() -> None:
-    may = duty(policy=Policy.MAY_RESPOND, deadline_ms=None)
+    may = obligation(policy=Policy.MAY_RESPOND, deadline_ms=None)
     due = next_step(may)
     assert due == Due(at(3600), Step.CLOSE)
     assert closing(may).disposition == "ignored"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.attention import Agent, Roster, decide
-from tacit.attention.explain import explain, record, sentence
-from tacit.attention.precedence import situation_of
-from tacit.attention.state import ConversationState
-from tacit.attention.values import Mode, Policy
+from tacit.attention.decide.explain import explain, record, sentence
+from tacit.attention.decide.situation import situation_of
+from tacit.attention.read.context import ConversationState
+from tacit.c2a.vocabulary import Mode, Policy
 from tests.attention.world import ROSTER, Room, event, lead_gets, state, thread, three
 
 MANY = Roster.of([Agent(f"a{number}") for number in range(100)])
@@ -67,11 +67,11 @@ def test_the_shared_decision_is_what_each_agent_would_get_on_its_own(
         {"to": to} | ({"priority": "attention"} if attention else {}) | ({"reply_to": "x"} if replied else {})
     )
     decisions = decide(event(text, by=by, **data), ROSTER, where)
-    heard = decisions.heard
-    assert heard is not None
+    parsed = decisions.parsed
+    assert parsed is not None
     for agent in ROSTER.agents:
         rule = decisions[agent].rule("policy").name
-        assert rule == f"matrix.{situation_of(agent, heard, where, ROSTER).value}"
+        assert rule == f"matrix.{situation_of(agent, parsed, where, ROSTER).value}"
 
 
 @pytest.mark.spec("C2A-053", "C2A-105")
@@ -212,8 +212,8 @@ def test_the_person_behind_a_bridge_is_the_author() -> None:
         "@lead can you look", by="svc:slack", author={"id": "U1", "kind": "human", "displayName": "Will"}
     )
     decisions = decide(bridged, ROSTER)
-    assert decisions.heard is not None
-    assert (decisions.heard.author.id, decisions.heard.author.kind) == ("U1", "human")
+    assert decisions.parsed is not None
+    assert (decisions.parsed.author.id, decisions.parsed.author.kind) == ("U1", "human")
     assert decisions["lead"].policy == "must_respond"
     lying = event("@lead look", by="worker", author={"id": "U1", "kind": "human"})
     assert decide(lying, ROSTER)["lead"].policy == "must_not_respond"
@@ -258,6 +258,6 @@ def test_no_data_makes_a_decision_fail(data: dict[str, object], kind: str, by: s
     made.data.update(data)
     room = Room()
     decisions = decide(made, ROSTER, room.attention.state_for(made))
-    room.attention.apply(made, decisions.heard)
+    room.attention.apply(made, decisions.parsed)
     assert len(decisions) == 3
     assert all(explain(decisions))

@@ -6,39 +6,41 @@ from typing import Any
 
 import pytest
 
-from tacit.attention import records
-from tacit.attention.codes import Refusal
-from tacit.attention.dispositions import FINAL, PERMITTED, Disposition, Duties, Duty, Wish, change, withdrawn
-from tacit.attention.eta import eta_of
-from tacit.attention.signals import (
-    GLYPHS,
-    INBOUND,
-    SIGNALS,
-    agreed_glyphs,
-    known_signal,
-    reaction_data,
-    signal_of,
+from tacit.attention.state import records
+from tacit.attention.state.obligations import (
+    FINAL,
+    PERMITTED,
+    Obligation,
+    Obligations,
+    ReportedDisposition,
+    change,
+    eta_of,
+    withdrawn,
 )
-from tacit.attention.values import Intent, Mode, Policy
 from tacit.base.moment import Moment
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.signals import GLYPHS, INBOUND, SIGNALS, agreed_glyphs, known_signal, reaction_data, signal_of
+from tacit.c2a.vocabulary import Disposition, Intent, Mode, Policy
 from tests.attention.world import START, Room, event, lead_gets, state
 
 MINUTE = 60_000_000
 
 
-def duty(policy: Policy = Policy.MUST_RESPOND, **more: Any) -> Duty:
-    return Duty("e1", "lead", policy, Mode.BUFFERED, START, deadline_ms=300_000, **more)
+def obligation(policy: Policy = Policy.MUST_RESPOND, **more: Any) -> Obligation:
+    return Obligation("e1", "lead", policy, Mode.BUFFERED, START, deadline_ms=300_000, **more)
 
 
-def react(signal: str, before: Duty | None = None, **more: Any) -> records.Disposition | Refusal:
-    return change(before or duty(), Wish(SIGNALS[signal].disposition, signal=signal, **more), START)
+def react(signal: str, before: Obligation | None = None, **more: Any) -> records.Disposition | Refusal:
+    return change(
+        before or obligation(), ReportedDisposition(SIGNALS[signal].disposition, signal=signal, **more), START
+    )
 
 
 @pytest.mark.spec("C2A-117", "C2A-118", "C2A-119", "C2A-120")
 @pytest.mark.parametrize("policy", list(Policy))
 @pytest.mark.parametrize("disposition", list(Disposition))
 def test_each_policy_ends_only_as_it_may(policy: Policy, disposition: Disposition) -> None:
-    found = change(duty(policy), Wish(disposition, reason="later"), START)
+    found = change(obligation(policy), ReportedDisposition(disposition, reason="later"), START)
     deferring = disposition is Disposition.DEFERRED and policy is Policy.MAY_RESPOND
     assert isinstance(found, Refusal) == (disposition not in PERMITTED[policy] or deferring)
     if isinstance(found, Refusal):
@@ -58,16 +60,23 @@ def test_there_are_seven_dispositions_and_any_other_is_refused() -> None:
     }
     with pytest.raises(ValueError, match="done"):
         Disposition("done")
-    assert isinstance(change(duty(), Wish(None), START), Refusal)
+    assert isinstance(change(obligation(), ReportedDisposition(None), START), Refusal)
 
 
 @pytest.mark.spec("C2A-057", "C2A-145", "C2A-056")
 def test_a_deferral_says_why() -> None:
-    assert isinstance(change(duty(), Wish(Disposition.DEFERRED), START), Refusal)
-    assert isinstance(change(duty(), Wish(Disposition.DEFERRED, reason="  "), START), Refusal)
-    assert isinstance(change(duty(), Wish(Disposition.DEFERRED, reason="x" * 501), START), Refusal)
+    assert isinstance(change(obligation(), ReportedDisposition(Disposition.DEFERRED), START), Refusal)
     assert isinstance(
-        change(duty(Policy.MAY_RESPOND), Wish(Disposition.DEFERRED, reason="later"), START), Refusal
+        change(obligation(), ReportedDisposition(Disposition.DEFERRED, reason="  "), START), Refusal
+    )
+    assert isinstance(
+        change(obligation(), ReportedDisposition(Disposition.DEFERRED, reason="x" * 501), START), Refusal
+    )
+    assert isinstance(
+        change(
+            obligation(Policy.MAY_RESPOND), ReportedDisposition(Disposition.DEFERRED, reason="later"), START
+        ),
+        Refusal,
     )
     for signal in ("queued", "blocked"):
         assert not isinstance(react(signal), Refusal)
@@ -76,7 +85,7 @@ def test_a_deferral_says_why() -> None:
 @pytest.mark.spec("C2A-122")
 @pytest.mark.parametrize(("eta", "minutes"), [(None, 60), ("in 20 minutes", 20), ("2h", 120), ("1h 30m", 90), ("after the deploy", 60), ("2026-06-02T19:40:00Z", 30), ("2020-01-01T00:00:00Z", 60)])  # fmt: skip
 def test_a_deferred_event_comes_back_at_its_time(eta: str | None, minutes: int) -> None:
-    found = change(duty(), Wish(Disposition.DEFERRED, reason="busy", eta=eta), START)
+    found = change(obligation(), ReportedDisposition(Disposition.DEFERRED, reason="busy", eta=eta), START)
     assert isinstance(found, records.Disposition)
     assert found.resurfaces_at == START + minutes * MINUTE
     assert not found.closes
@@ -91,7 +100,7 @@ def test_only_times_and_durations_are_understood() -> None:
 @pytest.mark.spec("C2A-121")
 def test_a_receipt_closes_only_what_asked_for_one() -> None:
     closing = {
-        (intent, signal): react(signal, duty(intent=intent))
+        (intent, signal): react(signal, obligation(intent=intent))
         for intent in (Intent.APPROVAL, Intent.QUESTION)
         for signal in ("agree", "seen")
     }
@@ -110,7 +119,7 @@ def test_declining_an_obligation_is_ignored_with_a_mark() -> None:
 
 @pytest.mark.spec("C2A-063")
 def test_reactions_are_allowed_where_chat_is_not_and_claim_nothing_there() -> None:
-    silent = duty(Policy.MUST_NOT_RESPOND)
+    silent = obligation(Policy.MUST_NOT_RESPOND)
     for signal in ("seen", "agree", "done", "queued", "declined"):
         found = react(signal, silent)
         assert isinstance(found, records.Disposition)
@@ -130,8 +139,8 @@ def test_unclear_pauses_the_deadline_and_leaves_the_event_open() -> None:
 
 @pytest.mark.spec("C2A-116", "C2A-159")
 def test_each_session_has_one_disposition_and_repeats_leave_it() -> None:
-    duties = Duties()
-    duties.delivered(
+    obligations = Obligations()
+    obligations.delivered(
         records.Delivery(
             event_id="e1",
             session="lead",
@@ -143,23 +152,23 @@ def test_each_session_has_one_disposition_and_repeats_leave_it() -> None:
         START,
     )
     for _ in range(2):
-        known = duties.get("e1", "lead")
+        known = obligations.get("e1", "lead")
         assert known is not None
-        found = change(known, Wish(Disposition.RESPONDED), START)
+        found = change(known, ReportedDisposition(Disposition.RESPONDED), START)
         assert isinstance(found, records.Disposition)
-        duties.disposed(found)
-    final = duties.get("e1", "lead")
+        obligations.disposed(found)
+    final = obligations.get("e1", "lead")
     assert final is not None
-    assert (final.disposition, final.closed, duties.open_of("lead")) == (Disposition.RESPONDED, True, 0)
-    assert isinstance(change(final, Wish(Disposition.FAILED), START), Refusal)
-    assert len(list(duties)) == 1
-    duties.disposed(records.Disposition(event_id="zz", session="lead", disposition="responded"))
-    assert duties.get("zz", "lead") is None
+    assert (final.disposition, final.closed, obligations.open_of("lead")) == (Disposition.RESPONDED, True, 0)
+    assert isinstance(change(final, ReportedDisposition(Disposition.FAILED), START), Refusal)
+    assert len(list(obligations)) == 1
+    obligations.disposed(records.Disposition(event_id="zz", session="lead", disposition="responded"))
+    assert obligations.get("zz", "lead") is None
     assert len(FINAL) == 5
 
 
 def test_taking_a_reaction_back_opens_the_event_again() -> None:
-    done = duty(disposition=Disposition.RESPONDED, closed=True, signal="done")
+    done = obligation(disposition=Disposition.RESPONDED, closed=True, signal="done")
     record = withdrawn(done, "done")
     assert record is not None
     assert record.disposition is None

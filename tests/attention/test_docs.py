@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tacit.attention.matrix import MATRIX
-from tacit.attention.values import Mode, Policy
+from tacit.attention.decide.matrix import MATRIX
+from tacit.c2a.vocabulary import Mode, Policy
 
 ROOT = Path(__file__).parents[2]
 

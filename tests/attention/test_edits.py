@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention import compose, decide, records
-from tacit.attention.compose import (
+from tacit.attention import decide
+from tacit.attention.settings import Settings, checked, warnings
+from tacit.attention.state import records
+from tacit.attention.state.obligations import Obligation
+from tacit.attention.state.versions import Versions, answered_by, cancellations, edited
+from tacit.base.moment import Moment
+from tacit.c2a.vocabulary import Disposition, Mode, Policy
+from tacit.harness import compose
+from tacit.harness.compose import (
     Fragment,
     Late,
     accepts,
@@ -21,14 +28,9 @@ from tacit.attention.compose import (
     removed,
     typed,
 )
-from tacit.attention.dispositions import Disposition, Duty
-from tacit.attention.edits import Versions, answered_by, cancellations, edited
-from tacit.attention.settings import Settings, checked, warnings
-from tacit.attention.values import Mode, Policy
-from tacit.base.moment import Moment
 from tests.attention.world import ROSTER, START, Room, event, three
 
-PENDING = Duty("e1", "lead", Policy.MUST_RESPOND, Mode.BUFFERED, START, request_id="deliver-9")
+PENDING = Obligation("e1", "lead", Policy.MUST_RESPOND, Mode.BUFFERED, START, request_id="deliver-9")
 ANSWERED = replace(PENDING, session="worker", disposition=Disposition.RESPONDED, closed=True)
 
 
@@ -79,8 +81,8 @@ def test_an_edit_is_a_new_event_that_is_decided_afresh_or_looked_at_again() -> N
         "may_respond",
         "edited_after_response",
     )
-    assert decisions.heard is not None
-    assert decisions.heard.supersedes == "m1"
+    assert decisions.parsed is not None
+    assert decisions.parsed.supersedes == "m1"
     assert room.attention.versions.replaced_by("m1") == "m9"
     assert room.log[0].data["text"] == "@lead @worker which branch"
 

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 import tacit.attention
-from tacit.attention import records
+from tacit.attention.state import records
 from tacit.ledger import envelope
 from tacit.ledger.kinds import HOUSE
 from tests.attention.world import START, Room
 from tests.base.test_cores_are_pure import _faults
 
 if TYPE_CHECKING:
-    from tacit.attention.fold import Attention
+    from tacit.attention.state.fold import Attention
 
 SOURCE = Path(tacit.attention.__file__).parent
 
@@ -60,7 +60,7 @@ def busy_room() -> Room:
 def _state(attention: Attention) -> object:
     return (
         sorted((one.target, one.session, one.expires_at) for one in attention.claims),
-        [msgspec.to_builtins(one) for one in attention.duties],
+        [msgspec.to_builtins(one) for one in attention.obligations],
         attention.threads, attention.thread_owner, attention.awaiting,
         attention.exchanges._exchanges, attention.absences._absent, attention.versions._deleted,
         attention.ownership._tasks, attention.approvals._by_what,

@@ -8,11 +8,11 @@ import tracemalloc
 
 import pytest
 
-from tacit.attention.intent import of_text
-from tacit.attention.prose import prose
-from tacit.attention.redaction import redacted
-from tacit.attention.similarity import overlap
-from tacit.attention.values import Intent
+from tacit.attention.decide.redaction import redacted
+from tacit.attention.read.intent import of_text
+from tacit.attention.read.prose import prose
+from tacit.attention.send.similarity import overlap
+from tacit.c2a.vocabulary import Intent
 from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 PUMPS = [

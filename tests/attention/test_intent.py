@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.attention import asking, saying
-from tacit.attention.intent import intent_of, of_text, performative, weight
-from tacit.attention.phrases import Phrases
-from tacit.attention.prose import prose
-from tacit.attention.values import Intent
+from tacit.attention.read import lexicon
+from tacit.attention.read.intent import intent_of, of_text, performative, weight
+from tacit.attention.read.lexicon import Phrases
+from tacit.attention.read.prose import prose
+from tacit.c2a.vocabulary import Intent
 from tests.attention.corpus import Score, lines, scores, silenced
 
-PHRASES = {name: one for name, one in vars(asking).items() if isinstance(one, Phrases)}
+PHRASES = {name: one for name, one in vars(lexicon).items() if isinstance(one, Phrases)}
 WORDS = re.compile(r"\w+(?:'\w+)*")
 
 
@@ -61,7 +61,7 @@ def test_every_phrase_holds_one_of_its_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["THANKS", "ACKNOWLEDGED", "FILLER"])
 def test_every_pleasantry_is_recognised_by_its_words(name: str) -> None:
-    pattern: re.Pattern[str] = getattr(saying, name)
+    pattern: re.Pattern[str] = getattr(lexicon, name)
 
     @settings(max_examples=300)
     @given(
@@ -69,7 +69,7 @@ def test_every_pleasantry_is_recognised_by_its_words(name: str) -> None:
     )
     def holds(text: str) -> None:
         words = set(WORDS.findall(text))
-        assert not saying.SOCIAL.isdisjoint(words) or saying.DRAWN_OUT.match(text)
+        assert not lexicon.SOCIAL.isdisjoint(words) or lexicon.DRAWN_OUT.match(text)
 
     holds()
 

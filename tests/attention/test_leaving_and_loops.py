@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.codes import Refusal
-from tacit.attention.conversation import Conversation
-from tacit.attention.escalation import human_notice
-from tacit.attention.leaving import leave, returns
-from tacit.attention.loops import Exchange, agent_spoke, duplicate_refused, progressed
+from tacit.attention.read.conversation import Conversation
 from tacit.attention.settings import Settings
-from tacit.attention.values import ConversationKind, Mode
+from tacit.attention.state.absences import leave, returns
+from tacit.attention.state.escalation import human_notice
+from tacit.attention.state.loops import Exchange, agent_spoke, duplicate_refused, progressed
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.vocabulary import ConversationKind, Mode
 from tests.attention.world import Room, three
 
 CHANNEL = Conversation()
@@ -22,8 +22,8 @@ def test_an_agent_that_was_asked_to_leave_is_quiet_until_it_is_named() -> None:
     room.say("the index is slow", by="lead")
     asked = room.say("@lead please leave this thread", reply_to="m1")
     assert (asked["lead"].reason, asked["lead"].policy) == ("leave_request", "must_respond")
-    assert asked.heard is not None
-    record = leave("lead", asked.heard.conversation, "m2")
+    assert asked.parsed is not None
+    record = leave("lead", asked.parsed.conversation, "m2")
     assert not isinstance(record, Refusal)
     room.record(
         "x.c2a.membership", session="lead", conversation="main", thread="m1", action="leave", event_id="m2"

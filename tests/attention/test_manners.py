@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.manners import LONGEST, PULLED, TITLE, standing_rules
-from tacit.attention.negotiation import TOOLS
-from tacit.attention.signals import SIGNALS
 from tacit.base.errors import Bug
+from tacit.c2a.negotiation import TOOLS
+from tacit.c2a.signals import SIGNALS
+from tacit.c2a.standing_rules import LONGEST, PULLED, TITLE, standing_rules
 
 
 @pytest.mark.spec("C2A-098", "C2A-099")

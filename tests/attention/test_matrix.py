@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention import decide
-from tacit.attention.matrix import MATRIX, Situation
-from tacit.attention.roster import Agent, Roster
+from tacit.attention.decide.matrix import MATRIX, Situation
+from tacit.attention.read.roster import Agent, Roster
 from tacit.attention.settings import Settings
-from tacit.attention.values import Decision, Intent, Priority
+from tacit.c2a.vocabulary import Intent, Priority
 from tests.attention.world import ROSTER, event, lead_gets, state, thread, three
 
 if TYPE_CHECKING:
-    from tacit.attention.state import ConversationState
+    from tacit.attention.decide.decision import Decision
+    from tacit.attention.read.context import ConversationState
 
 UNBOUND = Roster.of([Agent("lead", bound=False), Agent("worker")])
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.attention import Agent, Person, Roster, decide
-from tacit.attention.mentions import declared, in_text, target_of
-from tacit.attention.prose import prose
-from tacit.attention.roster import roster_of
+from tacit.attention.read.mentions import declared, in_text, target_of
+from tacit.attention.read.prose import prose
+from tacit.attention.read.roster import roster_of
 from tacit.ledger.state import Actor, Group
 from tests.attention.world import ROSTER, event, lead_gets
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention.claims import Held
-from tacit.attention.codes import CODES, Refusal, refusal
-from tacit.attention.dispositions import Disposition
-from tacit.attention.outbound import Permit, may_send
-from tacit.attention.posture import REACTIONS, SURFACES, believed
-from tacit.attention.send import Answered, Send, Sent, Surroundings
+from tacit.attention.send.rules import REACTIONS, SURFACES, Permit, believed, may_send
+from tacit.attention.send.surroundings import Answered, Sent, Surroundings
 from tacit.attention.settings import LIMITS, Settings
-from tacit.attention.values import ConversationKind, Directedness
+from tacit.attention.state.claims import Held
 from tacit.base.moment import Moment
+from tacit.c2a.refusals import CODES, Refusal, refusal
+from tacit.c2a.tools import Send
+from tacit.c2a.vocabulary import ConversationKind, Directedness, Disposition
 from tests.attention.world import START, event, lead_gets, state, thread
 
 if TYPE_CHECKING:

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.attention import decide
-from tacit.attention.approvals import Approvals, State, answer, ask, fingerprint, required
-from tacit.attention.codes import Refusal
-from tacit.attention.conversation import Conversation
-from tacit.attention.delivery import NEWER, OLDER, Receiver, faults, idempotency_key, params, thread_window
-from tacit.attention.digest import Item, digest_of, next_at, permitted, scope_of
-from tacit.attention.knock import Knock, collapsed, knock_of, topic_of
-from tacit.attention.modes import content_shown, is_listed, is_pushed, may_use
-from tacit.attention.negotiation import TOOLS, Agreement, agree, tool_allowed
-from tacit.attention.rates import Flow, inbound
-from tacit.attention.redaction import redacted
+from tacit.attention.decide.delivery import Receiver, faults, idempotency_key, params, thread_window
+from tacit.attention.decide.digest import Item, digest_of, next_at, permitted, scope_of
+from tacit.attention.decide.knock import Knock, collapsed, knock_of, topic_of
+from tacit.attention.decide.modes import content_shown, is_listed, is_pushed, may_use
+from tacit.attention.decide.rates import Flow, inbound
+from tacit.attention.decide.redaction import redacted
+from tacit.attention.read.conversation import Conversation
 from tacit.attention.settings import Settings
-from tacit.attention.values import EXPOSURE, ConversationKind, Intent, Mode, Policy
+from tacit.attention.state.approvals import Approvals, State, answer, ask, fingerprint, required
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
+from tacit.c2a.negotiation import TOOLS, Agreement, agree, tool_allowed
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.vocabulary import EXPOSURE, NEWER, OLDER, ConversationKind, Intent, Mode, Policy
 from tests.attention.world import ROSTER, START, event, lead_gets, state, thread, three
 
 WORDS = [
@@ -241,8 +241,8 @@ def test_what_looks_like_a_secret_goes_and_the_rest_stays(text: str, shown: str)
 
 def delivered(what: Any, version: str = NEWER, where: Any = None, agent: str = "lead") -> dict[str, Any]:
     decisions = decide(what, ROSTER, where or state())
-    assert decisions.heard is not None
-    return params(what, decisions.heard, decisions[agent], Receiver(agent, version))
+    assert decisions.parsed is not None
+    return params(what, decisions.parsed, decisions[agent], Receiver(agent, version))
 
 
 @pytest.mark.spec(
@@ -323,13 +323,13 @@ def test_a_delivery_is_redacted_and_the_event_is_not() -> None:
 
 @pytest.mark.spec("C2A-026")
 def test_an_escalated_event_is_not_encoded_for_the_harness_that_cannot_take_it() -> None:
-    from tacit.attention.modes import step_down
+    from tacit.attention.decide.modes import step_down
 
     decisions = decide(event("@lead look"), ROSTER)
-    assert decisions.heard is not None
+    assert decisions.parsed is not None
     with pytest.raises(Bug):
         params(
-            event("@lead look"), decisions.heard, step_down(decisions["lead"], frozenset()), Receiver("lead")
+            event("@lead look"), decisions.parsed, step_down(decisions["lead"], frozenset()), Receiver("lead")
         )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.attention import Agent, ConversationState, Decision, Decisions, Person, Roster, decide
-from tacit.attention.conversation import Conversation
-from tacit.attention.fold import Attention
+from tacit.attention.read.conversation import Conversation
 from tacit.attention.settings import DEFAULTS, Settings
-from tacit.attention.values import ConversationKind
+from tacit.attention.state.fold import Attention
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
+from tacit.c2a.vocabulary import ConversationKind
 from tacit.ledger.envelope import Event
 
 START = parse_rfc3339("2026-06-02T19:10:00Z") or Moment(0)
@@ -85,7 +85,7 @@ class Room:
     def put(self, what: Event) -> Decisions:
         """Decide and fold an event."""
         decisions = decide(what, self.roster, self.attention.state_for(what), self.settings)
-        if self.attention.apply(what, decisions.heard):
+        if self.attention.apply(what, decisions.parsed):
             self.stopped.append(what.id)
         self.log.append(what)
         return decisions

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tacit.attention.negotiation import CAPABILITIES
+from tacit.c2a.negotiation import CAPABILITIES
 from tests.cli.conftest import TACIT, Shell
 
 EVERYTHING = {section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()}

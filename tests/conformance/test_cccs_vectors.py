@@ -11,7 +11,7 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.ledger.envelope import decode
-from tacit.ledger.io.clerk import Again, Landed
+from tacit.ledger.io.writer import Committed, Duplicate
 from tests.ledger.world import World, digest, submission
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def prepare(world: World) -> Names:
             continue
         asked = submission(group, step["by"], step["kind"], names.resolve(step["data"]))
         outcome = world.store.append(asked, creates=step["kind"] == "group.create")
-        assert isinstance(outcome, Landed)
+        assert isinstance(outcome, Committed)
         event = decode(outcome.found.raw)
         if "label" in step:
             names.known["$event", step["label"]] = event.id
@@ -89,7 +89,7 @@ def test_vector(prepared: tuple[World, Names], vector: dict[str, Any]) -> None:
         outcome: object = world.store.append(asked)
     except Refused as refused:
         outcome = refused
-    if isinstance(outcome, Landed):
+    if isinstance(outcome, Committed):
         assert expect == "appended"
         event = decode(outcome.found.raw)
         assert ledgers(world) == [digest([*raws(world, "g_main")]), before[1]]
@@ -98,7 +98,7 @@ def test_vector(prepared: tuple[World, Names], vector: dict[str, Any]) -> None:
         assert data.keys() <= event.data.keys()
         return
     assert ledgers(world) == before
-    if isinstance(outcome, Again):
+    if isinstance(outcome, Duplicate):
         assert outcome.found.event_id == names.known["$event", expect["repeat"]]
         assert outcome.mismatch == expect["mismatch"]
         return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.negotiation import TOOLS
-from tacit.attention.schemas import listed as hub_lists
+from tacit.c2a.negotiation import TOOLS
+from tacit.c2a.tools import listed as hub_lists
 from tacit.client.delivered import delivered
 from tacit.harness import chat_tools, mcp_door
 from tacit.harness.effects import Turn

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tacit.attention.values import ConversationKind, Mode
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.vocabulary import ConversationKind, Mode
 from tacit.client.delivered import delivered
 from tacit.harness.continuing import may_go_on, went_on
 

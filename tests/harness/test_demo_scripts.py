@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.intent import OBLIGING, of_text
-from tacit.attention.prose import prose
+from tacit.attention.read.intent import OBLIGING, of_text
+from tacit.attention.read.prose import prose
+from tacit.attention.send.similarity import nearest
 from tacit.attention.settings import DEFAULTS
-from tacit.attention.similarity import nearest
 from tacit.client.delivered import delivered
 from tacit.harness.demo.scripts import CAST, WELCOME, Shown, shown_in
 from tacit.harness.prompt import turn_prompt

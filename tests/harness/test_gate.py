@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.send import Send
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.tools import Send
 from tacit.client.delivered import delivered
 from tacit.harness.gate import Memory, settings_of
 from tests.c2a_peer import delivery

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention.negotiation import CAPABILITIES
+from tacit.c2a.negotiation import CAPABILITIES
 
 if TYPE_CHECKING:
     import aiohttp

@@ -23,18 +23,18 @@ class Chair:
 
 
 def test_one_connection_that_is_looked_at_makes_somebody_online() -> None:
-    presence, desk, phone = Presence(), Chair(), Chair(is_away=True)
+    presence, ledger, phone = Presence(), Chair(), Chair(is_away=True)
     assert presence.status("g", "usr:ben") == "offline"
     presence.enter("g", "usr:ben", phone)
     assert presence.status("g", "usr:ben") == "away"
-    presence.enter("g", "usr:ben", desk)
-    presence.enter("g", "usr:ben", desk)
+    presence.enter("g", "usr:ben", ledger)
+    presence.enter("g", "usr:ben", ledger)
     assert presence.status("g", "usr:ben") == "online"
-    presence.leave("g", "usr:ben", desk)
+    presence.leave("g", "usr:ben", ledger)
     assert presence.status("g", "usr:ben") == "online"
-    desk.is_away = True
+    ledger.is_away = True
     assert presence.present("g") == {"online": [], "away": ["usr:ben"]}
-    presence.leave("g", "usr:ben", desk)
+    presence.leave("g", "usr:ben", ledger)
     presence.leave("g", "usr:ben", phone)
     assert presence.status("g", "usr:ben") == "offline"
     assert presence.present("g") == {"online": [], "away": []}

@@ -35,7 +35,7 @@ async def test_a_stop_answers_every_append_and_tells_followers_where_to_resume(t
                 await sent[0]
                 stopping = asyncio.create_task(room.server.stop())
                 answers = await asyncio.gather(*sent, return_exceptions=True)
-            landed = [
+            committed = [
                 answer["result"]["seq"]
                 for answer in answers
                 if isinstance(answer, dict) and "result" in answer
@@ -43,7 +43,7 @@ async def test_a_stop_answers_every_append_and_tells_followers_where_to_resume(t
             refused = [answer for answer in answers if isinstance(answer, dict) and "error" in answer]
             unknown = [answer for answer in answers if not isinstance(answer, dict)]
             assert {answer["error"]["data"]["code"] for answer in refused} <= {"daemon_unavailable"}
-            last = max(landed)
+            last = max(committed)
             cut = (await follower.note("cut"))["params"]
             assert cut == {"subscription": 1, "since_seq": last, "reason": "stopping"}
             assert await asyncio.wait_for(follower.closed, WAIT) == 1001
@@ -55,11 +55,11 @@ async def test_a_stop_answers_every_append_and_tells_followers_where_to_resume(t
             assert json.loads(blocks[-1]["data"]) == {"reason": "stopping", "since_seq": last}
             assert [int(block["id"]) for block in blocks[:-1]] == list(range(1, last + 1))
             await asyncio.wait_for(stopping, WAIT)
-    assert landed == list(range(2, last + 1))
+    assert committed == list(range(2, last + 1))
     async with running(tmp_path) as room:
         # Frames that the hub never read have no answer; all that were answered are there, and nothing else.
         assert await room.last_seq(group) == last
-        assert len(landed) + len(refused) + len(unknown) == 300
+        assert len(committed) + len(refused) + len(unknown) == 300
         async with room.socket() as socket:
             await socket.call("follow", group_id=group, since_seq=last)
             more = await room.say(group, "after")
@@ -74,27 +74,27 @@ async def test_a_socket_that_writes_and_follows_gets_its_answers_before_it_is_cl
             await socket.call("follow", group_id=group, since_seq=1)
             said = {"group_id": group, "kind": "chat.message", "data": {"text": "x" * 1000}}
             sent = [await socket.send("append", **said) for _ in range(100)]
-            while not room.server.hub.desk._open:
+            while not room.server.hub.ledger._open:
                 await asyncio.sleep(0)
-            taken = room.server.hub.desk._open
+            taken = room.server.hub.ledger._open
             await asyncio.wait_for(room.server.stop(), WAIT)
             await asyncio.wait_for(socket.closed, WAIT)
             answers = await asyncio.gather(*sent, return_exceptions=True)
-            landed = [one["result"]["seq"] for one in answers if isinstance(one, dict) and "result" in one]
+            committed = [one["result"]["seq"] for one in answers if isinstance(one, dict) and "result" in one]
             assert taken
-            assert len(landed) >= taken
+            assert len(committed) >= taken
             events = []
             while not socket.notes.empty():
                 events.append(socket.notes.get_nowait())
-            assert [one["params"]["event"]["seq"] for one in events[:-1]] == landed
-            assert events[-1]["params"]["since_seq"] == landed[-1]
+            assert [one["params"]["event"]["seq"] for one in events[:-1]] == committed
+            assert events[-1]["params"]["since_seq"] == committed[-1]
 
 
 @pytest.mark.spec("CCCS-113")
 async def test_while_stopping_an_append_is_refused_as_unavailable_on_every_door(room: Room) -> None:
     group = await room.group()
     async with room.socket() as socket:
-        room.server.hub.desk.close()
+        room.server.hub.ledger.close()
         answer = await room.append(group, "chat.message", {"text": "x"})
         assert (answer.status, answer.code) == (503, "daemon_unavailable")
         answer = await room.post("/v1/groups", {"title": "x"})
@@ -271,4 +271,4 @@ async def test_a_fault_of_our_own_while_reading_is_not_taken_for_the_end(room: R
         raise RecursionError
 
     with pytest.raises(RecursionError):
-        await room.server.hub.desk.read(broken)
+        await room.server.hub.ledger.read(broken)

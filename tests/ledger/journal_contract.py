@@ -10,7 +10,7 @@ from tacit.base import ids
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 from tacit.ledger.envelope import encode
-from tacit.ledger.ports import Entry, Journal, Stale
+from tacit.ledger.ports import Journal, JournalEntry, Stale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class Bench(Protocol):
         ...
 
 
-def entry(group: str, seq: int, *, kind: str = "x.test.thing", text: str = "") -> Entry:
+def entry(group: str, seq: int, *, kind: str = "x.test.thing", text: str = "") -> JournalEntry:
     event_id = ids.compose(seq, hash((group, seq)) & (1 << 74) - 1)
     raw = encode(
         event_id=ids.text(event_id),
@@ -52,10 +52,10 @@ def entry(group: str, seq: int, *, kind: str = "x.test.thing", text: str = "") -
         by="user",
         data=b'{"text":"%s"}' % text.encode(),
     )
-    return Entry(seq, event_id, kind, raw)
+    return JournalEntry(seq, event_id, kind, raw)
 
 
-def entries(group: str, first: int, count: int) -> list[Entry]:
+def entries(group: str, first: int, count: int) -> list[JournalEntry]:
     return [entry(group, seq, text=f"n{seq}") for seq in range(first, first + count)]
 
 
@@ -72,7 +72,7 @@ class JournalContract:
             self.put(bench, group, entries(name, first, min(batch, count + 1 - first)))
         return group
 
-    def put(self, bench: Bench, group: Group, given: list[Entry]) -> None:
+    def put(self, bench: Bench, group: Group, given: list[JournalEntry]) -> None:
         group.last_seq, group.last_ts = given[-1].seq, Moment(given[-1].seq)
         bench.journal.commit(group, given, given[0].seq - 1)
         bench.settle()

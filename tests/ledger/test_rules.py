@@ -4,7 +4,7 @@ import pytest
 
 from tacit.base.moment import SECOND, Moment
 from tacit.ledger.admission import Settings
-from tacit.ledger.io.clerk import Again, Landed
+from tacit.ledger.io.writer import Committed, Duplicate
 from tests.ledger.world import World, refusal, submission
 
 
@@ -35,7 +35,7 @@ def test_a_second_ack_is_the_first_one(room: World) -> None:
     first = room.do("g_one", "ann", "chat.ack", actor_id="ann", event_id=asked.id)
     room.reopen()
     again = room.try_("g_one", "ann", "chat.ack", actor_id="ann", event_id=asked.id)
-    assert isinstance(again, Again)
+    assert isinstance(again, Duplicate)
     assert again.found.event_id == first.id
     assert room.state("g_one").last_seq == first.seq
 
@@ -59,7 +59,7 @@ def test_the_read_cursor_is_the_furthest_position_and_includes_its_event(room: W
     assert room.unread("g_one", "ann") == [events[3].id]
     for older in (events[0], events[2]):
         again = room.try_("g_one", "ann", "chat.read", actor_id="ann", event_id=older.id)
-        assert isinstance(again, Again)
+        assert isinstance(again, Duplicate)
         assert again.found.event_id == said.id
     assert room.inbox("g_one", "ann").cursor == events[2].seq
     room.do("g_one", "ann", "chat.read", actor_id="ann", event_id=events[3].id)
@@ -100,11 +100,11 @@ def test_reactions_are_given_taken_back_and_given_again(room: World) -> None:
     def shown() -> list[str]:
         return [r["actor_id"] for r in room.store.read(lambda reader: reader.reactions(state, found))]
 
-    assert [react("ann"), react("ann"), react("bob")] == ["Landed", "Again", "Landed"]
+    assert [react("ann"), react("ann"), react("bob")] == ["Committed", "Duplicate", "Committed"]
     assert shown() == ["ann", "bob"]
-    assert [react("ann", removed=True), react("ann", removed=True)] == ["Landed", "Again"]
+    assert [react("ann", removed=True), react("ann", removed=True)] == ["Committed", "Duplicate"]
     assert shown() == ["bob"]
-    assert react("ann") == "Landed"
+    assert react("ann") == "Committed"
     assert shown() == ["bob", "ann"]
 
 
@@ -121,7 +121,7 @@ def test_notices_stand_beside_chat_and_their_acks_close_them(room: World) -> Non
     assert room.events("g_one", kinds=["chat.*"]) == []
     first = room.do("g_one", "ann", "system.notify_ack", actor_id="ann", notify_event_id=notice.id)
     again = room.try_("g_one", "ann", "system.notify_ack", actor_id="ann", notify_event_id=notice.id)
-    assert isinstance(again, Again)
+    assert isinstance(again, Duplicate)
     assert again.found.event_id == first.id
     room.do("g_one", "ann", "system.notify_ack", actor_id="ann", notify_event_id=quiet.id)
     assert room.notices("g_one", "ann") == [single.id]
@@ -174,16 +174,16 @@ def test_a_repeat_inside_the_window_is_the_first_event_also_after_a_restart(room
         if restart:
             room.reopen()
         again = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
-        assert isinstance(again, Again)
+        assert isinstance(again, Duplicate)
         assert (again.found.event_id, again.mismatch) == (first.id, False)
     assert room.state("g_one").last_seq == first.seq
     room.clock.move(0.000001)
     later = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
-    assert isinstance(later, Landed)
+    assert isinstance(later, Committed)
     # The new one has a window of its own.
     room.clock.move(299)
     again = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
-    assert isinstance(again, Again)
+    assert isinstance(again, Duplicate)
     assert again.found.event_id == later.found.event_id
 
 
@@ -202,10 +202,10 @@ def test_the_key_belongs_to_one_writer_in_one_group(room: World) -> None:
     room.group("g_two", ann="peer")
     room.say("g_one", "ann", "x", client_id="k")
     for group, by in (("g_one", "bob"), ("g_two", "ann"), ("g_one", "svc:bot")):
-        assert isinstance(room.try_(group, by, "chat.message", text="x", client_id="k"), Landed)
+        assert isinstance(room.try_(group, by, "chat.message", text="x", client_id="k"), Committed)
     for kind, data in (("chat.message", {"text": "y"}), ("x.foo.bar", {"text": "x"})):
         other = room.try_("g_one", "ann", kind, client_id="k", **data)
-        assert isinstance(other, Again)
+        assert isinstance(other, Duplicate)
         assert other.mismatch
 
 
@@ -216,7 +216,7 @@ def test_what_the_hub_fills_in_makes_no_mismatch(room: World) -> None:
     first = room.do("g_one", "ann", "chat.message", **data)
     assert first.data["attachments"] == [{"path": path, "sha256": path, "bytes": 5}]
     again = room.try_("g_one", "ann", "chat.message", **data)
-    assert isinstance(again, Again)
+    assert isinstance(again, Duplicate)
     assert not again.mismatch
 
 
@@ -224,7 +224,7 @@ def test_what_the_hub_fills_in_makes_no_mismatch(room: World) -> None:
 def test_a_repeat_of_an_own_kind_with_odd_members_is_a_repeat(room: World, odd: object) -> None:
     first = room.do("g_one", "ann", "x.foo.bar", client_id="k", attachments=odd)
     again = room.try_("g_one", "ann", "x.foo.bar", client_id="k", attachments=odd)
-    assert isinstance(again, Again)
+    assert isinstance(again, Duplicate)
     assert (again.found.event_id, again.mismatch) == (first.id, False)
 
 
@@ -275,7 +275,7 @@ def test_a_scope_has_one_key_for_ever(world: World) -> None:
     assert len(world.state("g_one").scopes) == 3
     outcome = world.store.append(submission("g_one", "user", "chat.message", {"text": "x"}, two))
     assert world.events("g_one")[-1].scope_key == two
-    assert isinstance(outcome, Landed)
+    assert isinstance(outcome, Committed)
     with refusal("invalid_request", "CCCS-009"):
         world.store.append(submission("g_two", "user", "chat.message", {"text": "x"}, two))
 

@@ -18,7 +18,7 @@ from tacit.ledger.codes import CODES
 from tacit.ledger.cursor import Selection, matches, selection
 from tacit.ledger.envelope import decode, encode
 from tacit.ledger.kinds import KINDS
-from tacit.ledger.ports import Found
+from tacit.ledger.ports import StoredEvent
 from tacit.ledger.principal import PrincipalKind, kind_of, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data, relayed_text
@@ -156,12 +156,12 @@ def test_an_empty_original_makes_no_text_verbatim() -> None:
         relayed_text("", "anything at all")
 
 
-def source(kind: str = "chat.message", /, **data: Any) -> Found:
+def source(kind: str = "chat.message", /, **data: Any) -> StoredEvent:
     raw = encode(
         event_id="019bb6cc-4900-76c5-a522-4a58b7f163d9", ts="2026-01-13T10:00:00.000000Z", seq=4, kind=kind,
         group_id="g_src", scope_key="s_1", by="ann", data=msgspec.json.encode(data),
     )  # fmt: skip
-    return Found(4, "019bb6cc-4900-76c5-a522-4a58b7f163d9", kind, "ann", raw)
+    return StoredEvent(4, "019bb6cc-4900-76c5-a522-4a58b7f163d9", kind, "ann", raw)
 
 
 @pytest.mark.spec("CCCS-023", "CCCS-095", "CCCS-097")

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from tacit.ledger.io.clerk import Again, Landed
     from tacit.ledger.io.reader import Inbox
-    from tacit.ledger.ports import Found
+    from tacit.ledger.io.writer import Committed, Duplicate
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
 START = parse_rfc3339("2026-01-13T10:00:00Z") or Moment(0)
@@ -62,7 +62,7 @@ def submission(group: str, by: str, kind: str, data: dict[str, Any], scope_key: 
     return Submission(group, by, kind, data, msgspec.json.encode(data), scope_key)
 
 
-def submit(store: Store, group: str, by: str, kind: str, /, **data: Any) -> Landed | Again:
+def submit(store: Store, group: str, by: str, kind: str, /, **data: Any) -> Committed | Duplicate:
     return store.append(submission(group, by, kind, data))
 
 
@@ -128,10 +128,10 @@ class World:
     def do(self, group: str, by: str, kind: str, /, **data: Any) -> Event:
         """Append; the event as it was stored."""
         outcome = submit(self.store, group, by, kind, **data)
-        assert type(outcome).__name__ == "Landed", outcome
+        assert type(outcome).__name__ == "Committed", outcome
         return decode(outcome.found.raw)
 
-    def try_(self, group: str, by: str, kind: str, /, **data: Any) -> Landed | Again:
+    def try_(self, group: str, by: str, kind: str, /, **data: Any) -> Committed | Duplicate:
         return submit(self.store, group, by, kind, **data)
 
     def say(self, group: str, by: str, text: str = "hello", /, **data: Any) -> Event:
@@ -140,7 +140,7 @@ class World:
     def state(self, group: str) -> Group:
         return self.store.read(lambda reader: reader.group(group))
 
-    def page(self, group: str, principal: str = "user", **wanted: Any) -> list[Found]:
+    def page(self, group: str, principal: str = "user", **wanted: Any) -> list[StoredEvent]:
         chosen = selection(**{"limit": 1000, **wanted})
         state = self.state(group)
         return self.store.read(lambda reader: reader.page(state, principal, chosen)).events

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from websockets.sync.client import connect
 
-from tacit.attention.negotiation import CAPABILITIES
+from tacit.c2a.negotiation import CAPABILITIES
 
 if TYPE_CHECKING:
     from tests.web.stage import HubProcess

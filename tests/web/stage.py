@@ -136,8 +136,8 @@ def fill(folder: Path, group_id: str, count: int) -> None:
     import msgspec
 
     from tacit.ledger.admission import Submission
-    from tacit.ledger.io.clerk import Append
     from tacit.ledger.io.store import Options, Store
+    from tacit.ledger.io.writer import Append
 
     store = Store(folder / "data", Options())
     store.start()

@@ -23,7 +23,7 @@ PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobil
 
 
 @pytest.fixture(scope="module")
-def scene(hub: HubProcess) -> dict[str, Any]:
+def snapshot(hub: HubProcess) -> dict[str, Any]:
     group = hub.group("Release")
     hub.group("Design")
     ada = hub.actor(group, "ada", title="Ada", roles=["backend"], role="foreman")
@@ -166,9 +166,9 @@ def states(page: Page, *, phone: bool) -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", ["desk", "phone"])
-def test_axe_finds_no_fault_in_any_state(visit: Visits, scene, scheme: str, width: str) -> None:
+def test_axe_finds_no_fault_in_any_state(visit: Visits, snapshot, scheme: str, width: str) -> None:
     phone = width == "phone"
-    page = visit(scene["group"], color_scheme=scheme, **(PHONE if phone else {}))
+    page = visit(snapshot["group"], color_scheme=scheme, **(PHONE if phone else {}))
     found = {}
     for name, enter in states(page, phone=phone):
         enter()
@@ -177,8 +177,8 @@ def test_axe_finds_no_fault_in_any_state(visit: Visits, scene, scheme: str, widt
     assert not found, json.dumps(found, indent=1)
 
 
-def test_axe_is_awake_and_finds_what_is_put_there(visit: Visits, scene) -> None:
-    page = visit(scene["group"], color_scheme="dark", **PHONE)
+def test_axe_is_awake_and_finds_what_is_put_there(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"], color_scheme="dark", **PHONE)
     page.evaluate(
         """() => {
         const grey = document.createElement("button");
@@ -200,8 +200,8 @@ def test_the_sign_in_page_is_accessible_too(visit: Visits, hub: HubProcess) -> N
     assert faults(page) == []
 
 
-def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubProcess, scene) -> None:
-    page = visit(scene["group"])
+def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubProcess, snapshot) -> None:
+    page = visit(snapshot["group"])
     keys = page.keyboard
     expect(page.locator(".main .composer textarea")).to_be_focused()
     keys.type("typed without a mouse @ad")
@@ -261,8 +261,8 @@ def test_a_whole_conversation_with_the_keyboard_alone(visit: Visits, hub: HubPro
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_the_focus_is_always_visible(visit: Visits, scene) -> None:
-    page = visit(scene["group"])
+def test_the_focus_is_always_visible(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"])
     page.keyboard.press("Escape")
     for _ in range(25):
         page.keyboard.press("Tab")
@@ -278,9 +278,9 @@ def test_the_focus_is_always_visible(visit: Visits, scene) -> None:
 
 
 def test_on_a_phone_the_sidebar_and_the_panel_are_drawers_and_nothing_overflows(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"], **PHONE)
+    page = visit(snapshot["group"], **PHONE)
 
     def fits() -> bool:
         return page.evaluate(
@@ -311,8 +311,8 @@ def test_on_a_phone_the_sidebar_and_the_panel_are_drawers_and_nothing_overflows(
         assert fits(), name
 
 
-def test_colours_follow_the_system_and_the_switch(visit: Visits, scene) -> None:
-    page = visit(scene["group"], color_scheme="dark")
+def test_colours_follow_the_system_and_the_switch(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"], color_scheme="dark")
     paper = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(paper) == "rgb(23, 24, 26)"
     switch = page.get_by_role("button", name=re.compile("Colours"))

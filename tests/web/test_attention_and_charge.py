@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def scene(hub: HubProcess) -> Iterator[dict[str, Any]]:
+def snapshot(hub: HubProcess) -> Iterator[dict[str, Any]]:
     """A fresh room with three agents, two of them connected."""
     group = hub.group("Attention")
     tokens = {
@@ -38,8 +38,8 @@ def message(page, text: str):
     return page.locator(".main article.message[data-event]", has_text=text)
 
 
-def test_the_line_under_the_composer_says_what_sending_will_do(visit: Visits, scene) -> None:
-    page = visit(scene["group"])
+def test_the_line_under_the_composer_says_what_sending_will_do(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"])
     area = page.locator(".main .composer textarea")
     area.fill("@ada which branch do we release from?")
     expect(page.locator(".will")).to_have_text("obliges ada; 2 others stay quiet")
@@ -49,14 +49,14 @@ def test_the_line_under_the_composer_says_what_sending_will_do(visit: Visits, sc
     expect(page.locator(".will")).to_contain_text("ada and bob")
 
 
-def test_a_question_shows_who_owes_who_works_and_who_answered(visit: Visits, scene, write) -> None:
-    page = visit(scene["group"])
+def test_a_question_shows_who_owes_who_works_and_who_answered(visit: Visits, snapshot, write) -> None:
+    page = visit(snapshot["group"])
     write(page, "@ada which branch do we release from?")
     strip = message(page, "which branch").first.locator(".strip")
     expect(strip).to_contain_text("ada owes a reply")
     expect(strip).to_contain_text("2 others stay quiet")
-    asked = scene["ada"].delivery()
-    scene["ada"].note(
+    asked = snapshot["ada"].delivery()
+    snapshot["ada"].note(
         "notifications/progress",
         progressToken=asked["eventId"],
         eventId=asked["eventId"],
@@ -66,7 +66,7 @@ def test_a_question_shows_who_owes_who_works_and_who_answered(visit: Visits, sce
     )
     expect(strip.locator("progress")).to_have_attribute("value", "40")
     expect(strip).to_contain_text("reading the tags")
-    scene["ada"].call(
+    snapshot["ada"].call(
         "chat.send_message",
         target=asked["replyTarget"],
         inReplyTo=asked["eventId"],
@@ -81,22 +81,22 @@ def test_a_question_shows_who_owes_who_works_and_who_answered(visit: Visits, sce
 
 @pytest.mark.spec("C2A-226")
 def test_what_must_not_be_answered_shows_nothing_and_a_receipt_becomes_its_glyph(
-    visit: Visits, hub: HubProcess, scene, write
+    visit: Visits, hub: HubProcess, snapshot, write
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     write(page, "lunch was good today")
     quiet = message(page, "lunch was good").locator(".strip")
     expect(quiet).to_have_text("all 3 agents stay quiet")
     page.mouse.move(5, 5)
     expect(quiet).to_have_css("opacity", "1")  # the writer sees at once why nobody answers
-    hub.say(scene["group"], "we had soup", scene["tokens"]["lin"])
+    hub.say(snapshot["group"], "we had soup", snapshot["tokens"]["lin"])
     expect(message(page, "we had soup").locator(".strip")).to_have_css("opacity", "0")
     page.get_by_role("button", name="Ask for acknowledgement").click()
     write(page, "the freeze starts at noon")
     strip = message(page, "freeze starts at noon").locator(".strip")
     expect(strip).to_contain_text("receipt")
-    event = hub.events(scene["group"], kinds="chat.message")[-1]
-    scene["ada"].call("chat.react", inReplyTo=event["id"], signal="agree")
+    event = hub.events(snapshot["group"], kinds="chat.message")[-1]
+    snapshot["ada"].call("chat.react", inReplyTo=event["id"], signal="agree")
     expect(strip).to_contain_text("ada \U0001f44d")
     message(page, "freeze starts").locator(".strip-line").click()
     inspector = page.locator(".inspector")
@@ -106,10 +106,10 @@ def test_what_must_not_be_answered_shows_nothing_and_a_receipt_becomes_its_glyph
     expect(page.locator(".inspector .quiet-rest")).to_contain_text("Every agent")
 
 
-def test_the_inspector_names_aim_policy_mode_rule_and_bytes(visit: Visits, scene, write) -> None:
-    page = visit(scene["group"])
+def test_the_inspector_names_aim_policy_mode_rule_and_bytes(visit: Visits, snapshot, write) -> None:
+    page = visit(snapshot["group"])
     write(page, "@bob please look at the index")
-    scene["bob"].delivery()
+    snapshot["bob"].delivery()
     message(page, "look at the index").locator(".strip-line").click()
     card = page.locator(".inspector .decision", has_text="bob")
     expect(card).to_contain_text("must answer")
@@ -121,28 +121,28 @@ def test_the_inspector_names_aim_policy_mode_rule_and_bytes(visit: Visits, scene
     expect(page.locator(".inspector .quiet-rest")).to_contain_text("must not answer")
 
 
-def test_a_person_stops_an_agent_and_gives_the_question_to_another(visit: Visits, scene, write) -> None:
-    page = visit(scene["group"])
+def test_a_person_stops_an_agent_and_gives_the_question_to_another(visit: Visits, snapshot, write) -> None:
+    page = visit(snapshot["group"])
     write(page, "@ada please tidy the backlog")
-    scene["ada"].delivery()
+    snapshot["ada"].delivery()
     said = message(page, "tidy the backlog")
     said.locator(".strip-line").click()
     page.get_by_role("button", name="Give to another").click()
     page.locator(".choices").get_by_role("button", name="bob").click()
     expect(said.locator(".strip")).to_contain_text("bob owes a reply")
-    assert scene["bob"].delivery()["policy"] == "must_respond"
+    assert snapshot["bob"].delivery()["policy"] == "must_respond"
     page.locator(".decision", has_text="bob").get_by_role("button", name="Stop").click()
     expect(said.locator(".strip")).to_contain_text("called off")
 
 
 def test_an_agent_that_would_reveal_private_talk_waits_for_a_tap(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     secret = "the budget for the second quarter is four hundred thousand and not a cent more"
-    hub.say(scene["group"], f"@ada {secret}, is that enough for the plan?", to=["ada"])
-    asked = scene["ada"].delivery()
-    refused = scene["ada"].call(
+    hub.say(snapshot["group"], f"@ada {secret}, is that enough for the plan?", to=["ada"])
+    asked = snapshot["ada"].delivery()
+    refused = snapshot["ada"].call(
         "chat.send_message",
         target="conversation:main",
         content=f"I was told that {secret}",
@@ -157,32 +157,32 @@ def test_an_agent_that_would_reveal_private_talk_waits_for_a_tap(
     expect(card).to_contain_text("second quarter")
     card.get_by_role("button", name="Refuse").click()
     expect(card).to_have_count(0)
-    answered = hub.events(scene["group"], kinds="x.c2a.approval")[-1]
+    answered = hub.events(snapshot["group"], kinds="x.c2a.approval")[-1]
     assert (answered["data"]["state"], answered["data"]["answered_by"]) == ("denied", "user")
 
 
 def test_who_is_online_and_busy_is_seen_and_an_agent_is_asked_to_leave(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"])
-    scene["bob"].note("notifications/status", status="busy", detail="running the tests")
+    page = visit(snapshot["group"])
+    snapshot["bob"].note("notifications/status", status="busy", detail="running the tests")
     expect(page.locator(".sidebar .entry", has_text="bob").locator(".dot.busy")).to_be_visible()
     page.get_by_role("link", name="People").click()
     card = page.locator(".card", has_text="@bob")
     expect(card).to_contain_text("running the tests")
     card.get_by_role("button", name="Ask to leave").click()
     expect(page.locator(".toast")).to_contain_text("asked to leave")
-    left = hub.events(scene["group"], kinds="x.c2a.membership")[-1]
+    left = hub.events(snapshot["group"], kinds="x.c2a.membership")[-1]
     assert (left["data"]["session"], left["data"]["action"]) == ("bob", "leave")
 
 
 WORDS = ("alpha", "bravo", "carol", "delta", "echoes", "foxes", "golfs", "hotels", "indigo", "julia")
 
 
-def argue(scene: dict[str, Any]) -> list[str]:
+def argue(snapshot: dict[str, Any]) -> list[str]:
     """Ada, who was asked, and bob ask each other one thing after another until the hub refuses; the ids of it."""
-    pair = (scene["ada"], scene["bob"])
-    last = scene["ada"].delivery()["eventId"]
+    pair = (snapshot["ada"], snapshot["bob"])
+    last = snapshot["ada"].delivery()["eventId"]
     thread, said = f"thread:{last}", [last]
     for turn, word in enumerate(WORDS):
         sent = pair[turn % 2].call(
@@ -204,11 +204,11 @@ def argue(scene: dict[str, Any]) -> list[str]:
 
 @pytest.mark.spec("C2A-198", "C2A-199")
 def test_two_agents_that_go_in_circles_are_stopped_and_a_person_sees_it_looks_and_lets_them_go_on(
-    visit: Visits, hub: HubProcess, scene, write
+    visit: Visits, hub: HubProcess, snapshot, write
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     write(page, "@ada please argue with bob")
-    said = argue(scene)
+    said = argue(snapshot)
     notice = page.locator(".notice.loop")
     expect(notice).to_have_count(1)
     expect(notice).to_contain_text("Two agents went in circles")
@@ -221,17 +221,19 @@ def test_two_agents_that_go_in_circles_are_stopped_and_a_person_sees_it_looks_an
     expect(page.locator(".head-tools .badge.asks")).to_have_count(0)
     notice.get_by_role("button", name="Reply in their thread").click()
     write(page, "@bob go on then, what is it in the end?", ".panel")
-    asked = scene["bob"].delivery()
+    asked = snapshot["bob"].delivery()
     while "in the end" not in json.dumps(asked):
-        asked = scene["bob"].delivery()
-    assert "error" not in scene["bob"].reply(asked, "It is forty-two.")
+        asked = snapshot["bob"].delivery()
+    assert "error" not in snapshot["bob"].reply(asked, "It is forty-two.")
     expect(page.locator(".panel article.message", has_text="It is forty-two.")).to_be_visible()
 
 
-def test_a_notice_to_one_person_is_acknowledged_by_that_person(visit: Visits, hub: HubProcess, scene) -> None:
-    ben = visit(scene["group"], hub.person(scene["group"], "ben"))
+def test_a_notice_to_one_person_is_acknowledged_by_that_person(
+    visit: Visits, hub: HubProcess, snapshot
+) -> None:
+    ben = visit(snapshot["group"], hub.person(snapshot["group"], "ben"))
     hub.append(
-        scene["group"],
+        snapshot["group"],
         "system.notify",
         {
             "kind": "deploy",
@@ -247,9 +249,9 @@ def test_a_notice_to_one_person_is_acknowledged_by_that_person(visit: Visits, hu
 
 
 def test_an_agent_is_added_with_commands_to_copy_and_its_tokens_are_issued_and_revoked(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     page.get_by_role("button", name="Add an agent").first.click()
     page.get_by_label("Name, as others will write it after @").fill("zed")
     page.get_by_label("Roles it can be called by").fill("qa, docs")
@@ -276,9 +278,9 @@ def test_an_agent_is_added_with_commands_to_copy_and_its_tokens_are_issued_and_r
 
 
 def test_the_copied_command_brings_an_agent_in_and_it_answers_while_the_others_stay_quiet(
-    visit: Visits, scene, write, tmp_path: Path
+    visit: Visits, snapshot, write, tmp_path: Path
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     page.get_by_role("button", name="Add an agent").first.click()
     page.get_by_label("Name, as others will write it after @").fill("echo")
     page.keyboard.press("Enter")

@@ -22,7 +22,7 @@ def message(page: Page, text: str, where: str = ".main"):
     return page.locator(f"{where} article.message", has_text=text)
 
 
-def landed(page: Page, text: str, where: str = ".main"):
+def committed(page: Page, text: str, where: str = ".main"):
     return page.locator(f"{where} article.message[data-event]", has_text=text)
 
 
@@ -51,7 +51,7 @@ def test_arrow_up_edits_a_message_that_the_hub_has_not_confirmed(
         expect(message(page, "we meet at nine")).to_contain_text("sending")
         expect(page.locator(".main .composer textarea")).to_be_focused()
     for one in (page, ben):
-        expect(landed(one, "we meet at nine").locator(".edited")).to_be_visible()
+        expect(committed(one, "we meet at nine").locator(".edited")).to_be_visible()
         expect(message(one, "we meet at")).to_have_count(1)
     page.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
     assert written(hub, group) == (["we meet at nyne"], ["we meet at nine"])
@@ -72,15 +72,15 @@ def test_who_types_while_the_message_lands_types_on(
     page.keyboard.type("…")
     expect(field).to_have_value("the first half a…nd")
     page.keyboard.press("Enter")
-    expect(landed(page, "the first half a…nd").locator(".edited")).to_be_visible()
+    expect(committed(page, "the first half a…nd").locator(".edited")).to_be_visible()
     assert written(hub, group) == (["the first half"], ["the first half a…nd"])
 
 
 def test_in_a_thread_too(visit: Visits, hub: HubProcess, group: str, write) -> None:
     root = hub.say(group, "which branch?")
     page = visit(group)
-    landed(page, "which branch?").hover()
-    landed(page, "which branch?").get_by_role("button", name="Reply in thread").click()
+    committed(page, "which branch?").hover()
+    committed(page, "which branch?").get_by_role("button", name="Reply in thread").click()
     expect(page.locator(".panel .history[aria-busy=false]")).to_be_visible()
     with hub.held():
         write(page, "the old one", ".panel")
@@ -89,8 +89,8 @@ def test_in_a_thread_too(visit: Visits, hub: HubProcess, group: str, write) -> N
     expect(page.locator(".panel article[data-event]").get_by_label("Edit message")).to_be_focused()
     expect(page.locator(".main").get_by_label("Edit message")).to_have_count(0)
     page.keyboard.press("Enter")
-    expect(landed(page, "the new one", ".panel").locator(".edited")).to_be_visible()
-    expect(landed(page, "the new one", ".main").locator(".edited")).to_be_visible()
+    expect(committed(page, "the new one", ".panel").locator(".edited")).to_be_visible()
+    expect(committed(page, "the new one", ".main").locator(".edited")).to_be_visible()
     assert written(hub, group) == (["which branch?", "the old one"], ["the new one"])
     assert hub.events(group, kinds="chat.message")[-1]["data"]["reply_to"] == root["id"]
 
@@ -107,7 +107,7 @@ def test_what_never_left_is_sent_as_it_was_edited(visit: Visits, hub: HubProcess
     page.keyboard.press("Enter")
     expect(message(page, "another message")).to_contain_text("sending")
     hub.start()
-    expect(landed(page, "another message")).to_be_visible(timeout=20_000)
+    expect(committed(page, "another message")).to_be_visible(timeout=20_000)
     page.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
     assert written(hub, group) == (["a first try", "another message"], [])
 
@@ -128,7 +128,7 @@ def test_an_edit_that_is_owed_survives_the_death_of_the_hub_and_a_reload(
     page.close()
     hub.start()
     again = visit(group, profile=profile)
-    expect(landed(again, "sent, and then edited").locator(".edited")).to_be_visible(timeout=20_000)
+    expect(committed(again, "sent, and then edited").locator(".edited")).to_be_visible(timeout=20_000)
     again.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
     assert written(hub, group) == (["sent, and then?"], ["sent, and then edited"])
 
@@ -144,5 +144,5 @@ def test_a_refused_message_is_mended_and_sent_again(
     refused.get_by_role("button", name="Edit").press("Enter")
     page.get_by_label("Edit message").fill("short enough")
     page.keyboard.press("Enter")
-    expect(landed(page, "short enough")).to_be_visible()
+    expect(committed(page, "short enough")).to_be_visible()
     assert written(hub, group) == (["short enough"], [])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def scene(hub: HubProcess) -> dict[str, Any]:
+def snapshot(hub: HubProcess) -> dict[str, Any]:
     group = hub.group("Audit")
     ada, bob = hub.actor(group, "ada"), hub.actor(group, "bob")
     for number in range(30):
@@ -30,14 +30,14 @@ def scene(hub: HubProcess) -> dict[str, Any]:
     return {"group": group, "mid": request.mid}
 
 
-def test_a_clowl_message_reads_as_english_with_its_object_one_click_away(visit: Visits, scene) -> None:
-    page = visit(scene["group"])
+def test_a_clowl_message_reads_as_english_with_its_object_one_click_away(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"])
     page.get_by_role("link", name="ada · bob").click()
     said = page.locator("article.message", has_text="count").filter(has=page.locator(".tag.clowl")).first
     expect(said.locator(".tag.clowl")).to_have_text("REQ")
     expect(said.locator("pre")).to_have_count(0)
     said.get_by_role("button", name="CLowl object").click()
-    assert json.loads(said.locator("pre").inner_text())["mid"] == scene["mid"]
+    assert json.loads(said.locator("pre").inner_text())["mid"] == snapshot["mid"]
     said.get_by_role("button", name="Trace").click()
     steps = page.locator(".panel .step")
     expect(steps).to_have_count(2)
@@ -45,8 +45,8 @@ def test_a_clowl_message_reads_as_english_with_its_object_one_click_away(visit: 
     expect(steps.nth(1).locator(".took")).to_contain_text("+")
 
 
-def test_traces_are_listed_with_their_outcome_and_open_as_a_tree(visit: Visits, scene) -> None:
-    page = visit(scene["group"])
+def test_traces_are_listed_with_their_outcome_and_open_as_a_tree(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"])
     page.get_by_role("link", name="Traces").click()
     entry = page.locator(".trace-entry")
     expect(entry).to_contain_text("done")
@@ -57,13 +57,13 @@ def test_traces_are_listed_with_their_outcome_and_open_as_a_tree(visit: Visits, 
 
 
 def test_the_ledger_shows_every_event_goes_to_a_position_and_filters_by_kind(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     page.get_by_role("link", name="Ledger").click()
     lines = page.locator(".event-line")
     expect(lines.last).to_contain_text("chat.message")
-    hub.say(scene["group"], "a live line")
+    hub.say(snapshot["group"], "a live line")
     expect(lines.last).to_contain_text("a live line")
     page.get_by_label("Position").fill("5")
     page.keyboard.press("Enter")
@@ -75,20 +75,20 @@ def test_the_ledger_shows_every_event_goes_to_a_position_and_filters_by_kind(
     assert event["kind"] == "actor.add"
 
 
-def test_the_ledger_is_exported_as_lines_of_json(visit: Visits, hub: HubProcess, scene) -> None:
-    page = visit(scene["group"])
+def test_the_ledger_is_exported_as_lines_of_json(visit: Visits, hub: HubProcess, snapshot) -> None:
+    page = visit(snapshot["group"])
     page.get_by_role("link", name="Ledger").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Export JSONL").click()
     kept = [json.loads(line) for line in download.value.path().read_text().splitlines()]
-    assert kept == hub.events(scene["group"])
+    assert kept == hub.events(snapshot["group"])
 
 
-def test_the_dashboard_counts_and_plots_what_happened(visit: Visits, hub: HubProcess, scene) -> None:
-    page = visit(scene["group"])
+def test_the_dashboard_counts_and_plots_what_happened(visit: Visits, hub: HubProcess, snapshot) -> None:
+    page = visit(snapshot["group"])
     page.get_by_role("link", name="Dashboard").click()
     tiles = page.locator(".tiles")
-    count = len(hub.events(scene["group"], kinds="chat.message"))
+    count = len(hub.events(snapshot["group"], kinds="chat.message"))
     expect(tiles.locator(".tile", has_text="messages")).to_contain_text(str(count))
     expect(tiles.locator(".tile.good")).to_contain_text("turns avoided")
     expect(page.get_by_role("img", name="Messages: people")).to_be_visible()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def scene(hub: HubProcess) -> dict[str, Any]:
+def snapshot(hub: HubProcess) -> dict[str, Any]:
     group = hub.group("Alpha")
     return {
         "group": group,
@@ -41,9 +41,9 @@ def wait(page, data: dict[str, Any], group: str) -> None:
 
 
 def test_what_was_delivered_never_comes_back_as_being_sent(
-    visit: Visits, hub: HubProcess, scene, write
+    visit: Visits, hub: HubProcess, snapshot, write
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     for number in range(6):
         write(page, f"mine {number}")
         expect(message(page, f"mine {number}")).to_be_visible()
@@ -53,16 +53,16 @@ def test_what_was_delivered_never_comes_back_as_being_sent(
     expect(page.locator(".main .deleted")).to_be_visible()
     expect(page.locator(".outgoing")).to_have_count(0)
     for number in range(75):
-        hub.say(scene["group"], f"theirs {number}", scene["ben"])
+        hub.say(snapshot["group"], f"theirs {number}", snapshot["ben"])
     expect(message(page, "theirs 74")).to_be_visible()
     expect(page.locator(".outgoing")).to_have_count(0)
 
 
 def test_a_message_that_no_hub_takes_is_refused_at_once_and_blocks_nothing(
-    visit: Visits, hub: HubProcess, scene, write
+    visit: Visits, hub: HubProcess, snapshot, write
 ) -> None:
-    page = visit(scene["group"])
-    wait(page, {"text": "x" * 1_100_000, "format": "plain"}, scene["group"])
+    page = visit(snapshot["group"])
+    wait(page, {"text": "x" * 1_100_000, "format": "plain"}, snapshot["group"])
     lines: list[str] = []
     page.on("websocket", lambda line: lines.append(line.url))
     page.reload()
@@ -77,9 +77,9 @@ def test_a_message_that_no_hub_takes_is_refused_at_once_and_blocks_nothing(
 
 
 def test_a_thread_stays_in_its_room_and_a_refused_reply_is_seen_there(
-    visit: Visits, hub: HubProcess, scene, write
+    visit: Visits, hub: HubProcess, snapshot, write
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     write(page, "who reviews it?")
     message(page, "who reviews it?").hover()
     message(page, "who reviews it?").get_by_role("button", name="Reply in thread").click()
@@ -88,7 +88,7 @@ def test_a_thread_stays_in_its_room_and_a_refused_reply_is_seen_there(
     expect(page.locator(".head h1")).to_have_text("Beta")
     expect(page.locator(".panel")).to_have_count(0)
     lost = {"text": "a reply to nothing", "format": "plain", "reply_to": "0" * 32}
-    wait(page, lost, scene["group"])
+    wait(page, lost, snapshot["group"])
     page.keyboard.press("Alt+ArrowUp")
     page.reload()
     refused = page.locator(".main .message.refused")
@@ -97,8 +97,10 @@ def test_a_thread_stays_in_its_room_and_a_refused_reply_is_seen_there(
     expect(refused).to_have_count(0)
 
 
-def test_the_skip_link_leads_to_the_conversation_and_leaves_the_page_as_it_is(visit: Visits, scene) -> None:
-    page = visit(scene["group"])
+def test_the_skip_link_leads_to_the_conversation_and_leaves_the_page_as_it_is(
+    visit: Visits, snapshot
+) -> None:
+    page = visit(snapshot["group"])
     before = page.url
     link = page.get_by_role("link", name="To the conversation")
     link.focus()
@@ -146,11 +148,11 @@ def test_many_long_approvals_leave_room_for_the_conversation_on_a_phone(
 
 
 def test_a_private_word_is_counted_in_the_title_and_at_its_room(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
     group = hub.group("Gamma")
     maya = hub.actor(group, "maya")
-    owner, cara = visit(scene["other"]), visit(group, hub.person(group, "cara"))
+    owner, cara = visit(snapshot["other"]), visit(group, hub.person(group, "cara"))
     hub.say(group, "only for the owner", maya, to=["user"])
     expect(owner.get_by_role("link", name="Gamma").locator(".badge")).to_contain_text("1")
     expect(cara).to_have_title("Gamma · Tacit")
@@ -167,8 +169,8 @@ def test_a_private_word_is_counted_in_the_title_and_at_its_room(
     assert cara.evaluate("navigator.clipboard.readText()") == cara.url
 
 
-def test_enter_sends_a_name_that_is_typed_in_full(visit: Visits, scene) -> None:
-    page = visit(scene["group"])
+def test_enter_sends_a_name_that_is_typed_in_full(visit: Visits, snapshot) -> None:
+    page = visit(snapshot["group"])
     area = page.locator(".main .composer textarea")
     area.press_sequentially("thanks @maya")
     expect(page.get_by_role("option", name="@maya", exact=False).first).to_be_visible()
@@ -177,8 +179,10 @@ def test_enter_sends_a_name_that_is_typed_in_full(visit: Visits, scene) -> None:
     expect(area).to_have_value("")
 
 
-def test_an_edited_message_is_relayed_as_it_reads_now(visit: Visits, hub: HubProcess, scene, write) -> None:
-    page = visit(scene["group"])
+def test_an_edited_message_is_relayed_as_it_reads_now(
+    visit: Visits, hub: HubProcess, snapshot, write
+) -> None:
+    page = visit(snapshot["group"])
     write(page, "the frist words")
     expect(message(page, "the frist words")).to_be_visible()
     page.locator(".main .composer textarea").press("ArrowUp")
@@ -193,14 +197,14 @@ def test_an_edited_message_is_relayed_as_it_reads_now(visit: Visits, hub: HubPro
     page.get_by_label("A word before it").fill("for you")
     page.keyboard.press("Enter")
     expect(page.locator(".toast")).to_have_text("Relayed.")
-    relayed = hub.events(scene["other"], kinds="chat.message")[-1]["data"]["text"]
+    relayed = hub.events(snapshot["other"], kinds="chat.message")[-1]["data"]["text"]
     assert "for you" in relayed
     assert "the corrected words" in relayed
     assert "frist" not in relayed
 
 
-def test_the_focus_stays_with_the_message_whose_tools_were_used(visit: Visits, scene, write) -> None:
-    page = visit(scene["group"])
+def test_the_focus_stays_with_the_message_whose_tools_were_used(visit: Visits, snapshot, write) -> None:
+    page = visit(snapshot["group"])
     write(page, "worth a sign")
     said = message(page, "worth a sign")
     said.hover()
@@ -215,9 +219,9 @@ def test_the_focus_stays_with_the_message_whose_tools_were_used(visit: Visits, s
 
 
 def test_a_file_is_dropped_on_the_history_and_chosen_files_keep_their_order(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     page.evaluate(
         """() => {
             const carried = new DataTransfer();
@@ -238,12 +242,12 @@ def test_a_file_is_dropped_on_the_history_and_chosen_files_keep_their_order(
 
 
 def test_the_next_person_at_this_browser_finds_no_draft_and_the_first_finds_it_again(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    page = visit(scene["group"])
+    page = visit(snapshot["group"])
     area = page.locator(".main .composer textarea")
     area.fill("not for other eyes")
-    for token, draft in ((scene["ben"], ""), (hub.owner, "not for other eyes")):
+    for token, draft in ((snapshot["ben"], ""), (hub.owner, "not for other eyes")):
         page.get_by_role("button", name="Sign out").click()
         page.get_by_label("Sign-in link or token").fill(hub.link(token))
         page.keyboard.press("Enter")
@@ -252,10 +256,10 @@ def test_the_next_person_at_this_browser_finds_no_draft_and_the_first_finds_it_a
 
 
 def test_on_a_phone_a_found_message_is_not_covered_by_the_search(
-    visit: Visits, hub: HubProcess, scene
+    visit: Visits, hub: HubProcess, snapshot
 ) -> None:
-    hub.say(scene["group"], "the needle is here", scene["ben"])
-    page = visit(scene["group"], viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+    hub.say(snapshot["group"], "the needle is here", snapshot["ben"])
+    page = visit(snapshot["group"], viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
     page.get_by_role("button", name="Search messages").tap()
     page.get_by_role("searchbox").fill("needle")
     page.get_by_role("option", name="needle").tap()

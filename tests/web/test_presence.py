@@ -19,7 +19,7 @@ TURN = """to => {
 
 
 @pytest.fixture
-def scene(hub: HubProcess) -> tuple[str, str]:
+def snapshot(hub: HubProcess) -> tuple[str, str]:
     group = hub.group("Presence")
     return group, hub.person(group, "ben", "Ben Okafor")
 
@@ -30,9 +30,9 @@ def shown(page: Page) -> Locator:
 
 
 def test_a_hidden_page_makes_its_person_away_and_looking_again_brings_them_back(
-    visit: Visits, scene: tuple[str, str]
+    visit: Visits, snapshot: tuple[str, str]
 ) -> None:
-    group, token = scene
+    group, token = snapshot
     owner = visit(group)
     expect(shown(owner)).to_contain_text("offline")
     ben = visit(group, token)
@@ -50,9 +50,9 @@ def test_a_hidden_page_makes_its_person_away_and_looking_again_brings_them_back(
 
 
 def test_hands_that_rest_for_five_minutes_are_away_until_the_next_touch(
-    visit: Visits, scene: tuple[str, str]
+    visit: Visits, snapshot: tuple[str, str]
 ) -> None:
-    group, token = scene
+    group, token = snapshot
     owner = visit(group)
     profile = visit.profile()
     profile.clock.install()
@@ -64,8 +64,8 @@ def test_hands_that_rest_for_five_minutes_are_away_until_the_next_touch(
     expect(shown(owner).locator(".dot.online")).to_be_visible()
 
 
-def test_two_tabs_of_one_person_agree(visit: Visits, scene: tuple[str, str]) -> None:
-    group, token = scene
+def test_two_tabs_of_one_person_agree(visit: Visits, snapshot: tuple[str, str]) -> None:
+    group, token = snapshot
     owner = visit(group)
     profile = visit.profile()
     first, second = visit(group, token, profile=profile), visit(group, token, profile=profile)
@@ -84,10 +84,10 @@ def test_two_tabs_of_one_person_agree(visit: Visits, scene: tuple[str, str]) -> 
 
 
 def test_who_was_away_is_away_after_the_hub_came_back(
-    visit: Visits, hub: HubProcess, scene: tuple[str, str]
+    visit: Visits, hub: HubProcess, snapshot: tuple[str, str]
 ) -> None:
     visit.expects_faults = True  # the browser logs every refused connection
-    group, token = scene
+    group, token = snapshot
     owner, ben = visit(group), visit(group, token)
     ben.evaluate(TURN, "hidden")
     expect(shown(owner).locator(".dot.away")).to_be_visible()

@@ -5,11 +5,12 @@ rule behind every part of it; claims, dispositions, memberships and exchanges ar
 events. Nothing here tells the time, opens a file, or asks a model.
 """
 
-from tacit.attention.decide import Decisions, decide
-from tacit.attention.explain import sentence
-from tacit.attention.roster import Agent, Person, Roster
-from tacit.attention.state import ConversationState
-from tacit.attention.values import Decision, Directedness, Intent, Mode, Policy, Priority, Reason
+from tacit.attention.decide.decide import Decisions, decide
+from tacit.attention.decide.decision import Decision
+from tacit.attention.decide.explain import sentence
+from tacit.attention.read.context import ConversationState
+from tacit.attention.read.roster import Agent, Person, Roster
+from tacit.c2a.vocabulary import Directedness, Intent, Mode, Policy, Priority, Reason
 
 __all__ = [
     "Agent",

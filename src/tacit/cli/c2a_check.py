@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 
-from tacit.attention import compose
-from tacit.attention.delivery import faults
-from tacit.attention.negotiation import CAPABILITIES
+from tacit.attention.decide.delivery import faults
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.negotiation import CAPABILITIES
 from tacit.client import Hub
+from tacit.harness import compose
 from tacit.hub.config import HubConfig
 from tacit.hub.server import Server
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tacit.attention.io.attendant import Attendant
+from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import Session, pass_session
@@ -72,5 +72,5 @@ def verify(context: click.Context, session: Session) -> None:
 @pass_session
 def rebuild(session: Session) -> None:
     """Fold every event again into empty projections. The hub must be stopped."""
-    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), Attendant)
+    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), AttentionEngine)
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.bridges.mcp.configs import CLIENTS, Entry, config_for, is_placeholder
+from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 from tacit.cli.session import Session, kept_tokens, pass_session
 
 EPILOG = """\b
@@ -46,7 +46,7 @@ def mcp(
         return
     by_name = bool(session.speaker) and not session.token and not http
     options = ["--as", session.speaker or "", *(["--group", group] if group else [])] if by_name else []
-    entry = Entry(
+    entry = ConfigEntry(
         session.url,
         name,
         _command(),

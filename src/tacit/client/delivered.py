@@ -1,8 +1,8 @@
 """What `chat/deliver` brought, parsed once at the edge (C2A-029 to C2A-044).
 
 Reads both drafts: `content` as a string or as a list of parts. Whether a delivery is acceptable at all is
-`tacit.attention.delivery.faults`; this module is only called for those that are. The `params` are kept as
-they came, so that a harness can store them and read them again.
+`tacit.attention.decide.delivery.faults`; this module is only called for those that are. The `params` are kept
+as they came, so that a harness can store them and read them again.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from tacit.attention.values import ConversationKind, Directedness, Mode, Policy, Priority
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.vocabulary import ConversationKind, Directedness, Mode, Policy, Priority
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import aiohttp
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.client.attention import Steering
 from tacit.client.errors import LineLost, OutcomeUnknown
 from tacit.client.files import Files
 from tacit.client.following import Following
@@ -31,6 +30,7 @@ from tacit.client.results import (
     appended_of,
     event_of,
 )
+from tacit.client.steering import Steering
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

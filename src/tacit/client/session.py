@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 import aiohttp
 import msgspec
 
-from tacit.attention.delivery import NEWER, faults
-from tacit.attention.values import STRENGTH, Policy
+from tacit.attention.decide.delivery import faults
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
+from tacit.c2a.vocabulary import NEWER, STRENGTH, Policy
 from tacit.client.c2a_line import C2aLine
 from tacit.client.errors import LineLost, OutcomeUnknown
 from tacit.client.incoming import (

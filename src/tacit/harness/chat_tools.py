@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.attention.send import Send
-from tacit.attention.values import ConversationKind
+from tacit.c2a.tools import Send
+from tacit.c2a.vocabulary import ConversationKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.compose import Late, late_fragment
 from tacit.attention.settings import DEFAULTS, Settings
-from tacit.attention.values import Directedness, Mode, Policy, Priority, Reason
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
+from tacit.harness.compose import Late, late_fragment
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
 from tacit.harness.effects import (
     Abort,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.attention.values import ConversationKind, Mode
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.vocabulary import ConversationKind, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

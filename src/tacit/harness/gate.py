@@ -1,6 +1,6 @@
 """The harness's own gate: a send is judged here before the hub judges it again (C2A-002, C2A-004).
 
-Rows: C2A-002, 060, 061, 103, 104, 113, 191, 195 to 198, 205. The rules are `tacit.attention.outbound`; this
+Rows: C2A-002, 060, 061, 103, 104, 113, 191, 195 to 198, 205. The rules are `tacit.attention.send.rules`; this
 module keeps what a session knows of its surroundings: what was delivered to it, what it said, what it
 claimed, where it has left. What it does not know is left to the hub. A fold; the time is an argument.
 """
@@ -11,17 +11,19 @@ from collections import OrderedDict, deque
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.claims import Held, event_target
-from tacit.attention.codes import Refusal
-from tacit.attention.outbound import may_send
-from tacit.attention.send import Answered, Send, Sent, Surroundings
+from tacit.attention.decide.decision import Decision
+from tacit.attention.send.rules import may_send
+from tacit.attention.send.surroundings import Answered, Sent, Surroundings
 from tacit.attention.settings import DEFAULTS, Settings
-from tacit.attention.values import ConversationKind, Decision, Directedness, Mode, Policy, Reason
+from tacit.attention.state.claims import Held, event_target
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.vocabulary import ConversationKind, Directedness, Mode, Policy, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.base.moment import Moment
+    from tacit.c2a.tools import Send
     from tacit.client.delivered import Delivered
 
 REMEMBERED: Final = 2_000

@@ -14,10 +14,10 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention import manners
-from tacit.attention.knock import Knock, collapsed
-from tacit.attention.values import Policy
+from tacit.attention.decide.knock import Knock, collapsed
 from tacit.base.errors import Bug
+from tacit.c2a import standing_rules as rules_text
+from tacit.c2a.vocabulary import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -81,7 +81,7 @@ class TurnPrompt:
 def standing_rules(name: str, instructions: str = "") -> str:
     """The rules for a session, then what its owner adds (C2A-098, C2A-099); no word of it comes from chat."""
     intro = f"You are {single_line(name)}, an agent in a chat room with people and other agents."
-    rules = f"{intro}\n\n{manners.standing_rules(_REPLYING)}"
+    rules = f"{intro}\n\n{rules_text.standing_rules(_REPLYING)}"
     if len(rules) > RULES_CHARS:
         raise Bug("the standing rules are too long")
     return f"{rules}\n\n{instructions.strip()}" if instructions.strip() else rules

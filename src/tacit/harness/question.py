@@ -1,6 +1,6 @@
 """A question: the fragments of one author in one place that make one turn.
 
-Rows: C2A-083 to C2A-087, C2A-185, C2A-187, C2A-188. The compose window is `tacit.attention.compose`; here it
+Rows: C2A-083 to C2A-087, C2A-185, C2A-187, C2A-188. The compose window is `tacit.harness.compose`; here it
 holds deliveries, forgets those that were taken back, puts an edit in its original's place, and can be opened
 again with more when a turn is restarted. Values only.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention import compose
-from tacit.attention.values import Mode, Policy
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.vocabulary import Mode, Policy
+from tacit.harness import compose
 
 if TYPE_CHECKING:
     from tacit.attention.settings import Settings

@@ -7,8 +7,8 @@ import logging
 import os
 from typing import TYPE_CHECKING, Final
 
+from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
-from tacit.hub.desk import Desk
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.tools import Tools
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.attention.calls import Spoken
+    from tacit.attention.send.tools import Spoken
     from tacit.hub.config import HubConfig
-    from tacit.ledger.io.clerk import Landed
+    from tacit.ledger.io.writer import Committed
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
@@ -64,11 +64,11 @@ class Hub:
         self.store = Store(config.data, options or Options(settings=config.settings))
         self.metrics = Metrics()
         self.live = Live(self.metrics, config.limits.follower_bytes)
-        self.desk = Desk(self.store, self.live, self.metrics)
-        self.desk.on_landed = self._landed
-        self.host = Host(self.store, self.desk)
+        self.ledger = AsyncLedger(self.store, self.live, self.metrics)
+        self.ledger.on_committed = self._committed
+        self.host = Host(self.store, self.ledger)
         self.host.presence = self.live.presence
-        self.tools = Tools(self.host, self.desk)
+        self.tools = Tools(self.host, self.ledger)
         self.tools.whisper = self._whisper
         self.hooks = Hooks(self)
         self.registry = Registry(self.store.options.clock, self.store.options.entropy)
@@ -83,9 +83,9 @@ class Hub:
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
-        self.desk.open()
-        await self.desk.write(self.registry.load)
-        await self.desk.write(self._owner)
+        self.ledger.open()
+        await self.ledger.write(self.registry.load)
+        await self.ledger.write(self._owner)
         await self.host.open()
         await self.hooks.open()
 
@@ -137,18 +137,23 @@ class Hub:
         self.live.signal(group_id, by, conversation_id)
         self.host.typing(group_id, by, conversation_id)
 
-    def _whisper(self, group_id: str, aside: Spoken) -> None:
+    def _whisper(self, group_id: str, ephemeral_send: Spoken) -> None:
         """An ephemeral message goes to whoever is there, and is then gone (C2A-217)."""
-        record = aside.record
-        said = {"group_id": group_id, "by": record.session, "where": record.where, "text": aside.text}
+        record = ephemeral_send.record
+        said = {
+            "group_id": group_id,
+            "by": record.session,
+            "where": record.where,
+            "text": ephemeral_send.text,
+        }
         parties = set(record.for_) or None
         self.live.whisper(group_id, record.session, said, parties)
         self.host.whisper(group_id, record.session, said, parties)
 
-    def _landed(self, landed: Landed) -> None:
-        self.host.dispatch.landed(landed)
-        if landed.found.kind == "actor.remove":
-            self.drop_tokens(actor=(landed.group_id, str(landed.found.data["actor_id"])))
+    def _committed(self, committed: Committed) -> None:
+        self.host.dispatch.committed(committed)
+        if committed.found.kind == "actor.remove":
+            self.drop_tokens(actor=(committed.group_id, str(committed.found.data["actor_id"])))
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and end the connections that used them."""
@@ -158,7 +163,7 @@ class Hub:
 
     async def close(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit."""
-        self.desk.close()
+        self.ledger.close()
         self.live.close()
         self.hooks.close()
         await self.host.close()

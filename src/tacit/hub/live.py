@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.hub.metrics import Metrics
     from tacit.hub.presence import Status
     from tacit.ledger.cursor import Selection
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 SETTLES_SECONDS: Final = 0.3
 """A page that is loaded again goes and comes: who comes back within this time was never gone."""
@@ -42,7 +42,7 @@ class Outlet(Protocol):
         """Bytes that are not on the wire yet."""
         ...
 
-    def encode(self, subscription: int, events: Sequence[Found]) -> bytes:
+    def encode(self, subscription: int, events: Sequence[StoredEvent]) -> bytes:
         """The bytes for these events; equal for all outlets of one sort and subscription number."""
         ...
 
@@ -75,7 +75,7 @@ class Follower:
         self.plain = not wanted.kinds
         self.seq = 0
 
-    def chosen(self, events: Sequence[Found]) -> list[Found]:
+    def chosen(self, events: Sequence[StoredEvent]) -> list[StoredEvent]:
         """What this follower may and wants to see."""
         return [
             event
@@ -118,7 +118,7 @@ class Live:
             self._presence.leave(follower.group_id, follower.principal, follower.outlet)
             self._stir(follower.group_id, follower.principal)
 
-    def publish(self, group_id: str, events: Sequence[Found]) -> None:
+    def publish(self, group_id: str, events: Sequence[StoredEvent]) -> None:
         """Hand events that just became durable to all followers of their group."""
         last = events[-1].seq
         self._ends[group_id] = last

@@ -15,7 +15,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self.landed = Counter("tacit_events", "Events appended", registry=self._registry)
+        self.committed = Counter("tacit_events", "Events appended", registry=self._registry)
         self.repeated = Counter("tacit_repeats", "Submissions recognised as repeats", registry=self._registry)
         self.refused = Counter(
             "tacit_refusals", "Requests refused, by code", ["code"], registry=self._registry
@@ -37,6 +37,6 @@ class Metrics:
     def text(self, store: Store) -> bytes:
         """The exposition format."""
         self._wal.set(store.checkpointer.pages)
-        self._queue.set(store.writer.depth)
-        self._failures.set(store.clerk.failures)
+        self._queue.set(store.queue.depth)
+        self._failures.set(store.writer.failures)
         return generate_latest(self._registry)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Blob, Found
+    from tacit.ledger.ports import Blob, StoredEvent
     from tacit.ledger.state import Group
 
 
@@ -51,7 +51,7 @@ async def append(
 ) -> object:
     """Append one event; `raw` is its data as the caller wrote it."""
     kept = raw if raw is not None else msgspec.json.encode(request.data)
-    return views.appended(await hub.desk.append(submission(credential, request, kept)))
+    return views.appended(await hub.ledger.append(submission(credential, request, kept)))
 
 
 async def show_capabilities(hub: Hub, _credential: Credential, _request: requests.Nothing) -> object:
@@ -80,21 +80,23 @@ async def create_group(hub: Hub, credential: Credential, request: requests.NewGr
         data["scopes"] = [{"url": url} for url in request.scopes]
     group_id = hub.store.new_group_id()
     raw = msgspec.json.encode(data)
-    await hub.desk.append(Submission(group_id, credential.principal, "group.create", data, raw), creates=True)
-    return views.group(await hub.desk.read(lambda reader: reader.group(group_id)))
+    await hub.ledger.append(
+        Submission(group_id, credential.principal, "group.create", data, raw), creates=True
+    )
+    return views.group(await hub.ledger.read(lambda reader: reader.group(group_id)))
 
 
 async def list_groups(hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
     """The groups that the caller takes part in."""
     allowed = {credential.group_id} if credential.group_id is not None else credential.groups
-    groups = await hub.desk.read(lambda reader: reader.groups(allowed))
+    groups = await hub.ledger.read(lambda reader: reader.groups(allowed))
     return {"groups": [views.group(one) for one in groups]}
 
 
 async def group_of(hub: Hub, credential: Credential, group_id: str) -> Group:
     """A group that the caller takes part in."""
     credential.require_group(group_id)
-    return await hub.desk.read(lambda reader: reader.group(group_id))
+    return await hub.ledger.read(lambda reader: reader.group(group_id))
 
 
 async def show_group(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
@@ -111,17 +113,17 @@ async def list_actors(hub: Hub, credential: Credential, request: requests.OneGro
 async def _enrol(hub: Hub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]) -> str:
     """Append the event that lets someone in, then store and return the new token."""
     principal = cast("str", data.get("actor_id") or data.get("principal"))
-    await hub.desk.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
+    await hub.ledger.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
     return await _issue(hub, principal, group_id)
 
 
 async def _issue(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
     issued = hub.registry.prepare(principal, group_id, groups)
-    await hub.desk.write(lambda connection: hub.registry.keep(connection, issued))
+    await hub.ledger.write(lambda connection: hub.registry.keep(connection, issued))
     hub.registry.admit(issued)
     if group_id is not None:
         # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
-        group = await hub.desk.read(lambda reader: reader.group(group_id))
+        group = await hub.ledger.read(lambda reader: reader.group(group_id))
         if not group.has_member(principal):
             hub.drop_tokens(actor=(group_id, principal))
             raise missing("actor", "no such actor in this group", "CCCS-011")
@@ -177,7 +179,7 @@ async def list_tokens(hub: Hub, credential: Credential, request: requests.NewTok
 async def revoke_token(hub: Hub, credential: Credential, request: requests.OldToken) -> object:
     """Make a token worthless, at once."""
     credential.require_owner()
-    revoked = await hub.desk.write(lambda connection: hub.registry.revoke(connection, request.token_id))
+    revoked = await hub.ledger.write(lambda connection: hub.registry.revoke(connection, request.token_id))
     hub.drop_tokens(token_id=request.token_id)
     return {"token_id": request.token_id, "principal": revoked.principal, "revoked": True}
 
@@ -186,7 +188,7 @@ async def read_events(hub: Hub, credential: Credential, request: requests.Events
     """A page of a ledger."""
     wanted = chosen(request)
     group = await group_of(hub, credential, request.group_id)
-    return views.page(await hub.desk.read(lambda reader: reader.page(group, credential.principal, wanted)))
+    return views.page(await hub.ledger.read(lambda reader: reader.page(group, credential.principal, wanted)))
 
 
 def chosen(request: requests.Events) -> Selection:
@@ -206,12 +208,12 @@ async def show_event(hub: Hub, credential: Credential, request: requests.OneEven
 
     def query(
         reader: Reader,
-    ) -> tuple[Found, dict[str, list[str]], list[dict[str, str]], dict[str, Any] | None]:
+    ) -> tuple[StoredEvent, dict[str, list[str]], list[dict[str, str]], dict[str, Any] | None]:
         event = reader.event(group, request.event_id, credential.principal)
         now = current(Archive.on(reader, group), event)
         return event, reader.acks(group, event), reader.reactions(group, event), now
 
-    event, acks, reactions, now = await hub.desk.read(query)
+    event, acks, reactions, now = await hub.ledger.read(query)
     shown: dict[str, Any] = {"event": now or views.raw(event), **acks, "reactions": reactions}
     shown |= {"parties": sorted(event.parties())} if event.private else {}
     intent = speech.intent_of(event)
@@ -230,12 +232,12 @@ async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) 
     """A CLowl trace as the ledger tells it: tree, tasks, who owes what, broken links."""
     group = await group_of(hub, credential, request.group_id)
 
-    def query(reader: Reader) -> list[Found]:
+    def query(reader: Reader) -> list[StoredEvent]:
         found = reader.trace(group, credential.principal, request.tid, request.limit)
         versions = Archive.on(reader, group).attention.versions
         return [event for event in found if not versions.is_deleted(event.event_id)]
 
-    found = await hub.desk.read(query)
+    found = await hub.ledger.read(query)
     trace = speech.trace_of(found, request.tid)
     if trace is None:
         raise missing("event", "no message of this trace in this group", "CLOWL-079")
@@ -246,7 +248,7 @@ async def show_thread(hub: Hub, credential: Credential, request: requests.Thread
     """A message and its newest replies, oldest first."""
     group = await group_of(hub, credential, request.group_id)
     return {
-        "events": await hub.desk.read(
+        "events": await hub.ledger.read(
             lambda reader: as_they_stand(
                 reader, group, reader.thread(group, credential.principal, request.event_id, request.limit)
             )
@@ -258,7 +260,7 @@ async def show_window(hub: Hub, credential: Credential, request: requests.Window
     """The messages just before a position, oldest first: what a screen shows."""
     group = await group_of(hub, credential, request.group_id)
     before = request.before_seq if request.before_seq is not None else group.last_seq + 1
-    found = await hub.desk.read(
+    found = await hub.ledger.read(
         lambda reader: as_they_stand(
             reader, group, reader.window(group, credential.principal, before, request.limit)
         )
@@ -266,7 +268,7 @@ async def show_window(hub: Hub, credential: Credential, request: requests.Window
     return {"events": found, "last_seq": group.last_seq}
 
 
-def as_they_stand(reader: Reader, group: Group, found: list[Found]) -> list[object]:
+def as_they_stand(reader: Reader, group: Group, found: list[StoredEvent]) -> list[object]:
     """Messages with their newest text, and without the text of those that were taken back (C2A-187)."""
     if not found or not has_changed_messages(reader.connection, group.number):
         return list(views.events(found))
@@ -285,7 +287,7 @@ async def show_inbox(hub: Hub, credential: Credential, request: requests.Inbox) 
         read = reader.inbox(group, principal, request.limit)
         return views.inbox(read, principal, lambda found: as_they_stand(reader, group, found))
 
-    return await hub.desk.read(query)
+    return await hub.ledger.read(query)
 
 
 async def show_context(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
@@ -293,7 +295,7 @@ async def show_context(hub: Hub, credential: Credential, request: requests.OneGr
     if "context" not in hub.config.settings.profiles:
         raise unknown("this hub does not offer the context profile")
     group = await group_of(hub, credential, request.group_id)
-    return await hub.desk.read(
+    return await hub.ledger.read(
         lambda reader: {store: reader.context(group, store) for store in ("context", "tasks")}
     )
 
@@ -329,20 +331,20 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     def copy_blobs(connection: apsw.Connection) -> None:
         _copy_blobs(connection, source_group.number, request.group_id, source, principal)
 
-    outcomes = await hub.desk.together(wanted, copy_blobs)
+    outcomes = await hub.ledger.together(wanted, copy_blobs)
     return views.appended(outcomes[0])
 
 
-async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> tuple[Group, Found]:
-    group = await hub.desk.read(lambda reader: reader.group(request.src_group_id))
-    source = await hub.desk.read(
+async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> tuple[Group, StoredEvent]:
+    group = await hub.ledger.read(lambda reader: reader.group(request.src_group_id))
+    source = await hub.ledger.read(
         lambda reader: reader.event(group, request.src_event_id, credential.principal)
     )
     return group, source
 
 
 def _copy_blobs(
-    connection: apsw.Connection, source_no: int, group_id: str, source: Found, principal: str
+    connection: apsw.Connection, source_no: int, group_id: str, source: StoredEvent, principal: str
 ) -> None:
     """Give the destination group the blobs that the message carries: the bytes are shared (CCCS-098)."""
     from tacit.ledger.references import blob_paths
@@ -362,7 +364,7 @@ def _copy_blobs(
 async def blob_of(hub: Hub, credential: Credential, group_id: str, path: str) -> Blob:
     """A blob's record, if the caller may see it (CCCS-088)."""
     group = await group_of(hub, credential, group_id)
-    return await hub.desk.read(lambda reader: reader.blob(group, credential.principal, path))
+    return await hub.ledger.read(lambda reader: reader.blob(group, credential.principal, path))
 
 
 async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob) -> object:

@@ -126,8 +126,8 @@ class Server:
         if self._stopped:
             return
         self._stopped = True
-        self.hub.desk.close()
-        await self.hub.desk.settled()
+        self.hub.ledger.close()
+        await self.hub.ledger.settled()
         self.hub.live.close()
         for leave in list(self.hub.on_stop):
             leave()

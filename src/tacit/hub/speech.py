@@ -19,7 +19,7 @@ from tacit.ledger.codes import invalid
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 MEMBER: Final = "clowl"
 
@@ -54,18 +54,18 @@ def _require_same(data: Mapping[str, Any], name: str, expected: object, rule: st
         raise invalid(f"beside a CLowl message `{name}` {rule}", "CLOWL-092", reason=f"{name}_differs")
 
 
-def message_in(event: Found) -> Message | None:
+def message_in(event: StoredEvent) -> Message | None:
     """The CLowl message that an event carries."""
     return read_value(event.data.get(MEMBER)).message if event.kind == "chat.message" else None
 
 
-def intent_of(event: Found) -> str | None:
+def intent_of(event: StoredEvent) -> str | None:
     """What the sender declared to want; None for a message in plain words."""
     message = message_in(event)
     return declared_intent(message.p) if message is not None else None
 
 
-def trace_of(events: Iterable[Found], tid: str) -> dict[str, Any] | None:
+def trace_of(events: Iterable[StoredEvent], tid: str) -> dict[str, Any] | None:
     """The trace that these events tell, as data; None when they tell none."""
     chronicle = reconstruct(message for event in events if (message := message_in(event)) is not None)
     tree = chronicle.traces.get(tid)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
 KEPT: Final = ("to", "reply_to", "conversation", "priority")
 
 
-def shown_event(event: Found, *, deleted: bool) -> object:
+def shown_event(event: StoredEvent, *, deleted: bool) -> object:
     """An event's bytes; of a deleted message only where it stood (the ledger itself keeps it)."""
     if not deleted:
         return views.raw(event)
@@ -73,7 +73,7 @@ async def show_timeline(hub: Hub, credential: Credential, request: requests.Time
         events, starts, ends = _stretch(reader, group, principal, place, request)
         return timeline.rows(reader, group, principal, events), starts, ends
 
-    rows, starts, ends = await hub.desk.read(query)
+    rows, starts, ends = await hub.ledger.read(query)
     return {
         "rows": [shown_row(row) for row in rows],
         "starts": starts,
@@ -91,11 +91,11 @@ def _place(reader: Reader, group: Group, principal: str, request: requests.Timel
 
 def _stretch(
     reader: Reader, group: Group, principal: str, place: Place, request: requests.Timeline
-) -> tuple[list[Found], bool, bool]:
+) -> tuple[list[StoredEvent], bool, bool]:
     """The events, and whether they reach the beginning and the end of the place."""
     limit = request.limit
 
-    def go(start: int, count: int, *, back: bool) -> list[Found]:
+    def go(start: int, count: int, *, back: bool) -> list[StoredEvent]:
         return timeline.stretch(reader, group, principal, place, start=start, back=back, limit=count)
 
     if request.after_seq is not None:
@@ -114,7 +114,7 @@ def _stretch(
 async def list_conversations(hub: Hub, credential: Credential, request: requests.OneGroup) -> object:
     """The private conversations that the caller may see, the newest first."""
     group = await group_of(hub, credential, request.group_id)
-    found = await hub.desk.read(lambda reader: timeline.privates(reader, group, credential.principal))
+    found = await hub.ledger.read(lambda reader: timeline.privates(reader, group, credential.principal))
     return {
         "conversations": [
             {"parties": list(one.parties), "last_seq": one.last_seq, "received": list(one.received)}
@@ -126,7 +126,7 @@ async def list_conversations(hub: Hub, credential: Credential, request: requests
 async def list_traces(hub: Hub, credential: Credential, request: requests.Traces) -> object:
     """The CLowl traces of a group, the newest first."""
     group = await group_of(hub, credential, request.group_id)
-    found = await hub.desk.read(
+    found = await hub.ledger.read(
         lambda reader: timeline.traces(reader, group, credential.principal, request.limit)
     )
     return {
@@ -153,7 +153,7 @@ async def find_rows(hub: Hub, credential: Credential, request: requests.Search) 
         }
         return timeline.rows(reader, group, principal, sorted(first.values(), key=lambda one: -one.seq))
 
-    rows = [row for row in await hub.desk.read(query) if not row.deleted and _still_says(row, words)]
+    rows = [row for row in await hub.ledger.read(query) if not row.deleted and _still_says(row, words)]
     return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
 
 

@@ -9,23 +9,23 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tacit.ledger.io.clerk import Again, Landed
     from tacit.ledger.io.reader import Inbox, Page
-    from tacit.ledger.ports import Found
+    from tacit.ledger.io.writer import Committed, Duplicate
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Actor, Group
 
 
-def raw(event: Found) -> msgspec.Raw:
+def raw(event: StoredEvent) -> msgspec.Raw:
     """An event's own bytes, inside a larger answer."""
     return msgspec.Raw(event.raw)
 
 
-def events(found: Iterable[Found]) -> list[msgspec.Raw]:
+def events(found: Iterable[StoredEvent]) -> list[msgspec.Raw]:
     """Many events' own bytes."""
     return [raw(event) for event in found]
 
 
-def appended(outcome: Landed | Again) -> object:
+def appended(outcome: Committed | Duplicate) -> object:
     """The event; for a repeat the first one, marked (CCCS-056, CCCS-057)."""
     if hasattr(outcome, "mismatch"):
         again: Any = outcome
@@ -64,7 +64,9 @@ def group(one: Group) -> dict[str, Any]:
     }
 
 
-def inbox(read: Inbox, principal: str, shown: Callable[[list[Found]], Sequence[object]]) -> dict[str, Any]:
+def inbox(
+    read: Inbox, principal: str, shown: Callable[[list[StoredEvent]], Sequence[object]]
+) -> dict[str, Any]:
     """What waits, with counts; `shown` makes messages as they stand now."""
     return {
         "actor_id": principal,

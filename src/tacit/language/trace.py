@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TraceEntry(msgspec.Struct, frozen=True):
     """One place in a tree: a message, or a placeholder for a parent that is missing."""
 
     mid: str
@@ -36,7 +36,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A conversation or a trace; what is told of it as a whole is counted once."""
 
     id: str
-    entries: tuple[Entry, ...]
+    entries: tuple[TraceEntry, ...]
     """The tree, parents before children."""
     timeline: tuple[Message, ...]
     """The same messages in the order in which they count."""
@@ -206,7 +206,7 @@ def _trees(
 
 def _entries(
     group: Sequence[Message], parents: Mapping[str, str | None], flags: Mapping[str, list[Violation]]
-) -> Iterator[Entry]:
+) -> Iterator[TraceEntry]:
     """The group's tree in order; a parent outside the group makes a root, one nowhere a placeholder."""
     inside = {message.mid: message for message in group}
     below: dict[str, list[str]] = {}
@@ -229,6 +229,6 @@ def _entries(
         kinds = [flag.kind for flag in flags.get(mid, ())] if message else ["missing"]
         if message is not None and depth == 0 and parents[mid] is not None:
             kinds.append("continues")
-        yield Entry(mid, message, depth, is_last, tuple(dict.fromkeys(kinds)))
+        yield TraceEntry(mid, message, depth, is_last, tuple(dict.fromkeys(kinds)))
         children = below.get(mid, ())
         stack.extend((child, depth + 1, index == 0) for index, child in enumerate(reversed(children)))

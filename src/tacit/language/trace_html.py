@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tacit.language.message import Message
     from tacit.language.task import Task
-    from tacit.language.trace import Chronicle, Entry, Tree
+    from tacit.language.trace import Chronicle, TraceEntry, Tree
 
 _LANE: Final = 104
 _ROW: Final = 40
@@ -77,7 +77,7 @@ def _heads(lanes: Mapping[str, int]) -> str:
     )
 
 
-def _row(tree: Tree, entry: Entry, lanes: Mapping[str, int]) -> str:
+def _row(tree: Tree, entry: TraceEntry, lanes: Mapping[str, int]) -> str:
     flags = "".join(f"<em class=flag>{_text(flag.replace('_', ' '))}</em>" for flag in entry.flags)
     indent = min(entry.depth, _MAX_INDENT)
     if entry.message is None:

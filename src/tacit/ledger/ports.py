@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 
-class Found(msgspec.Struct, frozen=True):
+class StoredEvent(msgspec.Struct, frozen=True):
     """An event of the ledger with what the read model knows about its audience."""
 
     seq: int
@@ -69,11 +69,11 @@ class Earlier(msgspec.Struct, frozen=True):
 class Lookup(Protocol):
     """Read access to one group for the rules; sees everything admitted so far, also in the open batch."""
 
-    def event(self, event_id: str) -> Found | None:
+    def event(self, event_id: str) -> StoredEvent | None:
         """The event with this id, in this group."""
         ...
 
-    def at(self, seq: int) -> Found | None:
+    def at(self, seq: int) -> StoredEvent | None:
         """The event at this position, in this group."""
         ...
 
@@ -101,16 +101,16 @@ class Lookup(Protocol):
         """Does the group's task store have it?"""
         ...
 
-    def speech(self, mid: str) -> Found | None:
+    def speech(self, mid: str) -> StoredEvent | None:
         """The first message of the group that carries this CLowl id."""
         ...
 
-    def source(self, group_id: str, event_id: str, reader: str) -> Found:
+    def source(self, group_id: str, event_id: str, reader: str) -> StoredEvent:
         """An event of another group that `reader` may read; refuses otherwise (CCCS-095)."""
         ...
 
 
-class Entry(msgspec.Struct, frozen=True):
+class JournalEntry(msgspec.Struct, frozen=True):
     """One event on its way into a journal: its position, its id, its kind and its bytes."""
 
     seq: int
@@ -119,17 +119,17 @@ class Entry(msgspec.Struct, frozen=True):
     raw: bytes
 
 
-class Attendant(Protocol):
+class Engine(Protocol):
     """A fold above the ledger that follows every event in the writer, and may answer with events of its own.
 
     What it keeps lives in the `folds` table, in the same transaction as the events.
     """
 
-    def landed(self, group: Group, found: Found, at: Moment, lookup: Lookup) -> Sequence[Submission]:
+    def committed(self, group: Group, found: StoredEvent, at: Moment, lookup: Lookup) -> Sequence[Submission]:
         """Move past an event; what the house itself has to say because of it."""
         ...
 
-    def folded(self, group: Group, found: Found, at: Moment, lookup: Lookup) -> None:
+    def folded(self, group: Group, found: StoredEvent, at: Moment, lookup: Lookup) -> None:
         """Move past an event of the past, in a rebuild."""
         ...
 
@@ -149,7 +149,7 @@ class Journal(Protocol):
         """The last position of a group; 0 when it has none."""
         ...
 
-    def commit(self, group: Group, entries: Sequence[Entry], expected_last: int) -> None:
+    def commit(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
         """Append entries whose positions follow `expected_last`, or raise `Stale`."""
         ...
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.ledger import shapes
-    from tacit.ledger.ports import Found, Lookup
+    from tacit.ledger.ports import Lookup, StoredEvent
     from tacit.ledger.state import Group
 
 
@@ -125,7 +125,7 @@ def _notice(body: shapes.SystemNotify, by: str, _data: dict[str, Any], group: Gr
     )
 
 
-def _among(found: Found | None) -> Audience:
+def _among(found: StoredEvent | None) -> Audience:
     """A sign on a private event is as private as the event."""
     if found is None or not found.private:
         return Audience()
@@ -184,7 +184,7 @@ def before(edit: dict[str, Any]) -> str:
     return str(edit.get("original") or edit.get("supersedes"))
 
 
-def _first_form(event_id: str, lookup: Lookup) -> Found | None:
+def _first_form(event_id: str, lookup: Lookup) -> StoredEvent | None:
     """The message that an edit, or a chain of them, began with; an edit is later than what it changes."""
     found = lookup.event(event_id)
     while found is not None and found.kind == "x.c2a.edit":

@@ -17,7 +17,7 @@ from tacit.ledger.envelope import decode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 MARKS: Final = ("[summarized]", "[shortened]", "[truncated]", "[excerpt]")
 
@@ -34,7 +34,7 @@ def relayed_text(original: str, text: str | None) -> str:
 
 
 def relayed_data(
-    source: Found, group_id: str, *, text: str | None, to: Sequence[str] | None, priority: str | None
+    source: StoredEvent, group_id: str, *, text: str | None, to: Sequence[str] | None, priority: str | None
 ) -> dict[str, Any]:
     """The data of the destination's message."""
     if source.kind != "chat.message":

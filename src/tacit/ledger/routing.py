@@ -16,7 +16,7 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.shapes import ChatMessage
     from tacit.ledger.state import Group
 
@@ -72,7 +72,7 @@ def is_concrete(token: str) -> bool:
     return token == "@user" or not token.startswith("@")  # noqa: S105 - a recipient token
 
 
-def audience_of(message: ChatMessage, group: Group, sender: str, replied: Found | None) -> Audience:
+def audience_of(message: ChatMessage, group: Group, sender: str, replied: StoredEvent | None) -> Audience:
     """Recipients and privacy of a message (C2A-209, CCCS-110).
 
     A dm is declared by `conversation.kind`, or follows: one concrete recipient and no reply, or a reply that

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.ledger import shapes
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 Outcome = dict[str, Any] | int | None
 
@@ -36,7 +36,7 @@ class Case(msgspec.Struct, frozen=True):
     lookup: Lookup
     notice_kinds: frozenset[str] | None = None
 
-    def event(self, event_id: str, row: str) -> Found:
+    def event(self, event_id: str, row: str) -> StoredEvent:
         """An event that exists and that the writer may see; what it may not see does not exist for it."""
         found = self.lookup.event(event_id)
         if found is None or not found.visible_to(self.by):
@@ -51,7 +51,7 @@ class Case(msgspec.Struct, frozen=True):
             raise denied("nobody can do this on behalf of another", row)
 
 
-def was_addressed(found: Found, principal: str, group: Group) -> bool:
+def was_addressed(found: StoredEvent, principal: str, group: Group) -> bool:
     """Was this event addressed to the principal when it was appended? The sender is no recipient."""
     if found.by == principal:
         return False
@@ -83,7 +83,7 @@ def _message(case: Case) -> Outcome:
     return {**case.data, **linked, "attachments": completed(case.data["attachments"], blobs)}
 
 
-def _parent(case: Case, body: shapes.ChatMessage) -> Found | None:
+def _parent(case: Case, body: shapes.ChatMessage) -> StoredEvent | None:
     """A CLowl message answers the one that its `pid` names, when that is here and may be seen."""
     if body.clowl is None or body.clowl.pid is None:
         return None
@@ -122,7 +122,7 @@ def _read(case: Case) -> Outcome:
     return position[1] if position is not None and position[0] >= found.seq else None
 
 
-def readable_mark(found: Found, reader: str, group: Group) -> bool:
+def readable_mark(found: StoredEvent, reader: str, group: Group) -> bool:
     """May the reader's cursor stand here? Humans see the whole room, so for them a broadcast counts too."""
     if found.kind not in {"chat.message", "system.notify"}:
         return False

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.attention.intent import of_text
-from tacit.attention.prose import prose
-from tacit.attention.values import OBLIGING, SOCIAL, Intent
+from tacit.attention.read.intent import of_text
+from tacit.attention.read.prose import prose
+from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 
 HERE = Path(__file__).parent
 

@@ -1,31 +1,31 @@
-"""A store with its attendant and no sockets: people and agents act, time passes, the store is closed and opened."""
+"""A store with its engine and no sockets: people and agents act, time passes, the store is closed and opened."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from tacit.attention import records
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.attendant import Attendant, submitted
-from tacit.attention.io.wire import delivered
-from tacit.hub import attention as people
+from tacit.attention.io.deliveries import delivered
+from tacit.attention.io.engine import AttentionEngine, submitted
+from tacit.attention.state import records
+from tacit.hub import steering as people
 from tacit.hub.credentials import Credential
 from tacit.hub.host.tools import Tools
 from tacit.hub.requests import Steer
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.clerk import Act, Ruling
+from tacit.ledger.io.writer import Act, Plan
 from tests.ledger.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.attention.codes import Refusal
-    from tacit.attention.fold import Attention
-    from tacit.attention.io.wire import Draft
-    from tacit.ledger.io.clerk import Scene
+    from tacit.attention.io.deliveries import Draft
+    from tacit.attention.state.fold import Attention
+    from tacit.c2a.refusals import Refusal
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
+    from tacit.ledger.io.writer import Snapshot
     from tacit.ledger.state import Group
 
 GROUP = "g_one"
@@ -42,16 +42,16 @@ class House(World):
 
     def _open(self) -> Store:
         store = super()._open()
-        self.attendant = Attendant(store.clerk.model.connection, self.online)
-        store.clerk.attend(self.attendant)
+        self.engine = AttentionEngine(store.writer.model.connection, self.online)
+        store.writer.attend(self.engine)
         groups = store.read(lambda reader: reader.groups())
-        store.write(lambda _connection: self.attendant.wake(groups))
+        store.write(lambda _connection: self.engine.wake(groups))
         return store
 
     def online(self, _group_id: str) -> frozenset[str]:
         return frozenset(self.present)
 
-    def act(self, rule: Callable[[Scene], Ruling]) -> Any:
+    def act(self, rule: Callable[[Snapshot], Plan]) -> Any:
         acted = self.store._wait(lambda done: Act(GROUP, rule, done))
         return acted.answer  # type: ignore[attr-defined]
 
@@ -65,32 +65,32 @@ class House(World):
             self.record(record)
 
     def call(self, session: str, name: str, **arguments: Any) -> dict[str, Any] | Refusal:
-        return self.act(lambda scene: self.tools._write(scene, session, name, arguments, "2026-06-24"))
+        return self.act(lambda snapshot: self.tools._write(snapshot, session, name, arguments, "2026-06-24"))
 
     def steer(self, op: str, **given: Any) -> Any:
         acts = {"cancel": people._cancel, "reassign": people._reassign, "leave": people._leave}
         request = Steer(group_id=GROUP, op=op, **given)  # type: ignore[arg-type]
         hub: Any = SimpleNamespace(host=self)
         case = Credential("tok", "user")
-        return self.act(lambda scene: acts[op](people._Case(hub, case, scene), request))
+        return self.act(lambda snapshot: acts[op](people._Case(hub, case, snapshot), request))
 
     def tick(self) -> int:
         """Everything that is due."""
         steps = 0
-        due = self.store.write(lambda _connection: self.attendant.due_groups(self.clock.now()))
+        due = self.store.write(lambda _connection: self.engine.due_groups(self.clock.now()))
         while due and self.act(self._step):
             steps += 1
             assert steps < 500, "time never comes to rest"
         return steps
 
-    def _step(self, scene: Scene) -> Ruling:
-        submissions = self.attendant.tick(scene)
-        return Ruling(submissions, lambda _landed: bool(submissions))
+    def _step(self, snapshot: Snapshot) -> Plan:
+        submissions = self.engine.tick(snapshot)
+        return Plan(submissions, lambda _committed: bool(submissions))
 
     def sent(self) -> list[tuple[Draft, dict[str, Any] | None]]:
         """What the writer has made since the last look, with what the ledger says to the same deliveries."""
-        drafts = {draft.request_id: draft for draft in self.attendant.drafts.values()}
-        self.attendant.drafts.clear()
+        drafts = {draft.request_id: draft for draft in self.engine.drafts.values()}
+        self.engine.drafts.clear()
 
         def read(reader: Reader) -> list[tuple[Draft, dict[str, Any] | None]]:
             group = reader.group(GROUP)
@@ -101,18 +101,21 @@ class House(World):
 
     def _read(self, reader: Reader, group: Group, archive: Archive, draft: Draft) -> dict[str, Any] | None:
         event_id, _, session = draft.params["reliability"]["idempotencyKey"].partition(":")
-        duty = archive.attention.duties.get(event_id, session)
-        if duty is None or duty.closed or duty.accepted:
+        obligation = archive.attention.obligations.get(event_id, session)
+        if obligation is None or obligation.closed or obligation.accepted:
             return None
         return delivered(
-            archive, duty, draft.version, lambda first: reader.thread(group, duty.session, first, 50)
+            archive,
+            obligation,
+            draft.version,
+            lambda first: reader.thread(group, obligation.session, first, 50),
         )
 
     @property
     def attention(self) -> Attention:
         """The live fold; looked at only while nothing is written."""
         return self.act(
-            lambda scene: Ruling([], lambda _: self.attendant.room(scene.group, scene.lookup))
+            lambda snapshot: Plan([], lambda _: self.engine.room(snapshot.group, snapshot.lookup))
         ).attention
 
     def assert_rebuilds(self) -> None:
@@ -120,7 +123,7 @@ class House(World):
         self.close()
         before = self.folds()
         prints = upkeep.fingerprint(self.folder)
-        upkeep.rebuild(self.folder, self.clock, self.entropy, self.settings, Attendant)
+        upkeep.rebuild(self.folder, self.clock, self.entropy, self.settings, AttentionEngine)
         after = self.folds()
         keys = sorted(before.keys() | after.keys())
         differing = {

@@ -15,11 +15,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tacit.attention import records
-from tacit.attention.codes import Refusal
-from tacit.attention.dispositions import Disposition
+from tacit.attention.state import records
 from tacit.base.errors import Refused
-from tacit.ledger.io.clerk import Landed
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.vocabulary import Disposition
+from tacit.ledger.io.writer import Committed
 from tests.attention.io.house import GROUP, MODES, House
 
 AGENTS = ("ann", "ben", "cyd", "lead")
@@ -121,7 +121,7 @@ class Restarts(RuleBasedStateMachine):
 
     def say(self, by: str, text: str, **data: Any) -> None:
         outcome = self.house.try_(GROUP, by, "chat.message", text=text, **data)
-        if isinstance(outcome, Landed):
+        if isinstance(outcome, Committed):
             event_id = outcome.found.event_id
             self.said.append(event_id)
             if "@ops" in text and "to" not in data and "reply_to" not in data:
@@ -145,10 +145,10 @@ class Restarts(RuleBasedStateMachine):
         agent, event_id = random.choice(AGENTS), self.a_past(random)
         if event_id is None:
             return
-        owed = [duty for duty in self.house.attention.duties if duty.owed]
+        owed = [obligation for obligation in self.house.attention.obligations if obligation.owed]
         if owed and random.random() < 0.5:
-            duty = random.choice(sorted(owed, key=lambda one: (one.event_id, one.session)))
-            agent, event_id = duty.session, duty.event_id
+            obligation = random.choice(sorted(owed, key=lambda one: (one.event_id, one.session)))
+            agent, event_id = obligation.session, obligation.event_id
         self.count += 1
         name, arguments = random.choice(
             [
@@ -261,11 +261,11 @@ class Restarts(RuleBasedStateMachine):
         notices = {
             event.data.get("related_event_id") for event in self.house.events(GROUP, kinds=["system.notify"])
         }
-        duties = defaultdict(list)
-        for event_id in {*self.said, *(duty.event_id for duty in attention.duties)}:
-            duties[event_id] = attention.duties.of_event(event_id)
-        for event_id, found in duties.items():
-            owed = [duty for duty in found if duty.owed]
+        obligations = defaultdict(list)
+        for event_id in {*self.said, *(obligation.event_id for obligation in attention.obligations)}:
+            obligations[event_id] = attention.obligations.of_event(event_id)
+        for event_id, found in obligations.items():
+            owed = [obligation for obligation in found if obligation.owed]
             if event_id in self.roled:
                 assert len(owed) <= 1, found
             first = sum(
@@ -274,16 +274,20 @@ class Restarts(RuleBasedStateMachine):
                 and event.data["reason"] not in {"escalation", "assignment"} and event.data.get("attempt", 1) == 1
             ) if len(owed) > 1 else 1  # fmt: skip
             assert len(owed) <= max(1, first), (event_id, found)
-            if any(duty.held for duty in found) and not owed:
-                ended = [duty for duty in found if duty.held and duty.closed and _has_reason(duty)]
+            if any(obligation.held for obligation in found) and not owed:
+                ended = [
+                    obligation
+                    for obligation in found
+                    if obligation.held and obligation.closed and _has_reason(obligation)
+                ]
                 assert ended or event_id in notices, (event_id, found)
 
 
-def _has_reason(duty: Any) -> bool:
+def _has_reason(obligation: Any) -> bool:
     """Did the session, a person or an edit end it, in the record's own words?"""
-    if duty.disposition in {Disposition.RESPONDED, Disposition.ACKNOWLEDGED, Disposition.FAILED}:
+    if obligation.disposition in {Disposition.RESPONDED, Disposition.ACKNOWLEDGED, Disposition.FAILED}:
         return True
-    return duty.disposition is Disposition.SUPERSEDED and bool(duty.note)
+    return obligation.disposition is Disposition.SUPERSEDED and bool(obligation.note)
 
 
 @pytest.mark.spec("C2A-027", "C2A-116", "C2A-154", "C2A-159", "C2A-177", "C2A-214")

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tacit.base.errors import Refused
-from tacit.bridges.mcp.configs import CLIENTS, Entry, config_for, is_placeholder
+from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 
 URL = "http://127.0.0.1:7433"
 SECRET = "s3cret-" * 6
 
 
 def parsed(client: str, **given: Any) -> dict[str, Any]:
-    text = config_for(client, Entry(URL, **given))
+    text = config_for(client, ConfigEntry(URL, **given))
     assert (SECRET in text) == ("token" in given)
     return tomllib.loads(text) if client == "codex" else json.loads(text)
 
@@ -115,7 +115,7 @@ def test_a_servers_name_cannot_break_out_of_its_key() -> None:
     assert server("codex", parsed("codex", name="my-room_2"), "my-room_2")
     for name in ("", "a.b", "a]", 'a"', "a b", "\u00e9"):
         with pytest.raises(Refused):
-            config_for("codex", Entry(URL, name=name))
+            config_for("codex", ConfigEntry(URL, name=name))
 
 
 def test_a_reference_that_a_client_did_not_fill_in_is_recognised() -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from mcp import MCPError
 
-from tacit.attention.manners import PULLED, standing_rules
-from tacit.attention.negotiation import CAPABILITIES, VERSIONS
 from tacit.bridges.mcp.tools import OFFERED
+from tacit.c2a.negotiation import CAPABILITIES, VERSIONS
+from tacit.c2a.standing_rules import PULLED, standing_rules
 from tests.bridges.mcp.rooms import DOORS, group_of, over_http, over_stdio
 from tests.hub.room import running
 

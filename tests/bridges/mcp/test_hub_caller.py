@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from tacit.attention.codes import Refusal
 from tacit.bridges.mcp.io.hub_caller import HubCaller
+from tacit.c2a.refusals import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tacit.attention.codes import Refusal
-from tacit.attention.negotiation import TOOLS
-from tacit.attention.schemas import INPUTS
 from tacit.base.moment import Moment
 from tacit.bridges.mcp.resources import INBOX, arranged, look_for
 from tacit.bridges.mcp.results import NOTICE, shown
 from tacit.bridges.mcp.sends import HOUR, filled
 from tacit.bridges.mcp.tools import HIDDEN, OFFERED, SEND, tool_named
+from tacit.c2a.negotiation import TOOLS
+from tacit.c2a.refusals import Refusal
+from tacit.c2a.tools import INPUTS
 
 NOON = Moment(1_800_000_000_000_000)
 TEXT = some.text(min_size=1, max_size=40)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.hub.c2a.stage import capable
 
-from tacit.attention.codes import CODES
-from tacit.attention.schemas import INPUTS
+from tacit.c2a.refusals import CODES
+from tacit.c2a.tools import INPUTS
 
 STRANGE: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 10**12, -(2**53), "", " ", "x", "main", "dm:", "thread:", "dm:ann+ben", "conversation:",

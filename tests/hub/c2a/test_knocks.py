@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tacit.attention import Agent, Roster, decide
-from tacit.attention.conversation import Conversation
-from tacit.attention.delivery import NEWER, OLDER, Receiver, params
-from tacit.attention.knock import TOPICS
-from tacit.attention.state import ConversationState
-from tacit.attention.values import ConversationKind, Mode
+from tacit.attention.decide.delivery import Receiver, params
+from tacit.attention.decide.knock import TOPICS
+from tacit.attention.read.context import ConversationState
+from tacit.attention.read.conversation import Conversation
+from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind, Mode
 from tacit.ledger.envelope import Event
 
 ROSTER = Roster.of([Agent(name, roles=frozenset({"ops"})) for name in ("ann", "ben", "cyd")])

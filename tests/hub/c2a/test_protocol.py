@@ -264,17 +264,17 @@ async def test_a_deadline_that_could_not_be_written_is_tried_again(stage):
     event = await stage.tell("@ann are you there?")
     await ann.delivery(event)
     host = stage.server.hub.host
-    steps = host.attendant.tick
+    steps = host.engine.tick
     failures = 2
 
-    def failing(scene):
+    def failing(snapshot):
         nonlocal failures
         failures -= 1
         if failures >= 0:
             raise Refused("internal", "a fault of the hub's own; nothing was appended")
-        return steps(scene)
+        return steps(snapshot)
 
-    host.attendant.tick = failing
+    host.engine.tick = failing
     stage.clock.move(151)
     with pytest.raises(Refused):
         await host.tick()

@@ -10,7 +10,7 @@ from tests.hub.c2a.stage import refused
 from tests.hub.room import Failed
 
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.reading import Pull
+from tacit.attention.io.read_tools import Pull
 from tacit.base.errors import Refused
 
 SEND = {"visibility": "thread", "directedness": "ambient"}
@@ -120,8 +120,8 @@ async def test_what_is_open_is_found_without_a_look_at_everything_else(stage, mo
 
 async def test_a_session_takes_one_look_at_a_time_and_leaves_the_readers_to_others(stage, monkeypatch):
     ann = await stage.agent("ann")
-    desk, running, most = stage.server.hub.desk, 0, 0
-    plain = desk.read
+    ledger, running, most = stage.server.hub.ledger, 0, 0
+    plain = ledger.read
 
     async def read(query):
         nonlocal running, most
@@ -134,7 +134,7 @@ async def test_a_session_takes_one_look_at_a_time_and_leaves_the_readers_to_othe
         finally:
             running -= 1
 
-    monkeypatch.setattr(desk, "read", read)
+    monkeypatch.setattr(ledger, "read", read)
     answers = await asyncio.gather(*(ann.call("chat.list_events") for _ in range(5)))
     assert all(one["ok"] for one in answers)
     assert most == 1

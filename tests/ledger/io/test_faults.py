@@ -12,7 +12,7 @@ from tacit.base.errors import Unavailable
 from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.clerk import Append
+from tacit.ledger.io.writer import Append
 from tests.ledger.io import faulty
 from tests.ledger.world import HandClock, SeededEntropy, World, submission
 
@@ -147,7 +147,7 @@ def test_a_disk_that_stays_bad_refuses_all_and_works_again_when_it_heals(
         assert not send(world, number)
         assert texts(world) == ["00"]
         assert world.owed("g_one", "bob")
-    assert world.store.clerk.failures == 3
+    assert world.store.writer.failures == 3
     disk.heal()
     assert send(world, 4)
     assert texts(world) == ["00", "04"]
@@ -166,10 +166,10 @@ def test_all_callers_of_a_batch_that_fails_are_told(
         Append(submission("g_one", "user", "chat.message", {"text": f"{number:02}"}), lambda _outcome: None)
         for number in range(20)
     ]
-    outcomes = world.store.clerk.commit(jobs)
+    outcomes = world.store.writer.commit(jobs)
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 20
     assert texts(world) == []
-    assert len(world.store.clerk.commit(jobs)) == 20
+    assert len(world.store.writer.commit(jobs)) == 20
     assert texts(world) == [f"{number:02}" for number in range(20)]
     world.close()
     assert_sound(folder)

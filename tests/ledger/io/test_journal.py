@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SqliteBench:
-    """The journal on a file of its own; the bench plays the clerk, who opens and ends transactions."""
+    """The journal on a file of its own; the bench plays the writer, who opens and ends transactions."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tacit.base.errors import Refused
 from tacit.ledger.envelope import decode
-from tacit.ledger.io.clerk import Again, Landed
+from tacit.ledger.io.writer import Committed, Duplicate
 from tests.ledger.model import Room
 from tests.ledger.world import World, submit
 
@@ -133,10 +133,10 @@ class Ledgers(RuleBasedStateMachine):
         if isinstance(outcome, Refused):
             assert outcome.code == expected, outcome
             return
-        if isinstance(outcome, Again):
+        if isinstance(outcome, Duplicate):
             assert ("repeat", outcome.found.seq, outcome.mismatch) == expected
         else:
-            assert isinstance(outcome, Landed)
+            assert isinstance(outcome, Committed)
             assert ("landed", outcome.found.seq) == expected
             self.keep(group, outcome.found.raw)
             event = decode(outcome.found.raw)

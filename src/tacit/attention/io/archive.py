@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from tacit.attention.decide import decide
-from tacit.attention.io.keeping import Events, Remembered, attention_on, roster_for
-from tacit.attention.io.shelf import Books
-from tacit.attention.notes import Decided, derived
-from tacit.attention.state import ConversationState
+from tacit.attention.decide.decide import Decided, decide, derived
+from tacit.attention.io.state_store import Events, GroupFolds, PastMessages, attention_on, roster_for
+from tacit.attention.read.context import ConversationState
 from tacit.ledger.envelope import Event, decode
 
 if TYPE_CHECKING:
-    from tacit.attention.fold import Attention
-    from tacit.attention.roster import Roster
-    from tacit.attention.values import Decision
+    from tacit.attention.decide.decision import Decision
+    from tacit.attention.read.roster import Roster
+    from tacit.attention.state.fold import Attention
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Earlier, Found
+    from tacit.ledger.ports import Earlier, StoredEvent
     from tacit.ledger.state import Group
 
 
@@ -39,7 +37,7 @@ class Keyed(Events, Protocol):
 class Archive:
     """One group's past, as one session may see it."""
 
-    def __init__(self, attention: Attention, past: Remembered, events: Keyed, roster: Roster) -> None:
+    def __init__(self, attention: Attention, past: PastMessages, events: Keyed, roster: Roster) -> None:
         self.attention = attention
         self.past = past
         self.roster = roster
@@ -48,14 +46,14 @@ class Archive:
     @classmethod
     def on(cls, reader: Reader, group: Group, online: frozenset[str] | None = None) -> Archive:
         """The archive on a reader's connection."""
-        attention = attention_on(Books(reader.connection, group.number))
-        past = Remembered(attention)
+        attention = attention_on(GroupFolds(reader.connection, group.number))
+        past = PastMessages(attention)
         attention.past = past
         past.roster = roster_for(group, attention, online)
         past.events = reader.glance(group)
         return cls(attention, past, reader.glance(group), past.roster)
 
-    def found(self, event_id: str) -> Found | None:
+    def found(self, event_id: str) -> StoredEvent | None:
         """An event by its id, whoever asks."""
         return self._events.event(event_id)
 
@@ -85,8 +83,8 @@ class Archive:
         note = self.attention.decided.get(event.id)
         if note is not None:
             return note
-        heard = self.past.heard(event)
-        state = ConversationState(heard.conversation if heard is not None else None)
+        parsed = self.past.parsed(event)
+        state = ConversationState(parsed.conversation if parsed is not None else None)
         if event.kind == "chat.reaction":
             state = self.attention.state_for(event)
         return derived(decide(event, self.roster, state, self.attention.settings))

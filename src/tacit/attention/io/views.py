@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.attention.claims import event_target
-from tacit.attention.decide import decide
-from tacit.attention.delivery import content
-from tacit.attention.dispositions import Disposition, Duty
-from tacit.attention.explain import sentence
-from tacit.attention.io.keeping import SAID
-from tacit.attention.matrix import Situation
-from tacit.attention.modes import content_shown, is_pushed
-from tacit.attention.notes import as_delivered
-from tacit.attention.signals import SIGNALS
-from tacit.attention.values import Mode, Policy
+from tacit.attention.decide.decide import decide
+from tacit.attention.decide.delivery import content
+from tacit.attention.decide.explain import sentence
+from tacit.attention.decide.matrix import Situation
+from tacit.attention.decide.modes import content_shown, is_pushed
+from tacit.attention.io.state_store import SAID
+from tacit.attention.state.claims import event_target
+from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.signals import SIGNALS
+from tacit.c2a.vocabulary import Disposition, Mode, Policy
 from tacit.ledger.envelope import decode
 from tacit.ledger.principal import USER
 
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.attention.approvals import Asked
+    from tacit.attention.decide.decide import Decided
+    from tacit.attention.decide.decision import Decision
     from tacit.attention.io.archive import Archive
-    from tacit.attention.notes import Decided
-    from tacit.attention.values import Decision
+    from tacit.attention.state.approvals import Asked
     from tacit.ledger.envelope import Event
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 KNOCK_BYTES: Final = 160
 """About what a knock puts into a prompt."""
@@ -56,16 +55,16 @@ def decisions_view(archive: Archive, event_id: str, now: Moment) -> dict[str, An
     if found is None or event is None:
         return None
     decided = archive.decided(event)
-    heard = archive.past.heard(event)
-    duties = {duty.session: duty for duty in attention.duties.of_event(event_id)}
+    parsed = archive.past.parsed(event)
+    obligations = {obligation.session: obligation for obligation in attention.obligations.of_event(event_id)}
     shown: list[dict[str, Any]] = []
     quiet = 0
-    for agent in sorted({*archive.roster.agents, *duties}):
-        duty = duties.get(agent)
-        if duty is None and _is_quiet(decided, agent):
+    for agent in sorted({*archive.roster.agents, *obligations}):
+        obligation = obligations.get(agent)
+        if obligation is None and _is_quiet(decided, agent):
             quiet += decided.situation(agent) is not Situation.OWN
             continue
-        shown.append(_one(archive, event, agent, decided, duty, now))
+        shown.append(_one(archive, event, agent, decided, obligation, now))
     whole = len(str(content(event.data, "2026-06-24")).encode())
     spent = sum(one["prompt_bytes"] for one in shown)
     everyone = quiet + len(shown)
@@ -75,7 +74,7 @@ def decisions_view(archive: Archive, event_id: str, now: Moment) -> dict[str, An
         "event_id": event_id,
         "seq": found.seq,
         "intent": decided.intent.value,
-        "intent_from": heard.intent_from if heard is not None else "text",
+        "intent_from": parsed.intent_from if parsed is not None else "text",
         "sentence": _whole_sentence(shown, quiet),
         "decisions": shown,
         "quiet": quiet,
@@ -97,10 +96,10 @@ def _is_quiet(decided: Decided, agent: str) -> bool:
 
 
 def _one(
-    archive: Archive, event: Event, agent: str, decided: Decided, duty: Duty | None, now: Moment
+    archive: Archive, event: Event, agent: str, decided: Decided, obligation: Obligation | None, now: Moment
 ) -> dict[str, Any]:
     attention = archive.attention
-    decision = as_delivered(decided.decision(agent, attention.settings), duty)
+    decision = as_delivered(decided.decision(agent, attention.settings), obligation)
     said = attention.past.get(event.id)
     thread = (said.conversation.thread if said is not None else None) or archive.original(event.id)
     held = attention.claims.holder(event_target(event.id), thread, now)
@@ -116,14 +115,18 @@ def _one(
         "rule": decision.rule("policy").name,
         "row": decision.rule("policy").row,
         "sentence": sentence(agent, decision),
-        "state": state_of(decision, duty, agent in attention.sessions),
-        "disposition": duty.disposition.value if duty is not None and duty.disposition else None,
-        "signal": duty.signal if duty is not None else None,
-        "glyph": SIGNALS[duty.signal].glyph if duty is not None and duty.signal in SIGNALS else None,
-        "declined": duty.declined if duty is not None else False,
+        "state": state_of(decision, obligation, agent in attention.sessions),
+        "disposition": obligation.disposition.value
+        if obligation is not None and obligation.disposition
+        else None,
+        "signal": obligation.signal if obligation is not None else None,
+        "glyph": SIGNALS[obligation.signal].glyph
+        if obligation is not None and obligation.signal in SIGNALS
+        else None,
+        "declined": obligation.declined if obligation is not None else False,
         "attended": agent in attention.sessions,
         "answers": [one.event_id for one in attention.answers.get((event.id, agent), ())],
-        "prompt_bytes": _prompt_bytes(event, decision, duty),
+        "prompt_bytes": _prompt_bytes(event, decision, obligation),
     }
     if found["state"] == "mailbox" and decision.obliges and archive.stopped_an_exchange(event.id):
         found["state"] = "stopped"
@@ -134,35 +137,46 @@ def _one(
         found["claimed_until"] = rfc3339(held.expires_at)
         if found["state"] in {"pending", "delivered", "offered"}:
             found["state"] = "claimed"
-    if duty is not None and duty.deadline_at is not None and not duty.closed:
-        found["deadline"] = rfc3339(duty.deadline_at)
-    if progress is not None and progress.event_id == event.id and duty is not None and not duty.closed:
+    if obligation is not None and obligation.deadline_at is not None and not obligation.closed:
+        found["deadline"] = rfc3339(obligation.deadline_at)
+    if (
+        progress is not None
+        and progress.event_id == event.id
+        and obligation is not None
+        and not obligation.closed
+    ):
         found["progress"] = {"value": progress.progress, "total": progress.total, "message": progress.message}
         found["state"] = "working"
     return found
 
 
-def state_of(decision: Decision, duty: Duty | None, attended: bool) -> str:
+def state_of(decision: Decision, obligation: Obligation | None, attended: bool) -> str:
     """How far it is for one agent, in one word."""
-    if duty is None:
+    if obligation is None:
         if not attended:
             return "not_connected"
         return "offered" if decision.needs_claim else "mailbox"
-    if duty.disposition is not None and (duty.closed or duty.disposition is not Disposition.ACKNOWLEDGED):
-        return "declined" if duty.declined else _STATES[duty.disposition]
-    if duty.held and duty.policy is not Policy.MUST_RESPOND:
+    if obligation.disposition is not None and (
+        obligation.closed or obligation.disposition is not Disposition.ACKNOWLEDGED
+    ):
+        return "declined" if obligation.declined else _STATES[obligation.disposition]
+    if obligation.held and obligation.policy is not Policy.MUST_RESPOND:
         return "expired"
-    if not duty.accepted:
+    if not obligation.accepted:
         return "pending"
-    if duty.mode is Mode.NOTIFY:
+    if obligation.mode is Mode.NOTIFY:
         return "knocked"
     return "delivered"
 
 
-def _prompt_bytes(event: Event, decision: Decision, duty: Duty | None) -> int:
-    if duty is None or not is_pushed(decision.mode):
+def _prompt_bytes(event: Event, decision: Decision, obligation: Obligation | None) -> int:
+    if obligation is None or not is_pushed(decision.mode):
         return 0
-    return len(str(content(event.data, "2026-06-24")).encode()) if content_shown(duty.mode) else KNOCK_BYTES
+    return (
+        len(str(content(event.data, "2026-06-24")).encode())
+        if content_shown(obligation.mode)
+        else KNOCK_BYTES
+    )
 
 
 def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
@@ -258,7 +272,7 @@ def preview(archive: Archive, event: Event) -> dict[str, Any]:
         "may": may,
         "receipts": receipts,
         "quiet": quiet,
-        "intent": decisions.heard.intent.value if decisions.heard is not None else None,
+        "intent": decisions.parsed.intent.value if decisions.parsed is not None else None,
         "sentence": "; ".join(parts) or "nobody is here to hear it",
     }
 
@@ -267,12 +281,12 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
     """Who is there, busy, owing what, spending what; what concerns private talk is for its readers."""
     attention = archive.attention
     owing: dict[str, list[dict[str, Any]]] = {}
-    for duty in attention.duties:
-        if duty.owed and _may_know(archive, duty.event_id, duty.session, viewer):
-            owed = {"event_id": duty.event_id, "since": rfc3339(duty.created_at)}
-            if duty.deadline_at is not None:
-                owed["deadline"] = rfc3339(duty.deadline_at)
-            owing.setdefault(duty.session, []).append(owed)
+    for obligation in attention.obligations:
+        if obligation.owed and _may_know(archive, obligation.event_id, obligation.session, viewer):
+            owed = {"event_id": obligation.event_id, "since": rfc3339(obligation.created_at)}
+            if obligation.deadline_at is not None:
+                owed["deadline"] = rfc3339(obligation.deadline_at)
+            owing.setdefault(obligation.session, []).append(owed)
     holds: dict[str, list[str]] = {}
     for held in attention.claims:
         if _may_know(archive, held.target.partition(":")[2], held.session, viewer):
@@ -347,7 +361,7 @@ def has_changed_messages(connection: apsw.Connection, number: int) -> bool:
 _KEPT_OF_DELETED: Final = frozenset({"to", "reply_to", "conversation", "supersedes"})
 
 
-def current(archive: Archive, found: Found) -> dict[str, Any] | None:
+def current(archive: Archive, found: StoredEvent) -> dict[str, Any] | None:
     """A message as it stands now, when that is not what the ledger's event says: edited, or taken back.
 
     None when the event says it all. The event keeps its id and position. An edit is shown as it was written,

@@ -21,7 +21,7 @@ URL: Final = "TACIT_URL"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ConfigEntry:
     """One way into a room: over stdio by a command, or over HTTP."""
 
     url: str
@@ -58,14 +58,14 @@ class Client:
     """A client: where its configuration lives, and how an entry is written there."""
 
     file: str
-    write: Callable[[Entry], str]
+    write: Callable[[ConfigEntry], str]
 
 
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _started(entry: Entry, reference: str) -> dict[str, Any]:
+def _started(entry: ConfigEntry, reference: str) -> dict[str, Any]:
     """The command, as most clients write one that they start themselves."""
     return {
         "command": entry.command,
@@ -74,19 +74,19 @@ def _started(entry: Entry, reference: str) -> dict[str, Any]:
     }
 
 
-def _servers(entry: Entry, server: dict[str, Any]) -> str:
+def _servers(entry: ConfigEntry, server: dict[str, Any]) -> str:
     """The list that most clients have agreed upon."""
     return _json({"mcpServers": {entry.name: server}})
 
 
-def _claude_code(entry: Entry) -> str:
+def _claude_code(entry: ConfigEntry) -> str:
     reference = f"${{{TOKEN}}}"
     if entry.http:
         return _servers(entry, {"type": "http", "url": entry.door, "headers": entry.headers(reference)})
     return _servers(entry, {"type": "stdio", **_started(entry, reference)})
 
 
-def _codex(entry: Entry) -> str:
+def _codex(entry: ConfigEntry) -> str:
     """TOML. Codex hands no variable on unless it is listed, and takes no inline bearer token."""
     lines = [f"[mcp_servers.{entry.name}]"]
     if entry.http:
@@ -113,21 +113,21 @@ def _toml_table(values: dict[str, str]) -> str:
     return "{ " + ", ".join(f"{name} = {_toml(value)}" for name, value in values.items()) + " }"
 
 
-def _cursor(entry: Entry) -> str:
+def _cursor(entry: ConfigEntry) -> str:
     reference = f"${{env:{TOKEN}}}"
     if entry.http:
         return _servers(entry, {"url": entry.door, "headers": entry.headers(reference)})
     return _servers(entry, {"type": "stdio", **_started(entry, reference)})
 
 
-def _gemini_cli(entry: Entry) -> str:
+def _gemini_cli(entry: ConfigEntry) -> str:
     reference = f"${TOKEN}"
     if entry.http:
         return _servers(entry, {"httpUrl": entry.door, "headers": entry.headers(reference)})
     return _servers(entry, _started(entry, reference))
 
 
-def _opencode(entry: Entry) -> str:
+def _opencode(entry: ConfigEntry) -> str:
     reference = f"{{env:{TOKEN}}}"
     server: dict[str, Any] = (
         {"type": "remote", "url": entry.door, "enabled": True, "headers": entry.headers(reference)}
@@ -151,7 +151,7 @@ CLIENTS: Final[dict[str, Client]] = {
 }
 
 
-def config_for(client: str, entry: Entry) -> str:
+def config_for(client: str, entry: ConfigEntry) -> str:
     """The text for a client's configuration file."""
     if not entry.name or not all(one.isascii() and (one.isalnum() or one in "-_") for one in entry.name):
         raise invalid("a server's name has letters, digits, - and _", "C2A-139")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from tacit.attention.values import STRENGTH
+from tacit.c2a.vocabulary import STRENGTH
 
 INBOX: Final = "tacit://inbox"
 _THREAD: Final = "tacit://thread/"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.attention.codes import Refusal
+from tacit.c2a.refusals import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

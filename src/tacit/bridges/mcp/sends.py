@@ -11,9 +11,9 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.attention.codes import Refusal, refusal
-from tacit.attention.values import Directedness
 from tacit.base.strict_json import canonical
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.vocabulary import Directedness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from tacit.attention.negotiation import TOOLS, Tool
-from tacit.attention.schemas import INPUTS
+from tacit.c2a.negotiation import TOOLS, Tool
+from tacit.c2a.tools import INPUTS
 
 SEND: Final = "chat.send_message"
 HIDDEN: Final[dict[str, frozenset[str]]] = {

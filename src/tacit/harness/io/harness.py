@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit import __version__
-from tacit.attention.values import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.base.errors import Bug, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.client.delivered import Delivered, delivered
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing

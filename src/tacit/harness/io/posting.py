@@ -11,8 +11,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.values import Policy
 from tacit.base.errors import Refused, TacitError, Unavailable
+from tacit.c2a.vocabulary import Policy
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.repeating import passes
 from tacit.harness.chat_tools import SEND, send_of

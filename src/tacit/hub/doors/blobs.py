@@ -84,7 +84,7 @@ async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
                 (group.number, stored.sha256, credential.principal),
             )
 
-        await hub.desk.write(record)
+        await hub.ledger.write(record)
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:

@@ -42,7 +42,7 @@ class Following:
 
     async def _read(self, wanted: Selection) -> Page:
         group_id, principal = self._request.group_id, self._credential.principal
-        return await self._hub.desk.read(
+        return await self._hub.ledger.read(
             lambda reader: reader.page(reader.group(group_id), principal, wanted)
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import attention, operations, requests, timeline
+from tacit.hub import operations, requests, steering, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -152,7 +152,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "GET",
         _G + "/events/{event_id}/decisions",
         requests.OneEvent,
-        attention.show_decisions,
+        steering.show_decisions,
         "Who saw an event, how, and why",
     ),
     Operation(
@@ -160,7 +160,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "POST",
         _G + "/events/{event_id}/edit",
         requests.Edit,
-        attention.edit_message,
+        steering.edit_message,
         "Put a new text in the place of one's own message",
         may_repeat=True,
     ),
@@ -169,7 +169,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "POST",
         _G + "/events/{event_id}/delete",
         requests.OneEvent,
-        attention.delete_message,
+        steering.delete_message,
         "Take a message back",
     ),
     Operation(
@@ -177,7 +177,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "POST",
         _G + "/preview",
         requests.Preview,
-        attention.show_preview,
+        steering.show_preview,
         "What a message would do if it were sent now",
     ),
     Operation(
@@ -185,7 +185,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "GET",
         _G + "/agents",
         requests.OneGroup,
-        attention.list_agents,
+        steering.list_agents,
         "Who is online, busy, owing what, spending what",
     ),
     Operation(
@@ -193,7 +193,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "POST",
         _G + "/attention",
         requests.Steer,
-        attention.steer,
+        steering.steer,
         "Cancel, reassign, approve, refuse, send an agent out or call it back",
     ),
     Operation(
@@ -201,7 +201,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "GET",
         _G + "/attention/settings",
         requests.OneGroup,
-        attention.show_rules,
+        steering.show_rules,
         "The numbers that attention goes by",
     ),
     Operation(
@@ -209,7 +209,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "POST",
         _G + "/attention/settings",
         requests.Rules,
-        attention.change_rules,
+        steering.change_rules,
         "Change the numbers that attention goes by",
     ),
     Operation(
@@ -217,7 +217,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "POST",
         _G + "/actors/{actor_id}/webhook",
         requests.Webhook,
-        attention.set_webhook,
+        steering.set_webhook,
         "Post an agent's events to an address; the secret is shown once",
         201,
     ),
@@ -226,7 +226,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "DELETE",
         _G + "/actors/{actor_id}/webhook",
         requests.NewToken,
-        attention.drop_webhook,
+        steering.drop_webhook,
         "Post to that address no more",
     ),
     Operation(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.hub.hub import Hub
     from tacit.hub.live import Follower
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
 GRACE_SECONDS: Final = 10.0
@@ -51,7 +51,7 @@ class SseOutlet:
         """Bytes that are not on the wire yet."""
         return self._bytes
 
-    def encode(self, subscription: int, events: Sequence[Found]) -> bytes:  # noqa: ARG002 - one per response
+    def encode(self, subscription: int, events: Sequence[StoredEvent]) -> bytes:  # noqa: ARG002 - one per response
         """One message an event; an event's bytes never hold a line break."""
         return b"".join(b"id: %d\ndata: %b\n\n" % (event.seq, event.raw) for event in events)
 
@@ -131,7 +131,7 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
 
     def failed(task: asyncio.Task[Follower]) -> None:
         if not task.cancelled() and task.exception() is not None:
-            outlet.cut(0, following.at, "stopping" if hub.desk.is_closing else "failed")
+            outlet.cut(0, following.at, "stopping" if hub.ledger.is_closing else "failed")
 
     def revoked(token_id: str) -> None:
         if token_id == credential.token_id:

@@ -21,7 +21,7 @@ from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, typed, unauthenticated_answer
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
 from tacit.ledger.codes import denied, invalid
-from tacit.ledger.io.clerk import Again, Append, Landed
+from tacit.ledger.io.writer import Append, Committed, Duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.hub.live import Follower
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
 
 METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
     **{operation.name: (operation.params, operation.run) for operation in OPERATIONS},
@@ -52,7 +52,7 @@ class _Call(msgspec.Struct, frozen=True):
 _raw_data: Final = msgspec.json.Decoder(_Call)
 
 
-def _parties(event: Found) -> bytes:
+def _parties(event: StoredEvent) -> bytes:
     return b',"parties":' + _encode(sorted(event.parties())) if event.private else b""
 
 
@@ -90,7 +90,7 @@ class Connection:
         """Bytes that are not on the wire yet."""
         return self._transport.get_write_buffer_size()
 
-    def encode(self, subscription: int, events: Sequence[Found]) -> bytes:
+    def encode(self, subscription: int, events: Sequence[StoredEvent]) -> bytes:
         """One notification an event; for a private one it says who the parties are."""
         head = b'{"jsonrpc":"2.0","method":"event","params":{"subscription":%d,"event":' % subscription
         return b"".join(text_frame(head + event.raw + _parties(event) + b"}}") for event in events)
@@ -217,15 +217,15 @@ class Connection:
         credential = self._hinted(request.by)
         raw = compact(bytes(_raw_data.decode(text).params.data))
         wanted = operations.submission(credential, request, raw)
-        self._hub.desk.submit(Append(wanted, self._answerer(call_id, answer=answer)))
+        self._hub.ledger.submit(Append(wanted, self._answerer(call_id, answer=answer)))
         self._in_flight += 1
 
     def _answerer(self, call_id: object, *, answer: bool) -> Callable[[Any], None]:
         def done(outcome: object) -> None:
-            self._landed()
-            if not isinstance(outcome, (Landed, Again)):
+            self._committed()
+            if not isinstance(outcome, (Committed, Duplicate)):
                 self._fail(call_id, cast("BaseException", outcome), answer=answer)
-            elif answer and isinstance(outcome, Landed):
+            elif answer and isinstance(outcome, Committed):
                 head = b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(call_id)
                 self.push(text_frame(head + outcome.found.raw + b"}"))
             elif answer:
@@ -233,7 +233,7 @@ class Connection:
 
         return done
 
-    def _landed(self) -> None:
+    def _committed(self) -> None:
         self._in_flight -= 1
         if not self._room.is_set():
             self._room.set()
@@ -263,7 +263,7 @@ class Connection:
             if answer:
                 self._answer(call_id, result)
         finally:
-            self._landed()
+            self._committed()
 
     async def _result(self, method: str, params: dict[str, Any]) -> object:
         match method:
@@ -316,7 +316,7 @@ class Connection:
         try:
             follower = await following.go_live(self, number, self.drained)
         except TacitError:
-            self.cut(number, following.at, "stopping" if self._hub.desk.is_closing else "failed")
+            self.cut(number, following.at, "stopping" if self._hub.ledger.is_closing else "failed")
             return
         if number in self._subscriptions:
             self._subscriptions[number] = follower

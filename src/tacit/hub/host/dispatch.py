@@ -14,20 +14,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.wire import LOOKED_AT, delivered
+from tacit.attention.io.deliveries import LOOKED_AT, delivered
 from tacit.base.errors import TacitError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from tacit.attention.dispositions import Duty
-    from tacit.attention.fold import Attention
-    from tacit.attention.io.attendant import Attendant
-    from tacit.attention.io.wire import Draft
-    from tacit.hub.desk import Desk
+    from tacit.attention.io.deliveries import Draft
+    from tacit.attention.io.engine import AttentionEngine
+    from tacit.attention.state.fold import Attention
+    from tacit.attention.state.obligations import Obligation
+    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
-    from tacit.ledger.io.clerk import Landed
     from tacit.ledger.io.reader import Reader
+    from tacit.ledger.io.writer import Committed
     from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
@@ -65,24 +65,24 @@ class _Lane:
 class Dispatch:
     """The way out for every group of one hub."""
 
-    def __init__(self, desk: Desk, attendant: Attendant, present: Present) -> None:
-        self._desk = desk
-        self._attendant = attendant
+    def __init__(self, ledger: AsyncLedger, engine: AttentionEngine, present: Present) -> None:
+        self._ledger = ledger
+        self._engine = engine
         self._present = present
         self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
 
-    def landed(self, landed: Landed) -> None:
+    def committed(self, committed: Committed) -> None:
         """An event of the house landed: whom must it reach?"""
-        kind = landed.found.kind
+        kind = committed.found.kind
         if kind == "x.c2a.delivery":
-            data = landed.found.data
-            draft = self._attendant.drafts.pop(landed.found.event_id, None)
-            self.want(landed.group_id, Wanted(str(data["session"]), str(data["event_id"])), draft)
+            data = committed.found.data
+            draft = self._engine.drafts.pop(committed.found.event_id, None)
+            self.want(committed.group_id, Wanted(str(data["session"]), str(data["event_id"])), draft)
         elif kind == "x.c2a.disposition":
-            data = landed.found.data
+            data = committed.found.data
             if data.get("disposition") == "superseded" and not data.get("reported"):
                 wanted = Wanted(str(data["session"]), str(data["event_id"]), recalled=True)
-                self.want(landed.group_id, wanted)
+                self.want(committed.group_id, wanted)
 
     def want(self, group_id: str, wanted: Wanted, draft: Draft | None = None) -> None:
         """Send it: the draft at once if nothing is before it, else what the ledger says, in its turn."""
@@ -112,24 +112,27 @@ class Dispatch:
         links = {one.session: self._present.link(group_id, one.session) for one in wanted}
         versions = {session: link.agreement.version for session, link in links.items() if link is not None}
 
-        def query(reader: Reader) -> list[tuple[Duty, dict[str, Any] | None]]:
+        def query(reader: Reader) -> list[tuple[Obligation, dict[str, Any] | None]]:
             group = reader.group(group_id)
             archive = Archive.on(reader, group)
             return [
-                (duty, _made(reader, group, archive, duty, versions[one.session]) if sends else None)
+                (
+                    obligation,
+                    _made(reader, group, archive, obligation, versions[one.session]) if sends else None,
+                )
                 for one in wanted
                 if one.session in versions
-                for duty, sends in _duties(archive.attention, one)
+                for obligation, sends in _obligations(archive.attention, one)
             ]
 
-        for duty, made in await self._desk.read(query):
-            link = self._present.link(group_id, duty.session)
+        for obligation, made in await self._ledger.read(query):
+            link = self._present.link(group_id, obligation.session)
             if link is None:
                 continue
             if made is not None:
-                link.deliver(duty.request_id, made)
-            elif duty.closed and duty.disposition == "superseded":
-                link.cancel(duty.request_id, duty.event_id, duty.note or "superseded")
+                link.deliver(obligation.request_id, made)
+            elif obligation.closed and obligation.disposition == "superseded":
+                link.cancel(obligation.request_id, obligation.event_id, obligation.note or "superseded")
 
 
 @contextmanager
@@ -144,21 +147,23 @@ def _defended() -> Generator[None]:
         log.exception("deliveries failed unexpectedly")
 
 
-def _duties(attention: Attention, wanted: Wanted) -> list[tuple[Duty, bool]]:
-    """The duties behind a wish, each with whether it is sent or only called back."""
-    duties, session = attention.duties, wanted.session
+def _obligations(attention: Attention, wanted: Wanted) -> list[tuple[Obligation, bool]]:
+    """The obligations behind a reported disposition, each with whether it is sent or only called back."""
+    obligations, session = attention.obligations, wanted.session
     if wanted.event_id is not None:
-        found = duties.get(wanted.event_id, session)
+        found = obligations.get(wanted.event_id, session)
         return [(found, not wanted.recalled)] if found is not None else []
     # First what was called back while the session was away, then what it has not had.
-    recalled = [duties.get(one, session) for one in attention.recalled.get(session, ())]
-    back = [(duty, True) for duty in recalled if duty is not None]
-    return back + [(duty, True) for duty in duties.waiting_of(session)]
+    recalled = [obligations.get(one, session) for one in attention.recalled.get(session, ())]
+    back = [(obligation, True) for obligation in recalled if obligation is not None]
+    return back + [(obligation, True) for obligation in obligations.waiting_of(session)]
 
 
-def _made(reader: Reader, group: Group, archive: Archive, duty: Duty, version: str) -> dict[str, Any] | None:
-    if duty.closed or duty.accepted:
+def _made(
+    reader: Reader, group: Group, archive: Archive, obligation: Obligation, version: str
+) -> dict[str, Any] | None:
+    if obligation.closed or obligation.accepted:
         return None
     return delivered(
-        archive, duty, version, lambda first: reader.thread(group, duty.session, first, LOOKED_AT)
+        archive, obligation, version, lambda first: reader.thread(group, obligation.session, first, LOOKED_AT)
     )

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
-from tacit.attention.deadlines import retry_after_ms
-from tacit.attention.delivery import NEWER
 from tacit.attention.io.archive import Archive
-from tacit.attention.negotiation import CAPABILITIES, VERSIONS, Agreement
+from tacit.attention.state.deadlines import retry_after_ms
 from tacit.base.errors import TacitError
+from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
+from tacit.c2a.vocabulary import NEWER
 from tacit.hub.host.links import Link
 from tacit.hub.host.protocol import accepts
 from tacit.ledger.codes import invalid
@@ -136,7 +136,7 @@ class Hooks:
 
     async def open(self) -> None:
         """Start every webhook that is kept."""
-        rows = await self._hub.desk.write(
+        rows = await self._hub.ledger.write(
             lambda connection: connection.execute(
                 "SELECT group_id, session, url, secret, version FROM webhooks"
             ).fetchall()
@@ -150,7 +150,11 @@ class Hooks:
     async def back(self, group_id: str, session: str) -> None:
         """The session's own connection ended: its webhook, if it has one, goes on."""
         before = self._wires.get((group_id, session))
-        if before is None or self._hub.desk.is_closing or self._hub.host.link(group_id, session) is not None:
+        if (
+            before is None
+            or self._hub.ledger.is_closing
+            or self._hub.host.link(group_id, session) is not None
+        ):
             return
         try:
             await self._start(group_id, session, before.anew(), before.version)
@@ -159,7 +163,7 @@ class Hooks:
 
     async def _start(self, group_id: str, session: str, wire: HookWire, version: str) -> None:
         agreement = full_agreement(version)
-        per_minute = await self._hub.desk.read(
+        per_minute = await self._hub.ledger.read(
             lambda reader: Archive.on(reader, reader.group(group_id)).attention.settings.injected_per_minute
         )
         # The wire itself keeps order and tries again; the link must not send beside it.
@@ -187,7 +191,7 @@ class Hooks:
                 (group_id, session, url, secret, version or NEWER),
             )
 
-        await self._hub.desk.write(keep)
+        await self._hub.ledger.write(keep)
         await self._start(group_id, session, HookWire(self._hub, url, secret), version or NEWER)
         return secret
 
@@ -197,7 +201,7 @@ class Hooks:
         def drop(connection: apsw.Connection) -> None:
             connection.execute("DELETE FROM webhooks WHERE group_id=? AND session=?", (group_id, session))
 
-        await self._hub.desk.write(drop)
+        await self._hub.ledger.write(drop)
         wire = self._wires.pop((group_id, session), None)
         if wire is None or wire.link is None:
             return False

@@ -1,7 +1,7 @@
 """The host: which sessions are there, what they accepted, and the passing of time.
 
 Rows: C2A-006, 027, 028, 173 to 178. Composition only: decisions and records are made in the writer by the
-attendant; `dispatch` sends what became durable.
+engine; `dispatch` sends what became durable.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention import records
-from tacit.attention.io.attendant import Attendant, submitted
+from tacit.attention.io.engine import AttentionEngine, submitted
+from tacit.attention.state import records
 from tacit.base.errors import TacitError
 from tacit.hub.host.dispatch import Dispatch, Wanted
-from tacit.ledger.io.clerk import Ruling, Scene
+from tacit.ledger.io.writer import Plan, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.hub.desk import Desk
+    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
     from tacit.ledger.io.store import Store
 
@@ -32,9 +32,9 @@ LONGEST_SLEEP: Final = 60.0
 class Host:
     """All C2A sessions of one hub."""
 
-    def __init__(self, store: Store, desk: Desk) -> None:
+    def __init__(self, store: Store, ledger: AsyncLedger) -> None:
         self._store = store
-        self._desk = desk
+        self._ledger = ledger
         self._links: dict[tuple[str, str], Link] = {}
         self._present: dict[str, frozenset[str]] = {}
         self._accepted: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -42,18 +42,18 @@ class Host:
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
-        self.attendant = Attendant(store.clerk.model.connection, self.online)
-        store.clerk.attend(self.attendant)
-        self.dispatch = Dispatch(desk, self.attendant, self)
+        self.engine = AttentionEngine(store.writer.model.connection, self.online)
+        store.writer.attend(self.engine)
+        self.dispatch = Dispatch(ledger, self.engine, self)
 
     # -- starting and stopping
 
     async def open(self) -> None:
         """Find out what time will bring, then let it."""
         self._loop = asyncio.get_running_loop()
-        groups = await self._desk.read(lambda reader: reader.groups())
-        await self._desk.write(lambda _connection: self.attendant.wake(groups))
-        self.attendant.woken = self._woken
+        groups = await self._ledger.read(lambda reader: reader.groups())
+        await self._ledger.write(lambda _connection: self.engine.wake(groups))
+        self.engine.woken = self._woken
         self.spawn(self._run())
 
     def _woken(self) -> None:
@@ -87,7 +87,7 @@ class Host:
         clock = self._store.options.clock
         while True:
             self._wake.clear()
-            due = self.attendant.next_due
+            due = self.engine.next_due
             now = clock.now()
             if due is not None and due <= now:
                 try:
@@ -107,20 +107,20 @@ class Host:
         """Do everything that is due now; how many steps it took."""
         steps = 0
         now = self._store.options.clock.now()
-        groups = await self._desk.write(lambda _connection: self.attendant.due_groups(now))
+        groups = await self._ledger.write(lambda _connection: self.engine.due_groups(now))
         for place, group_id in enumerate(groups):
             try:
-                while await self._desk.act(group_id, self._step):
+                while await self._ledger.act(group_id, self._step):
                     steps += 1
             except TacitError:
                 # What was due stays due: it is tried again, and nobody waits for ever.
-                self.attendant.remind(groups[place:], now)
+                self.engine.remind(groups[place:], now)
                 raise
         return steps
 
-    def _step(self, scene: Scene) -> Ruling:
-        submissions = self.attendant.tick(scene)
-        return Ruling(submissions, lambda _landed: bool(submissions))
+    def _step(self, snapshot: Snapshot) -> Plan:
+        submissions = self.engine.tick(snapshot)
+        return Plan(submissions, lambda _committed: bool(submissions))
 
     # -- presence
 
@@ -174,18 +174,18 @@ class Host:
             interrupt=agreement.has("injection", "interrupt"),
         )
 
-        def rule(scene: Scene) -> Ruling:
-            room = self.attendant.room(scene.group, scene.lookup)
+        def rule(snapshot: Snapshot) -> Plan:
+            room = self.engine.room(snapshot.group, snapshot.lookup)
             known = room.attention.sessions.get(link.session)
             same = known is not None and (known.version, known.modes, known.interrupt) == (
                 record.version,
                 agreement.modes,
                 record.interrupt,
             )
-            written = [] if same else submitted(scene.group.group_id, [record])
-            return Ruling(written, lambda _landed: None)
+            written = [] if same else submitted(snapshot.group.group_id, [record])
+            return Plan(written, lambda _committed: None)
 
-        await self._desk.act(link.group_id, rule)
+        await self._ledger.act(link.group_id, rule)
 
     # -- acceptance
 
@@ -222,7 +222,7 @@ class Host:
 
     async def _append(self, group_id: str, record: records.Record) -> None:
         try:
-            await self._desk.append(submitted(group_id, [record])[0])
+            await self._ledger.append(submitted(group_id, [record])[0])
         except TacitError as error:
             log.warning("a record was not written", extra={"fault": type(error).__name__})
 

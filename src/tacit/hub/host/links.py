@@ -12,12 +12,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from tacit.attention.deadlines import retry_after_ms
+from tacit.attention.state.deadlines import retry_after_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.attention.negotiation import Agreement
+    from tacit.c2a.negotiation import Agreement
 
 MINUTE: Final = 60.0
 

@@ -10,14 +10,14 @@ import logging
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit import __version__
-from tacit.attention import records
-from tacit.attention.codes import CODES, Refusal, refusal
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.attendant import submitted
-from tacit.attention.negotiation import Agreement, agree, tool_allowed
-from tacit.attention.schemas import listed
+from tacit.attention.io.engine import submitted
+from tacit.attention.state import records
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, parse
+from tacit.c2a.negotiation import Agreement, agree, tool_allowed
+from tacit.c2a.refusals import CODES, Refusal, refusal
+from tacit.c2a.tools import listed
 from tacit.hub.host.links import Link, Wire
 from tacit.hub.host.tools import from_ledger
 
@@ -158,7 +158,7 @@ class Conversation:
         resumed = await self._resumed(params, agreement)
         if resumed is not None:
             return resumed
-        answer, per_minute = await self._hub.desk.read(lambda reader: self._welcome(reader, agreement))
+        answer, per_minute = await self._hub.ledger.read(lambda reader: self._welcome(reader, agreement))
         self.link = Link(
             self._session,
             self._group_id,
@@ -191,20 +191,22 @@ class Conversation:
             found = archive.found(str(last))
             if found is None or not found.visible_to(self._session):
                 return None
-            named = archive.attention.duties.get(str(last), self._session)
+            named = archive.attention.obligations.get(str(last), self._session)
             if named is None:
                 return []
             if agreement.has("delivery", "ack"):
                 return [named.event_id] if named.live and not named.accepted and named.attempt == 1 else []
-            waiting = archive.attention.duties.waiting_of(self._session)
-            return [duty.event_id for duty in waiting if duty.request_id <= named.request_id]
+            waiting = archive.attention.obligations.waiting_of(self._session)
+            return [
+                obligation.event_id for obligation in waiting if obligation.request_id <= named.request_id
+            ]
 
-        known = await self._hub.desk.read(query)
+        known = await self._hub.ledger.read(query)
         if known is None:
             return refusal("event_not_found", "resume names an event that is unknown here", "C2A-027")
         if known:
             record = records.Accepted(session=self._session, event_ids=known, for_=[self._session])
-            await self._hub.desk.append(submitted(self._group_id, [record])[0])
+            await self._hub.ledger.append(submitted(self._group_id, [record])[0])
         return None
 
     def _welcome(self, reader: Reader, agreement: Agreement) -> tuple[dict[str, Any], int]:
@@ -277,7 +279,7 @@ class Conversation:
             },
             for_=[self._session],
         )
-        await self._hub.desk.append(submitted(self._group_id, [audit])[0])
+        await self._hub.ledger.append(submitted(self._group_id, [audit])[0])
 
     async def _usage(self, params: dict[str, Any]) -> None:
         ids = params.get("eventIds")
@@ -294,7 +296,7 @@ class Conversation:
             for_=[self._session],
             **numbers,
         )
-        await self._hub.desk.append(submitted(self._group_id, [record])[0])
+        await self._hub.ledger.append(submitted(self._group_id, [record])[0])
 
 
 _COUNTS: Final = {

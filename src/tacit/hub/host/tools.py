@@ -12,25 +12,26 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from tacit.attention import calls, records
-from tacit.attention.codes import Refusal, refusal
-from tacit.attention.gate import Caller
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.attendant import submitted
-from tacit.attention.io.keeping import roster_for
-from tacit.attention.io.reading import Pull
-from tacit.attention.io.wire import in_full
+from tacit.attention.io.deliveries import in_full
+from tacit.attention.io.engine import submitted
+from tacit.attention.io.read_tools import Pull
+from tacit.attention.io.state_store import roster_for
+from tacit.attention.send import tools
+from tacit.attention.send.draft import Caller
+from tacit.attention.state import records
 from tacit.base.errors import Refused
+from tacit.c2a.refusals import Refusal, refusal
 from tacit.ledger.admission import Submission
-from tacit.ledger.io.clerk import Again, Landed, Ruling
+from tacit.ledger.io.writer import Committed, Duplicate, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tacit.hub.desk import Desk
+    from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.host import Host
-    from tacit.ledger.io.clerk import Scene
     from tacit.ledger.io.reader import Reader
+    from tacit.ledger.io.writer import Snapshot
 
 READING: Final = frozenset({"chat.list_events", "chat.read_thread", "chat.search"})
 
@@ -38,11 +39,11 @@ READING: Final = frozenset({"chat.list_events", "chat.read_thread", "chat.search
 class Tools:
     """The chat tools of one hub."""
 
-    def __init__(self, host: Host, desk: Desk) -> None:
+    def __init__(self, host: Host, ledger: AsyncLedger) -> None:
         self._host = host
-        self._desk = desk
+        self._ledger = ledger
         self._reading: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self.whisper: Callable[[str, calls.Spoken], None] = lambda _group, _aside: None
+        self.whisper: Callable[[str, tools.Spoken], None] = lambda _group, _aside: None
 
     async def call(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
@@ -50,17 +51,17 @@ class Tools:
         """Run one tool for one session."""
         if name in READING:
             return await self._read(group_id, session, name, arguments, version)
-        if name not in calls.WRITING:
+        if name not in tools.WRITING:
             return refusal("unknown_op", "there is no such tool", "C2A-017")
         try:
-            answer: dict[str, Any] | Refusal = await self._desk.act(
-                group_id, lambda scene: self._write(scene, session, name, arguments, version)
+            answer: dict[str, Any] | Refusal = await self._ledger.act(
+                group_id, lambda snapshot: self._write(snapshot, session, name, arguments, version)
             )
         except Refused as refused:
             answer = from_ledger(refused)
             await self._audit(group_id, session, name, answer)
-        if isinstance(answer, dict) and (aside := answer.pop("aside", None)) is not None:
-            self.whisper(group_id, aside)
+        if isinstance(answer, dict) and (ephemeral_send := answer.pop("aside", None)) is not None:
+            self.whisper(group_id, ephemeral_send)
         return answer
 
     async def _audit(
@@ -74,7 +75,7 @@ class Tools:
             details={"thread": thread} if thread is not None else {},
             for_=[session],
         )
-        await self._desk.append(submitted(group_id, [audit])[0])
+        await self._ledger.append(submitted(group_id, [audit])[0])
 
     async def _read(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
@@ -93,7 +94,7 @@ class Tools:
         # One look at a time for each session: whoever asks ten times at once leaves the readers to others.
         lock = self._reading.setdefault((group_id, session), asyncio.Lock())
         async with lock:
-            answer = await self._desk.read(query)
+            answer = await self._ledger.read(query)
         if isinstance(answer, Refusal):
             await self._audit(group_id, session, name, answer)
             return answer
@@ -101,17 +102,17 @@ class Tools:
         return {"ok": True, "untrusted": True, **answer}
 
     def _write(
-        self, scene: Scene, session: str, name: str, arguments: Mapping[str, Any], version: str
-    ) -> Ruling:
-        group = scene.group
-        room = self._host.attendant.room(group, scene.lookup)
+        self, snapshot: Snapshot, session: str, name: str, arguments: Mapping[str, Any], version: str
+    ) -> Plan:
+        group = snapshot.group
+        room = self._host.engine.room(group, snapshot.lookup)
         roster = roster_for(group, room.attention, self._host.online(group.group_id))
-        archive = Archive(room.attention, room.past, scene.lookup, roster)
-        caller = Caller(session, room.attention, archive, roster, scene.now)
-        outcome = calls.call(name, arguments, caller)
+        archive = Archive(room.attention, room.past, snapshot.lookup, roster)
+        caller = Caller(session, room.attention, archive, roster, snapshot.now)
+        outcome = tools.call(name, arguments, caller)
         if isinstance(outcome, Refusal):
-            written = submitted(group.group_id, calls.audited(name, arguments, outcome, caller))
-            return Ruling(written, lambda _landed: outcome)
+            written = submitted(group.group_id, tools.audited(name, arguments, outcome, caller))
+            return Plan(written, lambda _committed: outcome)
         found = submitted(group.group_id, outcome.written)
         if outcome.chat is not None:
             kind, data = outcome.chat
@@ -119,23 +120,27 @@ class Tools:
         elif not outcome.written:
             found += submitted(group.group_id, [records.Audit(what=name, session=session, for_=[session])])
         result: dict[str, Any] = {"ok": True, **outcome.result}
-        if outcome.aside is not None:
-            result["aside"] = outcome.aside
+        if outcome.ephemeral_send is not None:
+            result["aside"] = outcome.ephemeral_send
         if outcome.event is not None:
             event = archive.readable(outcome.event, session)
-            duty = calls.duty_towards(event, caller) if event is not None else None
-            if duty is not None:
-                result["event"] = in_full(archive, outcome.event, session, version, duty)
+            obligation = tools.obligation_towards(event, caller) if event is not None else None
+            if obligation is not None:
+                result["event"] = in_full(archive, outcome.event, session, version, obligation)
                 result["untrusted"] = True
-        chat = outcome.aside is not None or (outcome.chat is not None and outcome.chat[0] == "chat.message")
-        return Ruling(found, lambda landed: _answer(result, landed, chat=chat))
+        chat = outcome.ephemeral_send is not None or (
+            outcome.chat is not None and outcome.chat[0] == "chat.message"
+        )
+        return Plan(found, lambda committed: _answer(result, committed, chat=chat))
 
 
-def _answer(result: dict[str, Any], landed: Sequence[Landed | Again], *, chat: bool) -> dict[str, Any]:
+def _answer(
+    result: dict[str, Any], committed: Sequence[Committed | Duplicate], *, chat: bool
+) -> dict[str, Any]:
     if not chat:
         return result
-    last = landed[-1]
-    return {**result, "eventId": last.found.event_id, "duplicate": isinstance(last, Again)}
+    last = committed[-1]
+    return {**result, "eventId": last.found.event_id, "duplicate": isinstance(last, Duplicate)}
 
 
 def from_ledger(refused: Refused) -> Refusal:

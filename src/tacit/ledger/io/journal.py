@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.ledger.ports import Entry
+    from tacit.ledger.ports import JournalEntry
     from tacit.ledger.state import Group
 
 FIRST_LINK: Final = b"\0" * 32
@@ -43,7 +43,7 @@ class SqliteJournal:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def commit(self, group: Group, entries: Sequence[Entry], expected_last: int) -> None:
+    def commit(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
         """Append entries whose positions follow `expected_last`, or raise `Stale`."""
         if self.last(group) != expected_last or entries[0].seq != expected_last + 1:
             raise Stale

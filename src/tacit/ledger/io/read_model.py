@@ -16,7 +16,7 @@ from tacit.base import ids
 from tacit.base.moment import Moment
 from tacit.ledger.io.rows import ADDRESSABLE, one
 from tacit.ledger.io.schema import SHIFT
-from tacit.ledger.ports import Blob, Earlier, Found
+from tacit.ledger.ports import Blob, Earlier, StoredEvent
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
@@ -51,16 +51,16 @@ class ReadModel:
         self._staged: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._duty_changes: defaultdict[tuple[int, str, str], int] = defaultdict(int)
         self._ordinals: dict[tuple[int, str], int] = {}
-        self._events: dict[tuple[int, str], Found] = {}
-        self._by_seq: dict[tuple[int, int], Found] = {}
+        self._events: dict[tuple[int, str], StoredEvent] = {}
+        self._by_seq: dict[tuple[int, int], StoredEvent] = {}
         self._submissions: dict[tuple[int, str, str], Earlier] = {}
         self._marks: dict[tuple[int, str, int, str, str], tuple[int, bool]] = {}
         self._reads: dict[tuple[int, str], tuple[int, int]] = {}
         self._duties: dict[tuple[int, str, int], bool] = {}
-        self._speech: dict[tuple[int, str], Found] = {}
+        self._speech: dict[tuple[int, str], StoredEvent] = {}
         self._looked_up: set[tuple[int, str, str]] = set()
 
-    def stage(self, group: Group, found: Found, at: Moment, facts: Facts) -> None:
+    def stage(self, group: Group, found: StoredEvent, at: Moment, facts: Facts) -> None:
         """Remember one event's facts until `flush`."""
         number, seq = group.number, found.seq
         self._events[number, found.event_id] = found
@@ -94,7 +94,7 @@ class ReadModel:
         if facts.changes or facts.left:
             self._stage_rare(number, seq, facts)
 
-    def _stage_lanes(self, number: int, found: Found) -> None:
+    def _stage_lanes(self, number: int, found: StoredEvent) -> None:
         if found.everyone:
             self._lane(number, "@all", found.seq)
             self._lane(number, "-" + found.by, found.seq)
@@ -219,7 +219,7 @@ class ReadModel:
             is not None
         )
 
-    def event(self, number: int, event_id: str) -> Found | None:
+    def event(self, number: int, event_id: str) -> StoredEvent | None:
         """An event of a group by its id."""
         staged = self._events.get((number, event_id))
         raw = ids.raw(event_id)
@@ -227,7 +227,7 @@ class ReadModel:
             return staged
         return one(self.connection, "WHERE e.id=? AND e.pos>>40=?", (raw, number))
 
-    def at(self, number: int, seq: int) -> Found | None:
+    def at(self, number: int, seq: int) -> StoredEvent | None:
         """An event of a group by its position."""
         staged = self._by_seq.get((number, seq))
         return staged or one(self.connection, "WHERE e.pos=?", (number << SHIFT | seq,))
@@ -286,7 +286,7 @@ class ReadModel:
         ).fetchone()
         return row is not None
 
-    def speech(self, number: int, mid: str) -> Found | None:
+    def speech(self, number: int, mid: str) -> StoredEvent | None:
         """The first message that carries this CLowl id."""
         row = self.connection.execute(
             "SELECT seq FROM speech WHERE group_no=? AND mid=? ORDER BY seq LIMIT 1", (number, mid)

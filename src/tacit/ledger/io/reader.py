@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.ledger.cursor import Selection
-    from tacit.ledger.ports import Blob, Earlier, Found
+    from tacit.ledger.ports import Blob, Earlier, StoredEvent
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
@@ -40,7 +40,7 @@ _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 class Page:
     """A stretch of a ledger; `next_seq` is where to go on."""
 
-    events: list[Found]
+    events: list[StoredEvent]
     next_seq: int
     last_seq: int
 
@@ -49,11 +49,11 @@ class Page:
 class Inbox:
     """What waits for one principal."""
 
-    unread: list[Found]
+    unread: list[StoredEvent]
     unread_count: int
-    attention: list[Found]
+    attention: list[StoredEvent]
     attention_count: int
-    notices: list[Found]
+    notices: list[StoredEvent]
     cursor: int
 
 
@@ -71,11 +71,11 @@ class Glance:
         self._model = ReadModel(connection)
         self._number = number
 
-    def event(self, event_id: str) -> Found | None:
+    def event(self, event_id: str) -> StoredEvent | None:
         """The event with this id, in this group."""
         return self._model.event(self._number, event_id)
 
-    def at(self, seq: int) -> Found | None:
+    def at(self, seq: int) -> StoredEvent | None:
         """The event at this position, in this group."""
         return self._model.at(self._number, seq)
 
@@ -124,7 +124,7 @@ class Reader:
         loaded = (load_group(self._connection, group_id) for group_id in set(only))
         return sorted((group for group in loaded if group is not None), key=lambda group: group.number)
 
-    def event(self, group: Group, event_id: str, principal: str) -> Found:
+    def event(self, group: Group, event_id: str, principal: str) -> StoredEvent:
         """One event by id, if the principal may see it."""
         raw = ids.raw(event_id)
         event = one(self._connection, "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)) if raw else None
@@ -140,7 +140,7 @@ class Reader:
         """
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
-        events: list[Found] = []
+        events: list[StoredEvent] = []
         for event in self._scan(group, after, kinds, _step(wanted.limit)):
             after = event.seq
             if event.visible_to(principal):
@@ -181,14 +181,14 @@ class Reader:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
 
-    def _scan(self, group: Group, after: int, kinds: list[int] | None, step: int) -> Iterator[Found]:
+    def _scan(self, group: Group, after: int, kinds: list[int] | None, step: int) -> Iterator[StoredEvent]:
         if kinds is None:
             yield from self._walk(group, after, None, step)
         else:
             lanes = [self._walk(group, after, kind, step) for kind in kinds]
             yield from heapq.merge(*lanes, key=lambda event: event.seq)
 
-    def _walk(self, group: Group, after: int, kind: int | None, step: int) -> Iterator[Found]:
+    def _walk(self, group: Group, after: int, kind: int | None, step: int) -> Iterator[StoredEvent]:
         base = group.number << SHIFT
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
         while True:
@@ -200,10 +200,10 @@ class Reader:
                 return
             after = int(rows[-1][0]) & SEQ_MASK
 
-    def window(self, group: Group, principal: str, before: int, limit: int) -> list[Found]:
+    def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
         base = group.number << SHIFT
-        events: list[Found] = []
+        events: list[StoredEvent] = []
         upper = base | min(before, SEQ_MASK)
         while len(events) < limit:
             rows = self._connection.execute(
@@ -217,7 +217,7 @@ class Reader:
             upper = int(rows[-1][0])
         return events[:limit][::-1]
 
-    def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[Found]:
+    def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:
         """A message and the newest replies in its thread, oldest first."""
         event = self.event(group, event_id, principal)
         root = event.root or event.seq
@@ -230,7 +230,7 @@ class Reader:
         events = [first] if first is not None else []
         return [event for event in events + [found(row) for row in rows] if event.visible_to(principal)]
 
-    def trace(self, group: Group, principal: str, tid: str, limit: int) -> list[Found]:
+    def trace(self, group: Group, principal: str, tid: str, limit: int) -> list[StoredEvent]:
         """The messages that carry this CLowl trace, in append order."""
         rows = self._connection.execute(
             SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
@@ -280,8 +280,8 @@ class Reader:
             cursor,
         )
 
-    def _unread(self, group: Group, principal: str, start: int, limit: int) -> list[Found]:
-        events: list[Found] = []
+    def _unread(self, group: Group, principal: str, start: int, limit: int) -> list[StoredEvent]:
+        events: list[StoredEvent] = []
         if limit:
             step = _step(limit)
             lanes = (self._lane(group.number, lane, start, step) for lane in (principal, "@all"))
@@ -292,7 +292,7 @@ class Reader:
                         break
         return events
 
-    def _lane(self, number: int, lane: str, after: int, step: int) -> Iterator[Found]:
+    def _lane(self, number: int, lane: str, after: int, step: int) -> Iterator[StoredEvent]:
         while True:
             rows = self._connection.execute(
                 SELECT + "JOIN lanes l ON e.pos=(l.group_no<<40)|l.seq "
@@ -305,7 +305,7 @@ class Reader:
                 return
             after = int(rows[-1][0]) & SEQ_MASK
 
-    def _owed(self, group: Group, principal: str, duty: str, limit: int) -> list[Found]:
+    def _owed(self, group: Group, principal: str, duty: str, limit: int) -> list[StoredEvent]:
         rows = self._connection.execute(
             SELECT + "JOIN duties d ON e.pos=(d.group_no<<40)|d.seq "
             "WHERE d.group_no=? AND d.actor=? AND d.duty=? ORDER BY d.seq LIMIT ?",
@@ -321,7 +321,7 @@ class Reader:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def acks(self, group: Group, event: Found) -> dict[str, list[str]]:
+    def acks(self, group: Group, event: StoredEvent) -> dict[str, list[str]]:
         """Who acknowledged an event and who still owes it."""
         done = self._connection.execute(
             "SELECT actor FROM marks WHERE group_no=? AND target=? AND mark IN ('ack','notice') ORDER BY seq",
@@ -335,7 +335,7 @@ class Reader:
         )
         return {"acknowledged": [row[0] for row in done], "owing": [row[0] for row in owing]}
 
-    def search(self, group: Group, principal: str, query: str, limit: int) -> list[Found]:
+    def search(self, group: Group, principal: str, query: str, limit: int) -> list[StoredEvent]:
         """Messages that contain every word of the query, newest first."""
         # SQLite reads a NUL as the end of the text; between words it means no more than a space.
         query = query.replace("\0", " ")
@@ -344,7 +344,7 @@ class Reader:
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
         match = " ".join(f'"{word}"*' for word in words)
         base = group.number << SHIFT
-        events: list[Found] = []
+        events: list[StoredEvent] = []
         upper = base | SEQ_MASK
         while len(events) < limit:
             rows = self._connection.execute(
@@ -372,7 +372,7 @@ class Reader:
             raise missing("blob", "no such blob in this group", "CCCS-088")
         return blob
 
-    def reactions(self, group: Group, event: Found) -> list[dict[str, str]]:
+    def reactions(self, group: Group, event: StoredEvent) -> list[dict[str, str]]:
         """Who reacted to an event with what."""
         rows = self._connection.execute(
             "SELECT actor, detail FROM marks WHERE group_no=? AND target=? AND mark='reaction' AND holds "

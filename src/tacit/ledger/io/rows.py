@@ -8,7 +8,7 @@ import msgspec
 
 from tacit.base import ids
 from tacit.ledger.io.schema import SEQ_MASK
-from tacit.ledger.ports import Found
+from tacit.ledger.ports import StoredEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +31,14 @@ class _By(msgspec.Struct):
 _by: Final = msgspec.json.Decoder(_By)
 
 
-def found(row: Sequence[Any]) -> Found:
+def found(row: Sequence[Any]) -> StoredEvent:
     """An event with its audience; without an audience row the kind says what it is."""
     pos, event_id, kind, raw, everyone, private, named, root = row
     raw = bytes(raw)
     by = _by.decode(raw).by
     if everyone is None:
-        return Found(pos & SEQ_MASK, ids.text(event_id), kind, by, raw, everyone=kind in ADDRESSABLE)
-    return Found(
+        return StoredEvent(pos & SEQ_MASK, ids.text(event_id), kind, by, raw, everyone=kind in ADDRESSABLE)
+    return StoredEvent(
         pos & SEQ_MASK,
         ids.text(event_id),
         kind,
@@ -51,7 +51,7 @@ def found(row: Sequence[Any]) -> Found:
     )
 
 
-def one(connection: apsw.Connection, where: str, values: tuple[Any, ...]) -> Found | None:
+def one(connection: apsw.Connection, where: str, values: tuple[Any, ...]) -> StoredEvent | None:
     """The event that a condition singles out."""
     row = connection.execute(SELECT + where, values).fetchone()
     return found(row) if row else None

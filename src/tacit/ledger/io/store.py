@@ -24,9 +24,9 @@ from tacit.base.moment import rfc3339
 from tacit.ledger.admission import Settings, Submission
 from tacit.ledger.io import torn
 from tacit.ledger.io.blobs import BlobFolder
-from tacit.ledger.io.clerk import Again, Append, Clerk, Job, Landed, Outcome, Together, Write
 from tacit.ledger.io.reader import Reader
 from tacit.ledger.io.schema import SCHEMA
+from tacit.ledger.io.writer import Append, CommandOutcome, Committed, Duplicate, Job, Together, Write, Writer
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ DATABASE: Final = "ledger.db"
 NOTICED_GROUPS: Final = 64
 
 
-def deliver_here(jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
+def deliver_here(jobs: Sequence[Job], outcomes: Sequence[CommandOutcome]) -> None:
     """Answer callers from the writer thread itself."""
     for job, outcome in zip(jobs, outcomes, strict=True):
         job.done(outcome)
@@ -91,15 +91,15 @@ class Store:
             raise
         self.blobs = BlobFolder(folder / "blobs", self.options.entropy)
         self.blobs.prepare()
-        self.clerk = Clerk(
+        self.writer = Writer(
             self._connection, self.path, self.options.clock, self.options.entropy, self.options.settings
         )
         self.checkpointer = Checkpointer(
             self.path, hard_pages=self.options.wal_hard_pages, vfs=self.options.vfs
         )
         self.checkpointer.watch(self._connection)
-        self._deliver: Callable[[Sequence[Job], Sequence[Outcome]], None] = deliver_here
-        self.writer: GroupCommit[Job, Outcome] = GroupCommit(self.clerk.commit, self._hand_over)
+        self._deliver: Callable[[Sequence[Job], Sequence[CommandOutcome]], None] = deliver_here
+        self.queue: GroupCommit[Job, CommandOutcome] = GroupCommit(self.writer.commit, self._hand_over)
         self._readers: SimpleQueue[Reader] = SimpleQueue()
         self._reader_connections: list[apsw.Connection] = []
         for _ in range(self.options.readers):
@@ -109,16 +109,18 @@ class Store:
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._closed = False
 
-    def start(self, deliver: Callable[[Sequence[Job], Sequence[Outcome]], None] = deliver_here) -> None:
+    def start(
+        self, deliver: Callable[[Sequence[Job], Sequence[CommandOutcome]], None] = deliver_here
+    ) -> None:
         """Begin to write; reports what an earlier crash left half-written."""
         self._deliver = deliver_here
         self.checkpointer.start()
-        self.writer.start()
+        self.queue.start()
         if self._torn is not None:
             self._report_torn(self._torn)
         self._deliver = deliver
 
-    def _hand_over(self, jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
+    def _hand_over(self, jobs: Sequence[Job], outcomes: Sequence[CommandOutcome]) -> None:
         self._deliver(jobs, outcomes)
 
     def _check_ends(self) -> None:
@@ -157,19 +159,21 @@ class Store:
 
     def submit(self, job: Job) -> None:
         """Queue a job for the writer."""
-        self.writer.submit(job)
+        self.queue.submit(job)
 
-    def append(self, submission: Submission, *, creates: bool = False) -> Landed | Again:
+    def append(self, submission: Submission, *, creates: bool = False) -> Committed | Duplicate:
         """Append and wait until it is durable."""
-        return cast("Landed | Again", self._wait(lambda done: Append(submission, done, creates)))
+        return cast("Committed | Duplicate", self._wait(lambda done: Append(submission, done, creates)))
 
     def together(
         self,
         submissions: Sequence[Submission],
         prepare: Callable[[apsw.Connection], None] | None = None,
-    ) -> list[Landed | Again]:
+    ) -> list[Committed | Duplicate]:
         """Append several, all or none, and wait."""
-        return cast("list[Landed | Again]", self._wait(lambda done: Together(submissions, done, prepare)))
+        return cast(
+            "list[Committed | Duplicate]", self._wait(lambda done: Together(submissions, done, prepare))
+        )
 
     def write(self, act: Callable[[apsw.Connection], T]) -> T:
         """Write what is no event, and wait."""
@@ -205,7 +209,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        self.writer.close()
+        self.queue.close()
         self.checkpointer.close()
         self.pool.shutdown(wait=True)
         try:

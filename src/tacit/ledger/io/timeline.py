@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.ports import Found
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
 SHOWN: Final = (
@@ -76,7 +76,7 @@ class Place:
     parties: frozenset[str] | None = None
     root: int | None = None
 
-    def holds(self, event: Found) -> bool:
+    def holds(self, event: StoredEvent) -> bool:
         """Does this event stand here?"""
         if self.root is not None:
             return self.root in {event.seq, event.root}
@@ -89,15 +89,15 @@ class Place:
 class Row:
     """One event as a screen shows it."""
 
-    event: Found
+    event: StoredEvent
     reactions: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     acknowledged: list[str] = field(default_factory=list[str])
     owing: list[str] = field(default_factory=list[str])
     replies: int = 0
     root_id: str | None = None
-    quoted: Found | None = None
-    quoted_edit: Found | None = None
-    edit: Found | None = None
+    quoted: StoredEvent | None = None
+    quoted_edit: StoredEvent | None = None
+    edit: StoredEvent | None = None
     deleted: bool = False
     quoted_deleted: bool = False
 
@@ -113,9 +113,9 @@ class Private:
 
 def stretch(
     reader: Reader, group: Group, principal: str, place: Place, *, start: int, back: bool, limit: int
-) -> list[Found]:
+) -> list[StoredEvent]:
     """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first."""
-    seen: list[Found] = []
+    seen: list[StoredEvent] = []
     for event in _walk(reader.connection, group, place, start, back=back):
         if place.holds(event) and event.visible_to(principal):
             seen.append(event)
@@ -126,7 +126,7 @@ def stretch(
 
 def _walk(
     connection: apsw.Connection, group: Group, place: Place, start: int, *, back: bool
-) -> Iterator[Found]:
+) -> Iterator[StoredEvent]:
     if place.root is not None:
         sources = ["e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=?) AND "]
         values: list[tuple[Any, ...]] = [(group.number, place.root)]
@@ -153,7 +153,7 @@ def _lane(
     start: int,
     *,
     back: bool,
-) -> Iterator[Found]:
+) -> Iterator[StoredEvent]:
     base = group.number << SHIFT
     # A private walk is led by its own small index; every other one by the events themselves.
     text = _PRIVATE if source.startswith("a.private") else SELECT
@@ -172,7 +172,7 @@ def _lane(
         at = int(rows[-1][0]) & SEQ_MASK
 
 
-def rows(reader: Reader, group: Group, principal: str, events: Sequence[Found]) -> list[Row]:
+def rows(reader: Reader, group: Group, principal: str, events: Sequence[StoredEvent]) -> list[Row]:
     """The events with what hangs on them."""
     if not events:
         return []
@@ -239,7 +239,7 @@ def _link(reader: Reader, group: Group, principal: str, row: Row) -> None:
         row.quoted_deleted = is_deleted(reader, group, quoted.seq)
 
 
-def _newest_edit(reader: Reader, group: Group, seq: int) -> Found | None:
+def _newest_edit(reader: Reader, group: Group, seq: int) -> StoredEvent | None:
     row = reader.connection.execute(
         "SELECT seq FROM marks WHERE group_no=? AND target=? AND mark='edit' ORDER BY seq DESC LIMIT 1",
         (group.number, seq),
@@ -247,7 +247,7 @@ def _newest_edit(reader: Reader, group: Group, seq: int) -> Found | None:
     return _at(reader, group, row[0]) if row else None
 
 
-def _at(reader: Reader, group: Group, seq: int) -> Found | None:
+def _at(reader: Reader, group: Group, seq: int) -> StoredEvent | None:
     row = reader.connection.execute(SELECT + "WHERE e.pos=?", (group.number << SHIFT | seq,)).fetchone()
     return found(row) if row else None
 
@@ -260,10 +260,10 @@ def is_deleted(reader: Reader, group: Group, seq: int) -> bool:
     return row is not None
 
 
-def original(reader: Reader, group: Group, event: Found) -> Found | None:
+def original(reader: Reader, group: Group, event: StoredEvent) -> StoredEvent | None:
     """The message behind an edit; the event itself when it is none."""
     seen: set[str] = set()
-    at: Found | None = event
+    at: StoredEvent | None = event
     while at is not None and at.kind == "x.c2a.edit" and at.event_id not in seen:
         seen.add(at.event_id)
         raw = ids.raw(before(at.data))
@@ -286,7 +286,7 @@ def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
         "group": group.number, "low": base, "high": base | group.last_seq, "principal": principal,
         "owner": USER, "looked": PRIVATE_LOOK, "most": PRIVATE_SCAN,
     }  # fmt: skip
-    events: dict[int, Found] = {}
+    events: dict[int, StoredEvent] = {}
     for which in (_TO_ONE, _BY_ONE):
         rows = reader.connection.execute(_PRIVATE + which, given)
         events |= {(event := found(row)).seq: event for row in rows}

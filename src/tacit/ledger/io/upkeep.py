@@ -19,11 +19,11 @@ from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.blobs import BlobFolder
-from tacit.ledger.io.clerk import Clerk, View
 from tacit.ledger.io.journal import FIRST_LINK, link
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
 from tacit.ledger.io.store import DATABASE
-from tacit.ledger.ports import Entry
+from tacit.ledger.io.writer import View, Writer
+from tacit.ledger.ports import JournalEntry
 from tacit.ledger.projection import body_of, project
 from tacit.ledger.state import Group
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.admission import Settings
-    from tacit.ledger.ports import Attendant
+    from tacit.ledger.ports import Engine
 
 STEP: Final = 1000
 
@@ -164,7 +164,7 @@ def rebuild(
     clock: Clock,
     entropy: Entropy,
     settings: Settings,
-    attending: Callable[[apsw.Connection], Attendant] | None = None,
+    attending: Callable[[apsw.Connection], Engine] | None = None,
 ) -> int:
     """Fold every event again into empty projections, in one transaction; returns how many events."""
     path = folder / DATABASE
@@ -174,10 +174,10 @@ def rebuild(
         connection = connect(path)
         try:
             connection.execute("BEGIN IMMEDIATE")
-            clerk = Clerk(connection, path, clock, entropy, settings)
+            writer = Writer(connection, path, clock, entropy, settings)
             if attending is not None:
-                clerk.attend(attending(connection))
-            count = _fold_all(connection, clerk)
+                writer.attend(attending(connection))
+            count = _fold_all(connection, writer)
             connection.execute("COMMIT")
         finally:
             connection.close()
@@ -190,7 +190,7 @@ def rebuild(
     return count
 
 
-def _fold_all(connection: apsw.Connection, clerk: Clerk) -> int:
+def _fold_all(connection: apsw.Connection, writer: Writer) -> int:
     count = 0
     for table in PROJECTIONS:
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from our own list
@@ -198,26 +198,26 @@ def _fold_all(connection: apsw.Connection, clerk: Clerk) -> int:
     for number, group_id, _last, _chain in _groups(connection):
         group = Group(group_id, number)
         for seq, event_id, kind, _link, raw in _rows(connection, number):
-            _again(clerk, group, Entry(seq, event_id, kind, raw))
+            _again(writer, group, JournalEntry(seq, event_id, kind, raw))
             count += 1
             if count % STEP == 0:
-                clerk.flush_model()
-        clerk.flush_model()
+                writer.flush_model()
+        writer.flush_model()
     return count
 
 
-def _again(clerk: Clerk, group: Group, entry: Entry) -> None:
+def _again(writer: Writer, group: Group, entry: JournalEntry) -> None:
     try:
         event: Event = decode(entry.raw)
         at = parse_rfc3339(event.ts) or group.last_ts
         body = body_of(entry.kind, event.data)
-        facts = project(entry.kind, event.by, event.data, body, group, View(clerk, group))
+        facts = project(entry.kind, event.by, event.data, body, group, View(writer, group))
     except (Refused, msgspec.DecodeError) as error:
         raise Corrupt(
             f"event {entry.seq} of group {group.group_id} cannot be folded",
             hint="run `tacit ledger verify`; nothing was changed",
         ) from error
-    clerk.fold(group, clerk.take(entry, event.id, event.by, at, event.data, group, facts), at)
+    writer.fold(group, writer.take(entry, event.id, event.by, at, event.data, group, facts), at)
 
 
 def fingerprint(folder: Path) -> dict[str, str]:

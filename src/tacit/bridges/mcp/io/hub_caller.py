@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import aiohttp
 import msgspec
 
-from tacit.attention.codes import Refusal
 from tacit.bridges.mcp.talk import GREETING, outcome_of, strange, tool_request, unreachable
+from tacit.c2a.refusals import Refusal
 from tacit.client.hub import pause
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from tacit import __version__
-from tacit.attention.codes import Refusal, refusal
-from tacit.attention.manners import PULLED, standing_rules
 from tacit.bridges.mcp import resources, sends
 from tacit.bridges.mcp.results import as_text, error_of, shown
 from tacit.bridges.mcp.tools import OFFERED, SEND, Offered, tool_named
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.standing_rules import PULLED, standing_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,0 +1,339 @@
+"""The reading tools: what a session pulls (C2A-036, 094, 095, 140, 141, 187, 201, 203, 204).
+
+Permission is checked at the moment of the pull; what the session may not read is left out of lists and
+refused on a direct look. Texts are redacted and marked as untrusted; deleted ones are gone. Reading changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention.decide.delivery import content, wire_kind, wire_policy
+from tacit.attention.decide.modes import is_listed
+from tacit.attention.state.obligations import as_delivered
+from tacit.base.errors import Refused
+from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.vocabulary import Policy
+from tacit.ledger.cursor import Selection
+from tacit.ledger.io.schema import SEQ_MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tacit.attention.io.archive import Archive
+    from tacit.ledger.envelope import Event
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.state import Group
+
+MOST: Final = 200
+USUAL: Final = 50
+SCANNED: Final = 2_000
+"""How many events one call looks at before it says where to go on."""
+MOST_DIGITS: Final = len(str(SEQ_MASK))
+_LISTED: Final = ("chat.message", "system.notify")
+_EVERYTHING: Final = (0, None)
+
+
+class Pull:
+    """One session's reading call."""
+
+    def __init__(self, reader: Reader, group: Group, archive: Archive, session: str, version: str) -> None:
+        self._reader = reader
+        self._group = group
+        self._archive = archive
+        self._session = session
+        self._version = version
+
+    def shown(self, event: Event, *, policy: bool = True) -> dict[str, Any]:
+        """One message as a tool shows it, in its newest form."""
+        attention = self._archive.attention
+        latest, form = self._newest(event)
+        deleted = attention.versions.is_deleted(event.id)
+        parsed = self._archive.past.parsed(form)
+        found: dict[str, Any] = {
+            "eventId": latest,
+            "createdAt": form.ts,
+            "sequence": event.seq,
+            "content": "" if deleted else content(form.data, self._version),
+        }
+        if parsed is not None:
+            place = parsed.conversation
+            found["author"] = {
+                "id": parsed.author.id,
+                "kind": parsed.author.kind.value,
+                "displayName": parsed.author.display_name,
+            }
+            aim = self._archive.decision(form, self._session)
+            found["conversation"] = {"id": place.id, "kind": wire_kind(place.kind, aim, self._version)}
+            if place.thread is not None:
+                found["conversation"]["threadId"] = place.thread
+        if latest != event.id:
+            found["supersedes"] = event.id
+        if deleted:
+            found["deleted"] = True
+        if policy:
+            obligation = attention.obligations.get(latest, self._session)
+            decision = as_delivered(self._archive.decision(form, self._session), obligation)
+            found["policy"] = wire_policy(decision.policy, self._version)
+            found["directedness"] = decision.directedness.value
+            found["disposition"] = (
+                obligation.disposition.value if obligation is not None and obligation.disposition else None
+            )
+            found["open"] = obligation is not None and not obligation.closed
+        return found
+
+    def _newest(self, event: Event) -> tuple[str, Event]:
+        latest = self._archive.attention.versions.latest(event.id)
+        form = self._archive.past.form(latest) if latest != event.id else event
+        return latest, form or event
+
+    def list_events(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """Events that this session may see, oldest first."""
+        wanted = _Filter.of(arguments)
+        if isinstance(wanted, Refusal):
+            return wanted
+        forward = wanted.cursor is not None or wanted.since is not None
+        if wanted.open_only:
+            walk = self._open(wanted, forward=forward)
+        else:
+            walk = self._forward(wanted) if forward else self._backward()
+        events: list[dict[str, Any]] = []
+        last = self._group.last_seq
+        for looked, found in enumerate(walk, 1):
+            last = found.seq
+            shown = self._chosen(found, wanted)
+            if shown is not None:
+                events.append(shown)
+            if len(events) == wanted.limit or looked == SCANNED:
+                break
+        else:
+            last = self._group.last_seq
+        if not forward:
+            events.reverse()
+            last = self._group.last_seq
+        return {"events": events, "cursor": str(last)}
+
+    def _forward(self, wanted: _Filter) -> Iterator[StoredEvent]:
+        at: int | None = wanted.cursor
+        since = wanted.since if at is None else None
+        while True:
+            page = self._reader.page(
+                self._group,
+                self._session,
+                Selection(since_seq=at, since_ts=since, kinds=_LISTED, limit=MOST),
+            )
+            yield from page.events
+            if not page.events or page.next_seq >= page.last_seq:
+                return
+            at, since = page.next_seq, None
+
+    def _backward(self) -> Iterator[StoredEvent]:
+        before = self._group.last_seq + 1
+        while window := self._reader.window(self._group, self._session, before, MOST):
+            yield from reversed(window)
+            before = window[0].seq
+
+    def _open(self, wanted: _Filter, *, forward: bool) -> Iterator[StoredEvent]:
+        """What this session has not answered, from its obligations, in the order of the other walks."""
+        archive, after = self._archive, wanted.cursor or 0
+        if wanted.cursor is None and wanted.since is not None:
+            reported = Selection(since_ts=wanted.since, kinds=_LISTED, limit=1)
+            page = self._reader.page(self._group, self._session, reported)
+            after = page.events[0].seq - 1 if page.events else self._group.last_seq
+        mine = (
+            one.event_id for one in archive.attention.obligations if one.session == self._session and one.live
+        )
+        found = {one.seq: one for name in mine if (one := archive.found(archive.original(name))) is not None}
+        kinds = _LISTED if forward else _LISTED[:1]
+        for seq in sorted(found, reverse=not forward):
+            if seq > after and found[seq].kind in kinds:
+                yield found[seq]
+
+    def _chosen(self, found: StoredEvent, wanted: _Filter) -> dict[str, Any] | None:
+        event = self._archive.readable(found.event_id, self._session)
+        if (
+            event is None
+            or event.by == self._session
+            or self._archive.attention.versions.is_deleted(event.id)
+        ):
+            return None
+        if not self._fits(event, wanted) or not is_listed(self._archive.decision(event, self._session).mode):
+            return None
+        return self.shown(event)
+
+    def _fits(self, event: Event, wanted: _Filter) -> bool:
+        """Was it asked for? What is cheap to know is looked at first, and all of it before a text is made."""
+        latest, form = self._newest(event)
+        at = parse_rfc3339(form.ts) if wanted.until is not None else None
+        if wanted.until is not None and at is not None and at > wanted.until:
+            return False
+        obligation = self._archive.attention.obligations.get(latest, self._session)
+        if wanted.open_only and (obligation is None or obligation.closed):
+            return False
+        if wanted.policy is not None:
+            decision = as_delivered(self._archive.decision(form, self._session), obligation)
+            if wire_policy(decision.policy, self._version) != wire_policy(wanted.policy, self._version):
+                return False
+        if wanted.conversation is None and wanted.stream is None:
+            return True
+        parsed = self._archive.past.parsed(form)
+        place = parsed.conversation if parsed is not None else None
+        return (wanted.conversation is None or (place is not None and place.id == wanted.conversation)) and (
+            wanted.stream is None or (place is not None and place.stream == wanted.stream)
+        )
+
+    def read_thread(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """A thread or conversation window; silent lines of it are shown too (C2A-095)."""
+        names = [
+            name for name in ("threadId", "eventId", "conversationId") if arguments.get(name) is not None
+        ]
+        limit = _limit(arguments)
+        if len(names) != 1 or limit is None or not isinstance(arguments[names[0]], str):
+            return refusal(
+                "invalid_request",
+                "name one of threadId, conversationId, eventId; limit is 1 to 200",
+                "C2A-141",
+            )
+        given: str = arguments[names[0]]
+        bounds = self._bounds(arguments)
+        if isinstance(bounds, Refusal):
+            return bounds
+        if names[0] == "conversationId":
+            return self._conversation(given, bounds, limit)
+        first = self._archive.original(given)
+        found = self._archive.found(first)
+        if found is None or found.kind not in _LISTED:
+            return refusal("event_not_found", "there is no such thread", "C2A-141")
+        if not found.visible_to(self._session):
+            return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
+        try:
+            most = limit if bounds == _EVERYTHING else SCANNED
+            thread = self._reader.thread(self._group, self._session, first, most)
+        except Refused:
+            return refusal("event_not_found", "there is no such thread", "C2A-141")
+        root = thread[0].event_id if thread else first
+        return {"threadId": root, "events": self._window(thread, bounds, limit)}
+
+    def _bounds(self, arguments: Mapping[str, Any]) -> tuple[int, int | None] | Refusal:
+        """The positions between which `after` and `before` look."""
+        found: list[int | None] = []
+        for name in ("after", "before"):
+            given = arguments.get(name)
+            event = self._archive.found(self._archive.original(str(given))) if given is not None else None
+            if given is not None and (event is None or not event.visible_to(self._session)):
+                return refusal("event_not_found", f"{name} names no event here", "C2A-141")
+            found.append(event.seq if event is not None else None)
+        return found[0] or 0, found[1]
+
+    def _conversation(
+        self, name: str, bounds: tuple[int, int | None], limit: int
+    ) -> dict[str, Any] | Refusal:
+        if name.startswith("dm:") and self._session not in name[3:].split("+"):
+            return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
+        found: list[StoredEvent] = []
+        known = False
+        after, before = bounds
+        for looked, one in enumerate(self._backward()):
+            event = self._archive.readable(one.event_id, self._session)
+            parsed = self._archive.past.parsed(event) if event is not None else None
+            if parsed is not None and parsed.conversation.id == name:
+                known = True
+                if after < one.seq and (before is None or one.seq < before):
+                    found.append(one)
+            if one.seq <= after or looked == SCANNED or (len(found) == limit and not after):
+                break
+        if not known and not name.startswith("dm:") and name != "main":
+            return refusal("event_not_found", "there is no such conversation", "C2A-141")
+        return {"conversationId": name, "events": self._window(found[::-1], bounds, limit)}
+
+    def _window(
+        self, found: list[StoredEvent], bounds: tuple[int, int | None], limit: int
+    ) -> list[dict[str, Any]]:
+        """What lies between: the first after a position, otherwise the last."""
+        after, before = bounds
+        chosen = [one for one in found if after < one.seq and (before is None or one.seq < before)]
+        chosen = chosen[:limit] if after and before is None else chosen[-limit:]
+        events = [self._archive.readable(one.event_id, self._session) for one in chosen]
+        return [self.shown(event) for event in events if event is not None]
+
+    def search(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """Messages with these words, newest first, as far as the session may read them."""
+        query, limit = arguments.get("query"), _limit(arguments)
+        if not isinstance(query, str) or not query.strip() or limit is None:
+            return refusal("invalid_request", "query is a text; limit is 1 to 200", "C2A-140")
+        try:
+            found = self._reader.search(self._group, self._session, query, limit)
+        except Refused as refused:
+            return refusal("invalid_request", refused.message, "C2A-140")
+        shown: dict[str, dict[str, Any]] = {}
+        for one in found:
+            first = self._archive.original(one.event_id)
+            event = self._archive.readable(first, self._session)
+            versions = self._archive.attention.versions
+            if event is None or versions.is_deleted(first) or versions.latest(first) != one.event_id:
+                continue
+            shown[first] = self.shown(event)
+        return {"events": list(shown.values())}
+
+
+def _limit(arguments: Mapping[str, Any]) -> int | None:
+    limit = arguments.get("limit", USUAL)
+    fits = isinstance(limit, int) and not isinstance(limit, bool) and 1 <= limit <= MOST
+    return limit if fits else None
+
+
+def _position(given: object) -> int | None:
+    """A place in the ledger, as a number or as its digits; None for what cannot be one."""
+    if isinstance(given, str) and len(given) <= MOST_DIGITS and given.isdecimal():
+        given = int(given)
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= SEQ_MASK:
+        return given
+    return None
+
+
+class _Filter:
+    """What `chat.list_events` was asked for."""
+
+    __slots__ = ("conversation", "cursor", "limit", "open_only", "policy", "since", "stream", "until")
+
+    def __init__(self) -> None:
+        self.limit = USUAL
+        self.cursor: int | None = None
+        self.since: Moment | None = None
+        self.until: Moment | None = None
+        self.policy: Policy | None = None
+        self.stream: str | None = None
+        self.conversation: str | None = None
+        self.open_only = False
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> _Filter | Refusal:
+        """The filter behind a call's arguments; anything that is not understood is refused."""
+        made = cls()
+        limit, cursor = _limit(arguments), _position(arguments.get("cursor"))
+        policy = arguments.get("policy")
+        times = {name: arguments.get(name) for name in ("since", "until")}
+        parsed = {name: parse_rfc3339(value) for name, value in times.items() if isinstance(value, str)}
+        wrong = [name for name, value in times.items() if value is not None and parsed.get(name) is None]
+        wrong += ["limit"] if limit is None else []
+        wrong += ["cursor"] if cursor is None and arguments.get("cursor") is not None else []
+        wrong += [name for name in _WORDS if not isinstance(arguments.get(name), (str, type(None)))]
+        wrong += ["policy"] if policy is not None and str(policy) not in set(Policy) else []
+        wrong += [name for name in arguments if name not in FILTERS]
+        if wrong or limit is None:
+            return refusal("invalid_request", "a filter is not understood", "C2A-140", wrong=wrong)
+        made.limit, made.cursor = limit, cursor
+        made.since, made.until = parsed.get("since"), parsed.get("until")
+        made.policy = Policy(policy) if policy is not None else None
+        made.stream = arguments.get("streamId")
+        made.conversation, made.open_only = arguments.get("conversationId"), arguments.get("openOnly") is True
+        return made
+
+
+_WORDS: Final = ("policy", "streamId", "conversationId")
+FILTERS: Final = frozenset(
+    {"streamId", "conversationId", "policy", "since", "until", "openOnly", "limit", "cursor"}
+)

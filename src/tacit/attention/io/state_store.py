@@ -1,0 +1,361 @@
+"""Where a group's attention is kept: the fold's mappings as rows of the ledger's own file (C2A-027, C2A-214).
+
+One row a key in `folds`, read when it is asked for and written before the commit, in the transaction of the
+event that changed it. What is marked open (live claims, unmet obligations) can be found without its key;
+everything else costs nothing until somebody names it, so that a group's history does not have to fit into
+memory. Messages are remembered by the ledger itself: what was said is parsed again when somebody refers to
+it. The same objects serve the writer and, on a read-only connection, every view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+from tacit.attention.decide.decide import Decided
+from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read.context import ConversationState
+from tacit.attention.read.conversation import Conversation, conversation_of, inherits
+from tacit.attention.read.message import ParsedMessage, parse_message
+from tacit.attention.read.roster import ALL_MODES, Agent, Person, Roster
+from tacit.attention.settings import DEFAULTS, with_values
+from tacit.attention.state import records
+from tacit.attention.state.absences import Absence, Absences
+from tacit.attention.state.approvals import Approvals, Asked
+from tacit.attention.state.claims import Claims, Held, Offer
+from tacit.attention.state.fold import Attention, Said
+from tacit.attention.state.loops import Exchange, Exchanges
+from tacit.attention.state.obligations import Obligation, Obligations
+from tacit.attention.state.sends import Answer, EphemeralSend, Sending
+from tacit.attention.state.sessions import Attended, Spent
+from tacit.attention.state.versions import Versions, edited
+from tacit.base.moment import Moment
+from tacit.c2a.vocabulary import ConversationKind
+from tacit.ledger.envelope import Event, decode
+from tacit.ledger.projection import before
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.state import Group
+
+
+REMEMBERED: Final = 10_000
+_PLACE: Final = tuple[str, str | None]
+_PAIR: Final = tuple[str, str]
+SAID: Final = frozenset({"chat.message", "x.c2a.edit", "system.notify", "chat.reaction"})
+
+
+class Events(Protocol):
+    """Where events of one group are looked up."""
+
+    def event(self, event_id: str) -> StoredEvent | None:
+        """The event with this id, in this group."""
+        ...
+
+    def at(self, seq: int) -> StoredEvent | None:
+        """The event at this position, in this group."""
+        ...
+
+
+def _always(_value: object) -> bool:
+    return True
+
+
+def _live(obligation: Obligation) -> bool:
+    return obligation.live
+
+
+def attention_on(folds: GroupFolds) -> Attention:
+    """The fold of a group on its tables."""
+    table = folds.table
+    rules = table("rules", str, Any, _always)
+    attention = Attention(
+        settings=with_values(DEFAULTS, dict(rules.items())),
+        past={},
+        claims=Claims(table("claim", str, Held, _always)),
+        obligations=Obligations(
+            table("obligation", _PAIR, Obligation, _live), table("obligations", str, tuple[str, ...])
+        ),
+        absences=Absences(table("absence", str, Absence, _always)),
+        exchanges=Exchanges(table("exchange", _PLACE, Exchange, _always)),
+        versions=Versions(
+            table("edited", str, str), table("deleted", str, bool), table("first_form", str, str)
+        ),
+        approvals=Approvals(table("approval", _PAIR, Asked, _always)),
+        threads=table("thread", str, frozenset[str]),
+        thread_owner=table("thread_owner", str, str),
+        awaiting=table("awaiting", _PLACE, frozenset[str]),
+        sessions=table("session", str, Attended, _always),
+        rules=rules,
+        decided=table("decided", str, Decided),
+        offers=table("offer", str, Offer, _always),
+        sent=table("sent", str, tuple[Sending, ...]),
+        answers=table("answers", _PAIR, tuple[Answer, ...]),
+        looked=table("looked", _PAIR, Moment),
+        pending_digests=table("pending_digest", str, PendingDigest, _always),
+        confided=table("confided", str, tuple[str, ...]),
+        spent=table("spent", str, Spent, _always),
+        ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
+        progress=table("progress", str, records.Progress, _always),
+        recalled=table("recalled", str, tuple[str, ...]),
+    )
+    _load_ownership(attention, folds.connection, folds.number)
+    return attention
+
+
+def _load_ownership(attention: Attention, connection: apsw.Connection, number: int) -> None:
+    rows = connection.execute(
+        "SELECT store, key, value FROM context WHERE group_no=? AND "
+        "(store='tasks' OR key LIKE 'stream:%' OR key LIKE 'channel:%')",
+        (number,),
+    )
+    ops = [
+        {"op": "set", "store": store, "key": key, "value": msgspec.json.decode(bytes(value))}
+        for store, key, value in rows
+    ]
+    attention.ownership.synced({"ops": ops})
+
+
+class PastMessages:
+    """What was said, heard again from the ledger when it is referred to (the `Past` port).
+
+    Always heard again, also what was said a moment ago: a name or a setting that came in between counts in
+    the same way for a hub that runs on, one that was restarted, and a rebuild.
+    """
+
+    def __init__(self, attention: Attention) -> None:
+        self._attention = attention
+        self._cache: dict[str, Said | None] = {}
+        self.events: Events | None = None
+        self.roster = Roster()
+
+    def get(self, event_id: str, /) -> Said | None:
+        """What was said, if anything was."""
+        found = self._cache.get(event_id)
+        if found is None and (event := self.form(event_id)) is not None:
+            parsed = self.parsed(event)
+            if parsed is not None:
+                found = Said(
+                    parsed.by,
+                    parsed.by_agent,
+                    parsed.conversation,
+                    parsed.intent,
+                    parsed.target.agents,
+                    parsed.private,
+                )
+                if len(self._cache) >= REMEMBERED:
+                    self._cache.clear()
+                self._cache[event_id] = found
+        return found
+
+    def __setitem__(self, event_id: str, said: Said, /) -> None:
+        """Nothing to do: the ledger has it."""
+
+    def forget(self) -> None:
+        """Hear everything anew: names, settings or owners have changed."""
+        self._cache.clear()
+
+    def form(self, event_id: str) -> Event | None:
+        """A message as it stands under this id: an edit has its original's address and its own text."""
+        found = self.events.event(event_id) if self.events is not None else None
+        return self.form_of(found) if found is not None else None
+
+    def form_of(self, found: StoredEvent) -> Event | None:
+        """The same for an event that is at hand; None for what is not said to anybody."""
+        event = decode(found.raw)
+        if event.kind != "x.c2a.edit":
+            return event if event.kind in SAID else None
+        first = self.events.event(self.original(event.id)) if self.events is not None else None
+        return edited(decode(first.raw), event) if first is not None and first.kind in SAID else None
+
+    def original(self, event_id: str) -> str:
+        """The id of a message's first form: what the fold knows, or the edit itself says."""
+        found = self.events.event(event_id) if self.events is not None else None
+        while found is not None and found.kind == "x.c2a.edit" and self.events is not None:
+            first = self._attention.versions.first(event_id)
+            event_id = first if first != event_id else before(found.data)
+            found = self.events.event(event_id)
+        return event_id
+
+    def parsed(self, event: Event) -> ParsedMessage | None:
+        """The event as it was heard, with its conversation taken from the root of its thread."""
+        if event.kind == "chat.reaction":
+            return parse_message(
+                event, self.roster, self._attention.state_for(event), self._attention.settings
+            )
+        state = ConversationState(*self._place(event))
+        return parse_message(event, self.roster, state, self._attention.settings)
+
+    def _place(self, event: Event) -> tuple[Any, ...]:
+        """Conversation, and (as the sixth member of a state) who alone may read."""
+        first = self.events.event(self.original(event.id)) if self.events is not None else None
+        root = self.events.at(first.root) if first is not None and first.root and self.events else None
+        found = conversation_of(event.data, event.by, root.event_id if root is not None else None)
+        if root is not None and inherits(event.data):
+            above = conversation_of(decode(root.raw).data, root.by)
+            kind = ConversationKind.DM if first is not None and first.private else found.kind
+            found = Conversation(above.id, kind, root.event_id, above.stream, above.title)
+        found = self._attention.ownership.titled(found)
+        readers = first.parties() if first is not None and first.private and root is not None else None
+        return found, frozenset[str](), frozenset[str](), None, False, readers
+
+
+def roster_for(group: Group, attention: Attention, online: frozenset[str] | None = None) -> Roster:
+    """The roster of a group with what each harness agreed to; without word of it all count as online."""
+    sessions = attention.sessions
+    agents = [
+        Agent(
+            actor.actor_id,
+            names=(actor.title,) if actor.title else (),
+            role=actor.role,
+            roles=frozenset(actor.roles),
+            modes=known.modes if (known := sessions.get(actor.actor_id)) is not None else ALL_MODES,
+            online=online is None or actor.actor_id in online,
+        )
+        for actor in group.present()
+    ]
+    people = [Person(one.principal, (one.title,) if one.title else ()) for one in group.people.values()]
+    return Roster.of(agents, people)
+
+
+K = TypeVar("K", str, tuple[str, str], tuple[str, str | None])
+V = TypeVar("V")
+_ABSENT: Final = object()
+KEPT: Final = 20_000
+_encoder: Final = msgspec.json.Encoder(order="deterministic")
+
+
+class GroupFolds:
+    """The tables of one group: what was read and what has to be written."""
+
+    def __init__(self, connection: apsw.Connection, number: int) -> None:
+        self.connection = connection
+        self.number = number
+        self.changed: dict[str, FoldTable[Any, Any]] = {}
+
+    def table(
+        self, name: str, key: type[K], value: Any, is_open: Callable[[V], bool] | None = None
+    ) -> FoldTable[K, V]:
+        """The shelf of this name; `is_open` says what must be found without its key."""
+        return FoldTable(self, name, key, value, is_open or (lambda _value: False))
+
+    def flush(self) -> None:
+        """Write what changed into the open transaction."""
+        for table in self.changed.values():
+            table.flush()
+        self.changed.clear()
+
+
+class FoldTable(MutableMapping[K, V], Generic[K, V]):
+    """One mapping of the fold. Iterating gives what is open, and only that."""
+
+    def __init__(
+        self, folds: GroupFolds, name: str, key: type[K], value: Any, is_open: Callable[[V], bool]
+    ) -> None:
+        self._books = folds
+        self._name = name
+        self._plain: bool = cast("object", key) is str
+        self._key = None if self._plain else msgspec.json.Decoder(key)
+        self._value: msgspec.json.Decoder[V] = msgspec.json.Decoder(value)
+        self._is_open = is_open
+        self._cache: dict[K, Any] = {}
+        self._open: dict[K, None] | None = None
+        self._dirty: dict[K, None] = {}
+
+    def _text(self, key: K) -> str:
+        return cast("str", key) if self._plain else _encoder.encode(key).decode()
+
+    def _look(self, key: K) -> Any:
+        found = self._cache.get(key, self)
+        if found is not self:
+            return found
+        row = self._books.connection.execute(
+            "SELECT value FROM folds WHERE group_no=? AND fold=? AND key=?",
+            (self._books.number, self._name, self._text(key)),
+        ).fetchone()
+        value = self._value.decode(bytes(row[0])) if row else _ABSENT
+        self._cache[key] = value
+        return value
+
+    def __getitem__(self, key: K) -> V:
+        found = self._look(key)
+        if found is _ABSENT:
+            raise KeyError(key)
+        return cast("V", found)
+
+    def get(self, key: K, default: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The value, or `default`; without an exception on the way."""
+        found = self._look(key)
+        return default if found is _ABSENT else found
+
+    def __contains__(self, key: object) -> bool:
+        return self._look(cast("K", key)) is not _ABSENT
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._cache[key] = value
+        self._mark(key)
+        opened = self._opened()
+        if self._is_open(value):
+            opened[key] = None
+        else:
+            opened.pop(key, None)
+
+    def __delitem__(self, key: K) -> None:
+        if self._look(key) is _ABSENT:
+            raise KeyError(key)
+        self._cache[key] = _ABSENT
+        self._mark(key)
+        self._opened().pop(key, None)
+
+    def _mark(self, key: K) -> None:
+        self._dirty[key] = None
+        self._books.changed[self._name] = self
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(list(self._opened()))
+
+    def __len__(self) -> int:
+        return len(self._opened())
+
+    def _opened(self) -> dict[K, None]:
+        if self._open is None:
+            self._open = {}
+            rows = self._books.connection.execute(
+                "SELECT key, value FROM folds WHERE group_no=? AND fold=? AND open",
+                (self._books.number, self._name),
+            ).fetchall()
+            for text, value in rows:
+                key = cast("K", text) if self._key is None else self._key.decode(text)
+                if key not in self._dirty:
+                    self._cache.setdefault(key, self._value.decode(bytes(value)))
+                    self._open[key] = None
+        return self._open
+
+    def flush(self) -> None:
+        """Write what changed; forget what is not open when too much is remembered."""
+        self._write()
+        self._dirty.clear()
+        if len(self._cache) > KEPT:
+            opened = self._opened()
+            self._cache = {key: value for key, value in self._cache.items() if key in opened}
+
+    def _write(self) -> None:
+        number, name = self._books.number, self._name
+        kept: list[tuple[Any, ...]] = []
+        gone: list[tuple[Any, ...]] = []
+        for key in self._dirty:
+            value = self._cache[key]
+            if value is _ABSENT:
+                gone.append((number, name, self._text(key)))
+            else:
+                is_open = int(self._is_open(value))
+                kept.append((number, name, self._text(key), is_open, _encoder.encode(value)))
+        connection = self._books.connection
+        if kept:
+            connection.executemany("INSERT OR REPLACE INTO folds VALUES(?,?,?,?,?)", kept)
+        if gone:
+            connection.executemany("DELETE FROM folds WHERE group_no=? AND fold=? AND key=?", gone)

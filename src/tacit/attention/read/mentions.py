@@ -1,0 +1,118 @@
+"""Mentions: whom an event names, one by one or by a role.
+
+Rows: C2A-034, C2A-047, C2A-053, C2A-114, C2A-208, C2A-209. Three sources: the ledger's `to`,
+`data.mentions`, and names written in the text by people: `@name` anywhere in their prose, or the old `name:
+...` at the very start. What an agent writes in its text names nobody. A name that resolves to nobody is
+dropped. Knows nothing of policy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.attention.read.roster import BROADCAST, FOREMAN, PEERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.attention.read.roster import Roster
+
+_VOCATIVE: Final = re.compile(r"\s*([^\s:,;@#`>][^:,;\n@`]{0,63}?)\s?[:,;](?=\s|$)")
+
+_CALLED: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom an event is aimed at."""
+
+    agents: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+    members: frozenset[str] = frozenset()
+    everyone: bool = False
+
+    @property
+    def anybody(self) -> bool:
+        """Is it aimed at anyone at all?"""
+        return self.everyone or bool(self.agents or self.people or self.roles)
+
+    @property
+    def named(self) -> bool:
+        """Does it name somebody one by one?"""
+        return bool(self.agents or self.people)
+
+
+NO_TARGET: Final = Target()
+
+
+def in_text(prose: str, roster: Roster, *, vocatives: bool = True) -> list[str]:
+    """The names, roles and broadcasts that a person's prose mentions, in lower case, in order."""
+    found: list[str] = []
+    if "@" in prose:
+        found = [_word(match.group(1), roster) for match in roster.mention.finditer(prose)]
+    if vocatives and (match := _VOCATIVE.match(prose)) is not None:
+        name = match.group(1)
+        if roster.principal(name) is not None:
+            found.append(_word(name, roster))
+    return found
+
+
+def _word(written: str, roster: Roster) -> str:
+    """An id keeps its case, since two ids may differ by it; anything else is compared in lower case."""
+    return written if written in roster.agents else written.casefold()
+
+
+def without_names(prose: str, roster: Roster) -> str:
+    """The prose without the names that it calls: "Lead, thanks" and "thanks, lead" are both just thanks."""
+    if "@" in prose:
+        prose = roster.mention.sub(" ", prose)
+    if (match := _VOCATIVE.match(prose)) is not None and match.group(1).casefold() in roster.names:
+        prose = prose[match.end() :]
+    if (match := _CALLED.search(prose)) is not None and match.group(1).casefold() in roster.names:
+        prose = prose[: match.start()]
+    return prose
+
+
+def declared(mentions: object) -> list[str]:
+    """The names in `data.mentions`: ids, `agent:<id>`, or objects with an `id`; anything else is ignored."""
+    if not isinstance(mentions, list):
+        return []
+    found: list[str] = []
+    for item in cast("list[Any]", mentions):
+        name: object = cast("dict[str, object]", item).get("id") if isinstance(item, dict) else item
+        if isinstance(name, str):
+            found.append(name.removeprefix("agent:").removeprefix("human:").removeprefix("@"))
+    return found
+
+
+def target_of(to: Iterable[str], words: Iterable[str], roster: Roster, author: str) -> Target:
+    """The target behind recipient tokens and mentioned words.
+
+    A role or broadcast that comes down to exactly one session names it (C2A-208). Nobody names itself.
+    """
+    agents: set[str] = set()
+    people: set[str] = set()
+    roles: set[str] = set()
+    everyone = False
+    for written in [*(token.removeprefix("@") for token in to), *words]:
+        principal, word = roster.principal(written), written.casefold()
+        if principal is not None:
+            (agents if principal in roster.agents else people).add(principal)
+        elif word in BROADCAST:
+            everyone = True
+        elif word in roster.roles or word in {FOREMAN, PEERS}:
+            roles.add(word)
+    members = frozenset[str]().union(*(roster.roles.get(role, frozenset()) for role in roles)) - {author}
+    if everyone and len(roster.agents) <= 2:
+        members = frozenset(roster.agents) - {author}
+        everyone = len(members) > 1
+    if len(members) == 1 and not everyone:
+        agents |= members
+    agents.discard(author)
+    people.discard(author)
+    if not (agents or people or roles or everyone):
+        return NO_TARGET
+    return Target(frozenset(agents), frozenset(people), frozenset(roles), members, everyone)

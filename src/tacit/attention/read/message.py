@@ -1,0 +1,176 @@
+"""What was heard: an event of the ledger, read once for all agents (C2A-047, C2A-202, C2A-212, C2A-218).
+
+Author, conversation, target, intent and priority. Members of `data` that imitate a decision are never
+looked at, save the sender's declared directedness. Knows nothing of any single agent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.attention.read import mentions
+from tacit.attention.read.conversation import Author, Conversation, author_of, conversation_of, recipients
+from tacit.attention.read.intent import intent_of
+from tacit.attention.read.mentions import NO_TARGET, Target, target_of
+from tacit.attention.read.prose import prose
+from tacit.c2a.signals import signal_of
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Priority
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.attention.read.context import ConversationState
+    from tacit.attention.read.roster import Roster
+    from tacit.attention.settings import Settings
+    from tacit.ledger.envelope import Event
+
+_PRIORITIES: Final = {priority.value: priority for priority in Priority}
+_DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
+
+
+class ParsedMessage(msgspec.Struct, frozen=True):
+    """One event, understood as far as it goes without asking who listens."""
+
+    kind: str
+    author: Author
+    by: str
+    conversation: Conversation
+    target: Target = NO_TARGET
+    intent: Intent = Intent.PLAIN
+    intent_from: str = "text"
+    priority: Priority = Priority.NORMAL
+    attention: bool = False
+    receipt_wanted: bool = False
+    requires_ack: bool = False
+    private: frozenset[str] | None = None
+    declared: Directedness | None = None
+    signal: str | None = None
+    supersedes: str | None = None
+    has_task: bool = False
+
+    @property
+    def by_agent(self) -> bool:
+        """Was it said by an agent?"""
+        return self.author.kind is AuthorKind.AGENT
+
+
+def parse_message(
+    event: Event, roster: Roster, state: ConversationState, settings: Settings
+) -> ParsedMessage | None:
+    """The event as attention reads it; None for kinds that nobody says to anybody."""
+    kind = event.kind
+    if kind in {"chat.message", "x.c2a.edit"}:
+        return _message(event, roster, state, settings)
+    if kind == "system.notify":
+        return _notice(event, roster)
+    if kind == "chat.reaction":
+        return _reaction(event, state)
+    if kind == "x.c2a.progress":
+        return ParsedMessage(
+            kind, author_of(event), event.by, state.conversation or Conversation(), intent=Intent.STATUS
+        )
+    return None
+
+
+def _message(event: Event, roster: Roster, state: ConversationState, settings: Settings) -> ParsedMessage:
+    data = event.data
+    author = author_of(event)
+    given = data.get("text")
+    said = prose(given) if isinstance(given, str) else ""
+    by_agent = author.kind is AuthorKind.AGENT
+    reply_to = data.get("reply_to")
+    conversation = state.conversation or conversation_of(
+        data, event.by, reply_to if isinstance(reply_to, str) else None
+    )
+    words = mentions.declared(data["mentions"]) if "mentions" in data else []
+    if author.kind is AuthorKind.HUMAN:
+        words += mentions.in_text(said, roster, vocatives=settings.vocatives)
+    to = recipients(data)
+    target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
+    beside = mentions.without_names(said, roster)
+    intent, source = intent_of(data, beside if beside.strip() else said, by_agent=by_agent)
+    attention = data.get("priority") == "attention"
+    supersedes = data.get("supersedes")
+    return ParsedMessage(
+        event.kind,
+        author,
+        event.by,
+        conversation,
+        target,
+        intent,
+        source,
+        _priority(data, author.kind, attention=attention)
+        if attention or "urgency" in data
+        else Priority.NORMAL,
+        attention,
+        data.get("receipt_wanted") is True,
+        private=_private(event.by, to, conversation, roster, state),
+        declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
+        supersedes=supersedes if isinstance(supersedes, str) else None,
+        has_task="refs" in data and _has_task(data),
+    )
+
+
+def _priority(data: dict[str, Any], author: AuthorKind, *, attention: bool) -> Priority:
+    """`attention` makes it high (C2A-212); people may say `urgent`, an agent cannot raise its own voice."""
+    said = data.get("urgency")
+    found = _PRIORITIES.get(said, Priority.NORMAL) if isinstance(said, str) else Priority.NORMAL
+    if author is AuthorKind.AGENT and found in {Priority.HIGH, Priority.URGENT}:
+        found = Priority.NORMAL
+    if attention and found in {Priority.LOW, Priority.NORMAL}:
+        return Priority.HIGH
+    return found
+
+
+def _private(
+    by: str, to: Sequence[str], conversation: Conversation, roster: Roster, state: ConversationState
+) -> frozenset[str] | None:
+    """Who alone may read it; None when the group may. A name in the text lets nobody in, only `to` does."""
+    if state.readers is None and conversation.kind is not ConversationKind.DM:
+        return None
+    parties = {roster.principal(token.removeprefix("@")) for token in to} - {None}
+    return frozenset({by, *(one for one in parties if one)}) | (state.readers or frozenset())
+
+
+def _has_task(data: dict[str, Any]) -> bool:
+    refs = data.get("refs")
+    if not isinstance(refs, list):
+        return False
+    return any(
+        isinstance(ref, dict) and cast("dict[str, object]", ref).get("kind") == "task_ref"
+        for ref in cast("list[object]", refs)
+    )
+
+
+def _notice(event: Event, roster: Roster) -> ParsedMessage:
+    data = event.data
+    named = data.get("target_actor_id")
+    target = target_of([named], (), roster, event.by) if isinstance(named, str) else NO_TARGET
+    safety = str(data.get("kind", "")).startswith("safety")
+    return ParsedMessage(
+        event.kind,
+        author_of(event),
+        event.by,
+        Conversation("system", ConversationKind.SYSTEM),
+        target,
+        Intent.SAFETY if safety else Intent.STATUS,
+        "declared",
+        _PRIORITIES.get(str(data.get("priority", "normal")), Priority.NORMAL),
+        requires_ack=data.get("requires_ack") is True,
+    )
+
+
+def _reaction(event: Event, state: ConversationState) -> ParsedMessage:
+    owner = state.reacted[0] if state.reacted else None
+    target = Target(agents=frozenset({owner})) if owner is not None and owner != event.by else NO_TARGET
+    return ParsedMessage(
+        event.kind,
+        author_of(event),
+        event.by,
+        state.conversation or Conversation(),
+        target,
+        signal=signal_of(event.data),
+        private=state.readers,
+    )

@@ -1,0 +1,138 @@
+"""The roster: the agents and people that an event can concern, and what binds each one (C2A-005, C2A-048).
+
+An agent entry is one session with the names it goes by, the roles it holds, what its harness negotiated. Only
+routing and permission live here: no persona, no job description. Built once for each change of the group; the
+indexes make a decision cheap however many agents there are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from tacit.c2a.vocabulary import Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tacit.ledger.state import Group
+
+ALL_MODES: Final = frozenset(Mode)
+BROADCAST: Final = frozenset({"all", "everyone", "channel", "here"})
+FOREMAN: Final = "foreman"
+PEERS: Final = "peers"
+_SELECTORS: Final[dict[str | None, str]] = {"foreman": FOREMAN, "peer": PEERS}
+NOBODY: Final = ""
+"""An id that no agent has; what is decided for it is decided for everyone who is not exceptional."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent session as attention sees it."""
+
+    agent_id: str
+    names: tuple[str, ...] = ()
+    role: str | None = None
+    roles: frozenset[str] = frozenset()
+    modes: frozenset[Mode] = ALL_MODES
+    online: bool = True
+    bound: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One human."""
+
+    principal: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Roster:
+    """All agents and people of one group."""
+
+    agents: Mapping[str, Agent] = field(default_factory=dict[str, Agent])
+    people: Mapping[str, Person] = field(default_factory=dict[str, Person])
+    owner: str = "user"
+
+    @classmethod
+    def of(cls, agents: Iterable[Agent], people: Iterable[Person] = ()) -> Roster:
+        """A roster from its entries."""
+        return cls(
+            {agent.agent_id: agent for agent in agents}, {person.principal: person for person in people}
+        )
+
+    @cached_property
+    def roles(self) -> dict[str, frozenset[str]]:
+        """Who holds each role; `foreman` and `peers` are roles too (C2A-208)."""
+        found: dict[str, set[str]] = {}
+        for agent in self.agents.values():
+            for role in agent.roles:
+                found.setdefault(role.casefold(), set()).add(agent.agent_id)
+            if agent.role in _SELECTORS:
+                found.setdefault(_SELECTORS[agent.role], set()).add(agent.agent_id)
+        return {role: frozenset(members) for role, members in found.items()}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The principal behind each name, by its lower-case form; an id wins over somebody else's title."""
+        found: dict[str, str] = {}
+        entries = [(one.agent_id, one.names) for one in self.agents.values()]
+        entries += [(one.principal, one.names) for one in self.people.values()]
+        for principal, names in entries:
+            for name in names:
+                found.setdefault(name.strip().casefold(), principal)
+        found.setdefault(self.owner.casefold(), self.owner)
+        for principal, _ in entries:
+            found[principal.casefold()] = principal
+            if principal.startswith("usr:"):
+                found.setdefault(principal[4:].casefold(), principal)
+        found.pop("", None)
+        return found
+
+    def principal(self, word: str) -> str | None:
+        """Who is meant: an id as it is written, else a name in any case."""
+        if word in self.agents or word in self.people:
+            return word
+        return self.names.get(word.casefold())
+
+    @cached_property
+    def mention(self) -> re.Pattern[str]:
+        """`@name` with the longest name first, standing on its own (C2A-034)."""
+        words = sorted({*self.names, *self.roles, *BROADCAST}, key=lambda name: (-len(name), name))
+        return re.compile(
+            rf"(?<![\w@./+-])@({'|'.join(map(re.escape, words))})(?!\w)(?![-.@/]\w)", re.IGNORECASE
+        )
+
+    @cached_property
+    def unbound(self) -> frozenset[str]:
+        """Agents that are bound to no identity: nothing can be aimed at them (C2A-048)."""
+        return frozenset(one.agent_id for one in self.agents.values() if not one.bound)
+
+    @cached_property
+    def limited(self) -> frozenset[str]:
+        """Agents whose harness did not negotiate every mode (C2A-026)."""
+        return frozenset(one.agent_id for one in self.agents.values() if one.modes != ALL_MODES)
+
+    @cached_property
+    def leads(self) -> tuple[str, ...]:
+        """The foremen, in the order of their ids."""
+        return tuple(sorted(one.agent_id for one in self.agents.values() if one.role == FOREMAN))
+
+
+def roster_of(group: Group, *, online: frozenset[str] | None = None) -> Roster:
+    """The roster behind a ledger's group; without word of who is connected all count as online."""
+    agents = [
+        Agent(
+            actor.actor_id,
+            names=(actor.title,) if actor.title else (),
+            roles=frozenset(actor.roles),
+            role=actor.role,
+            online=online is None or actor.actor_id in online,
+        )
+        for actor in group.present()
+    ]
+    people = [Person(one.principal, (one.title,) if one.title else ()) for one in group.people.values()]
+    return Roster.of(agents, people)

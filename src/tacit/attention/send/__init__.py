@@ -1,0 +1,1 @@
+"""What an agent may say, and what its tool calls become."""

@@ -1,0 +1,370 @@
+"""The gate: what a session wants to send, and everything that the rules must know about it.
+
+Rows: C2A-064, 111, 142, 147 to 151, 174, 205, 207, 213. Reads a call's arguments into a `Send`, finds out
+where it goes and what it answers, and gathers the surroundings from the fold. `outbound.may_send` decides;
+`message` is the `chat.message` that a permitted send becomes. No platform syntax comes from the agent: the
+host writes recipients, mentions and the reply link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from tacit.attention.read.conversation import MAIN, Conversation
+from tacit.attention.read.roster import BROADCAST
+from tacit.attention.send.surroundings import Answered, Sent, Surroundings
+from tacit.attention.state import approvals, records
+from tacit.attention.state.absences import place_of
+from tacit.attention.state.claims import event_target
+from tacit.attention.state.deadlines import MS
+from tacit.attention.state.obligations import as_delivered
+from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.tools import Send
+from tacit.c2a.vocabulary import ConversationKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.attention.decide.decision import Decision
+    from tacit.attention.read.roster import Roster
+    from tacit.attention.state.claims import Held
+    from tacit.attention.state.fold import Attention, Said
+    from tacit.ledger.envelope import Event
+
+_WORD: Final = re.compile(r"\w+")
+QUOTED_WORDS: Final = 8
+MEMBERS: Final = frozenset(
+    {
+        "target", "content", "inReplyTo", "idempotencyKey", "visibility", "directedness", "mentions", "turn",
+        "attempt", "justification", "attachments", "format", "startedBy",
+    }
+)  # fmt: skip
+
+
+class Archive(Protocol):
+    """What the gate looks up in the ledger, as the session may see it."""
+
+    def readable(self, event_id: str, session: str) -> Event | None:
+        """A message in its form under this id, if the session may read it."""
+        ...
+
+    def original(self, event_id: str) -> str:
+        """The id of a message's first form."""
+        ...
+
+    def keyed(self, session: str, key: str) -> Event | None:
+        """The session's message under this idempotency key, however old."""
+        ...
+
+    def decision(self, event: Event, session: str) -> Decision:
+        """What the session got for this event, as it was decided then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One session that calls a tool, and all that is known at this moment."""
+
+    session: str
+    attention: Attention
+    archive: Archive
+    roster: Roster
+    now: Moment
+    ephemeral: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a send goes."""
+
+    conversation: Conversation
+    to: tuple[str, ...] = ()
+    root: str | None = None
+    known: bool = True
+    writable: bool = True
+
+
+NOWHERE: Final = Place(Conversation(), known=False)
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content: a string, or parts of which the text ones count (C2A-035)."""
+    if isinstance(content, str):
+        return content
+    parts = cast("list[object]", content) if isinstance(content, list) else []
+    texts = [cast("dict[str, object]", part).get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def place_for(target: str, caller: Caller) -> Place:
+    """The place behind `thread:<id>`, `dm:<principal>`, `channel:<id>` or `conversation:<id>`."""
+    kind, _, name = target.partition(":")
+    if kind == "thread" and name:
+        return _thread(name, caller)
+    if kind == "dm" and name:
+        return _dm(tuple(sorted(set(name.split("+")) - {caller.session})), caller)
+    if kind in {"channel", "conversation"} and name.startswith("dm:"):
+        return _dm(tuple(sorted(set(name[3:].split("+")) - {caller.session})), caller)
+    if kind in {"channel", "conversation"} and name:
+        found = caller.attention.ownership.titled(Conversation(name, ConversationKind.CHANNEL))
+        return Place(found, known=name == MAIN or _is_channel(name, caller))
+    return NOWHERE
+
+
+def _is_channel(name: str, caller: Caller) -> bool:
+    known = caller.attention.ownership.knows_channel(name)
+    return known or any(
+        one.place == f"channel:{name}" for one in caller.attention.sent.get(caller.session, ())
+    )
+
+
+def _thread(root: str, caller: Caller) -> Place:
+    first = caller.archive.original(root)
+    said = caller.attention.past.get(first) if caller.archive.readable(first, caller.session) else None
+    if said is None:
+        return NOWHERE
+    top = said.conversation.thread or first
+    private = said.conversation.kind is ConversationKind.DM or said.readers is not None
+    kind = ConversationKind.DM if private else ConversationKind.THREAD
+    return Place(Conversation(said.conversation.id, kind, top, said.conversation.stream), root=top)
+
+
+def _dm(names: tuple[str, ...], caller: Caller) -> Place:
+    known = {*caller.roster.agents, *caller.roster.people, caller.roster.owner}
+    found = tuple(found for name in names if (found := caller.roster.principal(name)) in known)
+    if not names or len(found) != len(names):
+        return NOWHERE
+    name = "dm:" + "+".join(sorted({caller.session, *cast("tuple[str, ...]", found)}))
+    return Place(Conversation(name, ConversationKind.DM), to=cast("tuple[str, ...]", found))
+
+
+def read_send(arguments: Mapping[str, Any], session: str) -> Send | Refusal:
+    """The send that a call's arguments describe; strict about types, the shape is checked by the posture."""
+    unknown = sorted(set(arguments) - MEMBERS)
+    if unknown:
+        return refusal("invalid_request", "unknown argument", "C2A-142", unknown=unknown)
+    words = [_text(arguments, name) for name in ("target", "idempotencyKey", "visibility", "directedness")]
+    wrong = [
+        name
+        for name in ("inReplyTo", "turn", "justification", "startedBy", "format")
+        if not isinstance(arguments.get(name), (str, type(None)))
+    ]
+    mentions: object = arguments.get("mentions") or []
+    if wrong or not isinstance(mentions, list):
+        return refusal("invalid_request", "an argument has another type", "C2A-142", reason="type")
+    named = [str(one) for one in cast("list[object]", mentions)]
+    plain = [one.removeprefix("agent:").removeprefix("human:").removeprefix("role:") for one in named]
+    attempt = arguments.get("attempt", 1)
+    body = text_of(arguments.get("content"))
+    if not body.strip() and not arguments.get("attachments"):
+        return refusal("invalid_request", "a message says something", "C2A-142", missing=["content"])
+    return Send(
+        session,
+        words[0],
+        body,
+        words[1],
+        words[2],
+        words[3],
+        arguments.get("inReplyTo"),
+        tuple(one for one in plain if one.removeprefix("@").casefold() not in BROADCAST),
+        any(one.removeprefix("@").casefold() in BROADCAST for one in plain),
+        bool(arguments.get("attachments")),
+        arguments.get("turn") or "",
+        attempt if isinstance(attempt, int) else 1,
+        arguments.get("startedBy"),
+        arguments.get("justification"),
+    )
+
+
+def _text(arguments: Mapping[str, Any], name: str) -> str:
+    found = arguments.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
+    """Everything that the rules want to know about a send."""
+    attention, now, session = caller.attention, caller.now, caller.session
+    answered = _answered(send, caller) if send.in_reply_to is not None else None
+    conversation = place.conversation
+    here = conversation.place
+    sends = attention.sent.get(session, ())
+    root = conversation.thread
+    said = attention.past.get(answered.event_id) if answered is not None else None
+    thread = said.conversation.thread if said is not None else root
+    holder = _holder(answered.event_id, thread, caller) if answered is not None else None
+    owners = attention.ownership.owners(conversation, ())
+    owner = attention.owner_of(thread) if thread is not None else None
+    reveals = revealed(send, place, caller) is not None
+    what = approvals.fingerprint("send", session, send.target, send.body)
+    return Surroundings(
+        kind=conversation.kind,
+        known_target=place.known or _is_where(said, place),
+        writable=place.writable,
+        found=send.in_reply_to is None or answered is not None,
+        ephemeral=caller.ephemeral,
+        answered=answered,
+        holder=holder,
+        owns=session in owners or owner == session,
+        thread_owned=owner is not None,
+        agents_in_thread=len(attention.participants(thread)) if thread is not None else 0,
+        left=attention.absences.has_left(session, conversation),
+        goodbye_for=attention.absences.goodbye_for(session, conversation),
+        stopped=attention.exchanges.stopped(place_of(conversation)),
+        recent=tuple(_said(one.event_id, caller) for one in sends[-attention.settings.similar_window :]),
+        sends=tuple(one.at for one in sends),
+        sends_here=tuple(one.at for one in sends if one.place == here),
+        sent_with_key=_keyed(send, caller),
+        reveals_private=reveals,
+        approval=approvals.required(attention.approvals, session, what, now) if reveals else None,
+    )
+
+
+def _is_where(said: Said | None, place: Place) -> bool:
+    """A channel that the session knows because it answers something there; nowhere is no such place."""
+    return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
+
+
+def _holder(event_id: str, thread: str | None, caller: Caller) -> Held | None:
+    """Who owns an event, by itself or with its thread, whose first message it may be."""
+    root = thread or caller.archive.original(event_id)
+    return caller.attention.claims.holder(event_target(event_id), root, caller.now)
+
+
+def _said(event_id: str, caller: Caller) -> str:
+    event = caller.archive.readable(event_id, caller.session)
+    return text_of(event.data.get("text")) if event is not None else ""
+
+
+def _keyed(send: Send, caller: Caller) -> Sent | None:
+    """A key is remembered for good (C2A-213)."""
+    ephemeral_send = caller.attention.ephemeral_sends.get((caller.session, send.idempotency_key))
+    if ephemeral_send is not None:
+        same = ephemeral_send.sha256 == hashlib.sha256(send.body.encode()).hexdigest()
+        return Sent(ephemeral_send.event_id, send.body if same else "", send.target)
+    event = caller.archive.keyed(caller.session, send.idempotency_key) if send.idempotency_key else None
+    if event is None:
+        return None
+    given: object = event.data.get("c2a")
+    kept = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+    return Sent(event.id, text_of(event.data.get("text")), str(kept.get("target", send.target)))
+
+
+def _answered(send: Send, caller: Caller) -> Answered | None:
+    event_id = send.in_reply_to or ""
+    event = caller.archive.readable(event_id, caller.session)
+    if event is None:
+        return None
+    attention, session = caller.attention, caller.session
+    obligation = attention.obligations.get(event_id, session)
+    given = attention.answers.get((event_id, session), ())
+    said = attention.past.get(event_id)
+    root = (said.conversation.thread if said is not None else None) or caller.archive.original(event_id)
+    expired = expired_at(event, caller)
+    return Answered(
+        event_id,
+        event.by,
+        said.by_agent if said is not None else False,
+        text_of(event.data.get("text")),
+        as_delivered(caller.archive.decision(event, session), obligation),
+        obligation.disposition if obligation is not None else None,
+        attention.versions.is_superseded(event_id),
+        attention.versions.replaced_by(event_id),
+        expired if expired is not None and expired <= caller.now else None,
+        attention.looked.get((session, root)),
+        len(given),
+        tuple(Sent(one.event_id, _said(one.event_id, caller), "", one.turn, one.attempt) for one in given),
+    )
+
+
+def expired_at(event: Event, caller: Caller) -> Moment | None:
+    """When an answer becomes late: an obligation by its deadline, anything else by the freshness window."""
+    attention = caller.attention
+    obligation = attention.obligations.get(event.id, caller.session)
+    if obligation is not None and obligation.held and obligation.disposition is None:
+        return Moment(
+            obligation.created_at
+            + (obligation.deadline_ms or attention.settings.deadline_ms) * MS
+            + obligation.shift_us
+        )
+    if obligation is not None and obligation.disposition is not None and not obligation.closed:
+        return None
+    at = obligation.created_at if obligation is not None else parse_rfc3339(event.ts)
+    return Moment(at + attention.settings.freshness_ms * MS) if at is not None else None
+
+
+def revealed(send: Send, place: Place, caller: Caller) -> frozenset[str] | None:
+    """Who knows the private talk that a send would show to others; None when it shows none (C2A-207)."""
+    audience = frozenset({caller.session, *place.to})
+    private = place.conversation.kind is ConversationKind.DM
+    if private and place.root is not None:
+        said = caller.attention.past.get(place.root)
+        audience = said.readers if said is not None and said.readers is not None else audience
+    words = _WORD.findall(send.body.casefold())
+    runs = {tuple(words[at : at + QUOTED_WORDS]) for at in range(len(words) - QUOTED_WORDS + 1)}
+    knowing: frozenset[str] | None = None
+    for event_id in caller.attention.confided.get(caller.session, ()):
+        said = caller.attention.past.get(event_id)
+        readers = said.readers if said is not None else None
+        if readers is None or (private and audience <= readers):
+            continue
+        secret = _WORD.findall(_said(event_id, caller).casefold())
+        spans = range(len(secret) - QUOTED_WORDS + 1)
+        if event_id == send.in_reply_to or any(tuple(secret[at : at + QUOTED_WORDS]) in runs for at in spans):
+            knowing = readers if knowing is None else knowing & readers
+    return knowing
+
+
+def message(send: Send, place: Place, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The `chat.message` of a permitted send: the host renders audience and visibility (C2A-111)."""
+    kept: dict[str, Any] = {"target": send.target, "visibility": send.visibility}
+    kept |= {"in_reply_to": send.in_reply_to} if send.in_reply_to else {}
+    kept |= {"turn": send.turn, "attempt": send.attempt} if send.turn else {}
+    kept |= {"justification": send.justification} if send.justification else {}
+    data: dict[str, Any] = {
+        "text": send.body,
+        "client_id": send.idempotency_key,
+        "directedness": send.directedness,
+        "c2a": kept,
+    }
+    above = caller.archive.original(send.in_reply_to) if send.in_reply_to else place.root
+    if above is not None:
+        data["reply_to"] = above
+    conversation = place.conversation
+    if place.to and not _stays_inside(above, place, caller):
+        data["to"] = list(place.to)
+        data["conversation"] = {"id": conversation.id, "kind": "dm"}
+    elif send.visibility == "channel":
+        data["conversation"] = {"id": conversation.id, "kind": "channel"}
+    names = [*send.mentions, *(["all"] if send.channel_wide else [])]
+    data |= {"mentions": names} if names else {}
+    data |= {"attachments": arguments["attachments"]} if arguments.get("attachments") else {}
+    data |= {"format": arguments["format"]} if arguments.get("format") else {}
+    return data
+
+
+def ephemeral(send: Send, place: Place, caller: Caller) -> records.Ephemeral:
+    """What the ledger keeps of a message that is for those who are there: no word of it (C2A-217)."""
+    body = send.body.encode()
+    private = place.conversation.kind is ConversationKind.DM
+    readers = {caller.session, *place.to}
+    if place.root is not None and (said := caller.attention.past.get(place.root)) is not None:
+        readers |= said.readers or set()
+    return records.Ephemeral(
+        session=caller.session,
+        key=send.idempotency_key,
+        where=place.conversation.place,
+        sha256=hashlib.sha256(body).hexdigest(),
+        length=len(body),
+        in_reply_to=send.in_reply_to,
+        for_=sorted(readers) if private else [],
+    )
+
+
+def _stays_inside(above: str | None, place: Place, caller: Caller) -> bool:
+    """A reply to a private message without recipients stays among its parties by itself."""
+    said = caller.attention.past.get(above) if above is not None else None
+    return said is not None and said.readers == frozenset({caller.session, *place.to})

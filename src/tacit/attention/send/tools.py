@@ -1,0 +1,392 @@
+"""Calls: what each writing tool does, from its arguments to records, chat and a result.
+
+Rows: C2A-058, 113, 123, 136, 142 to 146, 155, 158, 159, 181, 190, 194, 206. One function a tool: the caller
+with the state as it stands, the arguments, and out comes all that is to be appended, or a refusal. Both are
+audited. Reading tools are elsewhere; appending is for the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.attention.send import draft
+from tacit.attention.send.rules import Permit, may_send
+from tacit.attention.state import absences, acts, approvals, loops, records
+from tacit.attention.state.claims import event_target, release, renewals, take, thread_target
+from tacit.attention.state.consequences import Around, Notice, Written, given_back, reoffered, reroute
+from tacit.attention.state.escalation import human_notice
+from tacit.attention.state.obligations import Obligation, ReportedDisposition, as_delivered, change
+from tacit.base.moment import rfc3339
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.vocabulary import ConversationKind, Disposition, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tacit.attention.send.draft import Caller
+    from tacit.ledger.envelope import Event
+
+Arguments = "Mapping[str, Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """An ephemeral message on its way to whoever is there."""
+
+    text: str
+    record: records.Ephemeral
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call that was granted: records, the session's own chat, and the result."""
+
+    result: dict[str, Any]
+    written: list[Written] = field(default_factory=list[Written])
+    chat: tuple[str, dict[str, Any]] | None = None
+    """Kind and data of the event that the session itself appends."""
+    ephemeral_send: Spoken | None = None
+    """Words for those who are there, once the record of them is durable."""
+    event: str | None = None
+    """An event that the result shows in full (C2A-158)."""
+
+
+ToolOutcome = Done | Refusal
+
+
+def call(name: str, arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Run a writing tool."""
+    return WRITING[name](arguments, caller)
+
+
+def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: Caller) -> list[Written]:
+    """The record of a refusal (C2A-206); a send that waits for a person asks that person."""
+    about = next(
+        (str(arguments[key]) for key in ("inReplyTo", "eventId") if isinstance(arguments.get(key), str)), None
+    )
+    event = caller.archive.readable(about, caller.session) if about is not None else None
+    details: dict[str, Any] = {}
+    target = arguments.get("target")
+    if isinstance(target, str):
+        there = draft.place_for(target, caller).conversation
+        conversation, thread = absences.place_of(there)
+        details = {"conversation": conversation, "thread": thread}
+        said = caller.attention.past.get(event.id) if event is not None else None
+        if there.kind is ConversationKind.DM and said is not None and said.readers is None:
+            event = None  # a record about a public event is public, and would tell of the dm
+    found: list[Written] = [
+        records.Audit(
+            what=name,
+            session=caller.session,
+            event_id=event.id if event is not None else None,
+            code=refused.code,
+            row=refused.row,
+            details=details,
+            for_=[] if event is not None else [caller.session],
+        )
+    ]
+    if refused.code == "approval_required" and refused.details.get("state") not in {"asked", "denied"}:
+        found += _asking(str(refused.details["what"]), arguments, caller)
+    if refused.code == "no_new_information" and details:
+        found += _circling((details["conversation"], details["thread"]), caller)
+    return found
+
+
+def _circling(place: absences.Place, caller: Caller) -> list[Written]:
+    """A refused repetition may be the one that ends an exchange: then a person is told (C2A-199, C2A-200)."""
+    before = caller.attention.exchanges.at(place)
+    after = loops.duplicate_refused(before, caller.session, caller.attention.settings)
+    if before.stopped or not after.stopped or len(after.agents) < 2 or not after.last:
+        return []
+    notice = human_notice(after.last[-1], why="loop")
+    return [Notice({**notice, "context": {"last_event_ids": list(after.last)}})]
+
+
+def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Written]:
+    """Ask those who may know what would be told: the people of that private conversation, and the owner."""
+    send = draft.read_send(arguments, caller.session)
+    knowing: frozenset[str] | None = None
+    if not isinstance(send, Refusal):
+        knowing = draft.revealed(send, draft.place_for(send.target, caller), caller)
+    asked = approvals.ask(f"{caller.session}:{what[:12]}:{caller.now}", caller.session, what, caller.now)
+    says = (
+        f"{caller.session} wants to tell {arguments.get('target', '')} something that was said in private: "
+        f"{draft.text_of(arguments.get('content'))[:500]}"
+    )
+    record = records.Approval(
+        approval_id=asked.approval_id,
+        session=asked.session,
+        what=what,
+        state=asked.state,
+        expires_at=asked.expires_at,
+        says=says,
+        for_=[caller.session, *sorted((knowing or frozenset()) & set(caller.roster.people))],
+    )
+    notice = {
+        "kind": "attention.approval",
+        "priority": "high",
+        "title": "An agent asks for your approval.",
+        "context": {"approval_id": asked.approval_id, "session": caller.session},
+        "requires_ack": True,
+    }
+    return [record, Notice(notice)]
+
+
+def send_message(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Send one message (C2A-142)."""
+    send = draft.read_send(arguments, caller.session)
+    if isinstance(send, Refusal):
+        return send
+    place = draft.place_for(send.target, caller)
+    answer = may_send(send, draft.surroundings(send, place, caller), caller.now, caller.attention.settings)
+    if not isinstance(answer, Permit):
+        return answer
+    result: dict[str, Any] = {"status": "delivered", "duplicate": False, "warnings": list(answer.warnings)}
+    if answer.duplicate_of is not None:
+        return Done({**result, "eventId": answer.duplicate_of, "duplicate": True})
+    if send.visibility == "ephemeral":
+        record = draft.ephemeral(send, place, caller)
+        return Done({**result, "ephemeral": True}, [record], ephemeral_send=Spoken(send.body, record))
+    return Done(result, chat=("chat.message", draft.message(send, place, caller, arguments)))
+
+
+def _named(arguments: Mapping[str, Any], caller: Caller, row: str, name: str = "eventId") -> Event | Refusal:
+    given = arguments.get(name)
+    if not isinstance(given, str) or not given:
+        return refusal("invalid_request", f"{name} is missing", row, missing=[name])
+    event = caller.archive.readable(given, caller.session)
+    return event if event is not None else refusal("event_not_found", "there is no such event here", row)
+
+
+def obligation_towards(event: Event, caller: Caller) -> Obligation:
+    """How the session stands to an event, also when it found it by itself."""
+    known = caller.attention.obligations.get(event.id, caller.session)
+    if known is not None:
+        return known
+    decision = caller.archive.decision(event, caller.session)
+    return Obligation(event.id, caller.session, decision.policy, decision.mode, records.moment_of(event))
+
+
+def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """A signal instead of a message (C2A-143)."""
+    event = _named(arguments, caller, "C2A-143", "inReplyTo")
+    signal, eta = arguments.get("signal"), arguments.get("eta")
+    if isinstance(event, Refusal):
+        return event
+    if not isinstance(signal, str) or not isinstance(eta, (str, type(None))):
+        return refusal("invalid_request", "signal is a word, eta a text", "C2A-143")
+    if event.by == caller.session:
+        return refusal("policy_forbids", "an agent does not answer itself", "C2A-195")
+    if caller.attention.versions.is_superseded(event.id):
+        return refusal("event_superseded", "the message was edited or deleted", "C2A-104")
+    said = caller.attention.past.get(event.id)
+    obligation = obligation_towards(event, caller)
+    act = acts.react(
+        obligation,
+        signal,
+        caller.attention.claims,
+        caller.now,
+        eta=eta,
+        thread=(said.conversation.thread if said is not None else None) or caller.archive.original(event.id),
+        settings=caller.attention.settings,
+    )
+    if isinstance(act, Refusal):
+        return act
+    written: list[Written] = [*act.records]
+    if act.reroute:
+        decision = as_delivered(caller.archive.decision(event, caller.session), obligation)
+        around = Around(caller.roster, caller.now, {})
+        written += reroute(event.id, decision, caller.attention, around, {caller.session}, declined=True)
+    reaction = {**(act.reaction or {}), "event_id": caller.archive.original(event.id)}
+    closed = any(isinstance(one, records.Disposition) and one.closes for one in act.records)
+    return Done({"signal": signal, "closed": closed}, written, ("chat.reaction", reaction))
+
+
+def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Take responsibility for an event or a thread, or give it back (C2A-144)."""
+    name = "threadId" if "threadId" in arguments else "eventId"
+    event = _named(arguments, caller, "C2A-144", name)
+    if isinstance(event, Refusal):
+        return event
+    ttl = arguments.get("ttlMs")
+    if ttl is not None and (not isinstance(ttl, int) or isinstance(ttl, bool)):
+        return refusal("invalid_request", "ttlMs is a number of milliseconds", "C2A-155")
+    attention = caller.attention
+    said = attention.past.get(event.id)
+    # The first message of a thread belongs to it like every other.
+    root = (said.conversation.thread if said is not None else None) or caller.archive.original(event.id)
+    target = thread_target(root) if name == "threadId" else event_target(event.id)
+    if arguments.get("release") is True:
+        given = release(attention.claims, target, caller.session, caller.now)
+        if isinstance(given, Refusal):
+            return given
+        again = [given, *reoffered(given, attention)] if given is not None else []
+        return Done({"claimed": False, "owner": None}, again)
+    if attention.versions.is_superseded(event.id):
+        return refusal("event_superseded", "the message was edited or deleted", "C2A-104")
+    obligation = obligation_towards(event, caller)
+    forbidden = obligation.policy in {Policy.MUST_NOT_RESPOND, Policy.ACK_ONLY}
+    if forbidden and not (name == "threadId" and _takes_part(caller, root)):
+        return refusal(
+            "policy_forbids", "there is nothing to take on: no answer is wanted from this agent", "C2A-063"
+        )
+    taken = take(
+        attention.claims, target, caller.session, caller.now, thread=root, ttl_ms=ttl,
+        settings=attention.settings,
+    )  # fmt: skip
+    if isinstance(taken, Refusal):
+        return taken
+    written: list[Written] = [taken]
+    if (
+        not obligation.closed
+        and not forbidden
+        and attention.obligations.get(event.id, caller.session) is not None
+    ):
+        changed = change(obligation, ReportedDisposition(Disposition.CLAIMED), caller.now, attention.settings)
+        written += [changed] if isinstance(changed, records.Disposition) else []
+    until = rfc3339(draft.Moment(taken.expires_at))
+    return Done({"claimed": True, "owner": caller.session, "expiresAt": until}, written, event=event.id)
+
+
+def _takes_part(caller: Caller, root: str) -> bool:
+    return caller.session in caller.attention.participants(root)
+
+
+def defer(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Say that an obligation must wait, and why (C2A-145)."""
+    event = _named(arguments, caller, "C2A-145")
+    reason, eta = arguments.get("reason", ""), arguments.get("eta")
+    if isinstance(event, Refusal):
+        return event
+    if not isinstance(reason, str) or not isinstance(eta, (str, type(None))):
+        return refusal("invalid_request", "reason and eta are texts", "C2A-145")
+    obligation = caller.attention.obligations.get(event.id, caller.session)
+    act = acts.defer(obligation, reason, eta, caller.now, caller.attention.settings)
+    if isinstance(act, Refusal):
+        return act
+    back = next((one.resurfaces_at for one in act.records if isinstance(one, records.Disposition)), None)
+    return Done({"resurfacesAt": rfc3339(draft.Moment(back)) if back else None}, [*act.records])
+
+
+def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Mark an event, a thread or an assignment as resolved (C2A-146)."""
+    names = [name for name in ("eventId", "threadId", "assignmentId") if name in arguments]
+    if len(names) != 1:
+        return refusal("invalid_request", "name one of eventId, threadId, assignmentId", "C2A-146")
+    event = _named(arguments, caller, "C2A-146", names[0])
+    if isinstance(event, Refusal):
+        return event
+    attention = caller.attention
+    if names[0] == "threadId":
+        said = attention.past.get(event.id)
+        root = (said.conversation.thread if said is not None else None) or caller.archive.original(event.id)
+        obligations = [
+            one for one in attention.obligations if one.session == caller.session and _in(one, root, caller)
+        ]
+        held = [one.target for one in attention.claims if one.thread == root]
+        targets = [thread_target(root), event_target(root), *held]
+    else:
+        obligations = attention.obligations.of_event(event.id)
+        targets = [event_target(event.id)]
+    act = acts.resolve(obligations, attention.claims, caller.session, targets, caller.now)
+    if isinstance(act, Refusal):
+        return act
+    closed = [one.event_id for one in act.records if isinstance(one, records.Disposition)]
+    return Done({"resolved": closed}, [*act.records])
+
+
+def _in(obligation: Obligation, root: str, caller: Caller) -> bool:
+    said = caller.attention.past.get(obligation.event_id)
+    return obligation.event_id == root or (said is not None and said.conversation.thread == root)
+
+
+def leave(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Leave a thread or a channel by oneself (C2A-190, C2A-194)."""
+    thread, conversation = arguments.get("threadId"), arguments.get("conversationId", "main")
+    target = f"thread:{thread}" if thread is not None else f"conversation:{conversation}"
+    place = draft.place_for(target, caller)
+    if not place.known:
+        return refusal("event_not_found", "there is no such conversation here", "C2A-194")
+    gone = absences.leave(caller.session, place.conversation)
+    if isinstance(gone, Refusal):
+        return gone
+    back = given_back(caller.attention, caller.session, place.conversation, caller.now)
+    return Done({"left": place.conversation.place}, [gone, *back])
+
+
+def progress(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Report how far something is; never chat (C2A-181, C2A-182). A claim lasts longer by it (C2A-155)."""
+    token = arguments.get("progressToken") or arguments.get("eventId")
+    value, total = arguments.get("progress"), arguments.get("total")
+    if not isinstance(token, str) or not _is_number(value) or not (total is None or _is_number(total)):
+        return refusal(
+            "invalid_request", "a progress report has a progressToken and numbers", "C2A-181",
+            missing=[name for name in ("progressToken", "progress") if arguments.get(name) is None],
+        )  # fmt: skip
+    said = arguments.get("message")
+    event = caller.archive.readable(token, caller.session)
+    record = records.Progress(
+        session=caller.session,
+        token=token[:200],
+        progress=float(value or 0),
+        total=float(total) if total is not None else None,
+        message=said[:500] if isinstance(said, str) else None,
+        event_id=event.id if event is not None else None,
+        for_=[] if event is not None else [caller.session],
+    )
+    targets = [event_target(event.id)] if event is not None else []
+    longer = renewals(caller.attention.claims, caller.session, targets, caller.now, caller.attention.settings)
+    return Done({}, [record, *longer])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value  # noqa: PLR0124
+
+
+def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """How a harness reports an end that no tool reports: merged, ignored, failed (C2A-087, 117, 163)."""
+    event = _named(arguments, caller, "C2A-117")
+    if isinstance(event, Refusal):
+        return event
+    obligation = caller.attention.obligations.get(event.id, caller.session)
+    if obligation is None:
+        return refusal("event_not_found", "this event was not delivered to the session", "C2A-117")
+    word, error = arguments.get("disposition"), arguments.get("error")
+    if not isinstance(word, str) or word not in REPORTED:
+        return refusal("invalid_request", f"disposition is one of {', '.join(sorted(REPORTED))}", "C2A-117")
+    reason = arguments.get("reason") or arguments.get("mergedInto") or ""
+    changed = change(
+        obligation,
+        ReportedDisposition(Disposition(word), reason=str(reason)),
+        caller.now,
+        caller.attention.settings,
+    )
+    if isinstance(changed, Refusal):
+        return changed
+    failed = word == Disposition.FAILED.value
+    details = cast("dict[str, Any]", error) if isinstance(error, dict) else None
+    record = records.Disposition(
+        event_id=changed.event_id,
+        session=changed.session,
+        disposition=changed.disposition,
+        closes=changed.closes,
+        reason=changed.reason,
+        error=details,
+        reported=True,
+    )
+    notice = [Notice(human_notice(event.id, why="failed"))] if failed and obligation.owed else []
+    return Done({}, [record, *notice])
+
+
+REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
+WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = {
+    "chat.send_message": send_message,
+    "chat.react": react,
+    "chat.claim": claim,
+    "chat.defer": defer,
+    "chat.resolve": resolve,
+    "chat.leave": leave,
+    "chat.progress": progress,
+    "chat/disposition": dispose,
+}

@@ -1,0 +1,1 @@
+"""What attention remembers of a group, folded from its events, and what follows from it."""

@@ -1,0 +1,216 @@
+"""Claims: at most one live owner for an event or thread (C2A-136, C2A-144, C2A-152 to C2A-158, C2A-222).
+
+A table of transitions, folded from `x.c2a.claim` records. A claim that has run out owns nothing, even
+before its end is written down. Knows nothing of delivery; `now` is an argument.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.state import records
+from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.refusals import Refusal, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+
+
+MS: Final = 1000
+
+
+class Holding(StrEnum):
+    """Is a target owned?"""
+
+    FREE = "free"
+    HELD = "held"
+
+
+TRANSITIONS: Final[dict[tuple[Holding, str], Holding]] = {
+    (Holding.FREE, "take"): Holding.HELD,
+    (Holding.FREE, "assign"): Holding.HELD,
+    (Holding.HELD, "renew"): Holding.HELD,
+    (Holding.HELD, "release"): Holding.FREE,
+    (Holding.HELD, "expire"): Holding.FREE,
+}
+"""What each record does; a pair that is not here changes nothing, so that a replayed record is harmless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A claim in force until `expires_at`."""
+
+    target: str
+    session: str
+    expires_at: Moment
+    thread: str | None = None
+
+
+def event_target(event_id: str) -> str:
+    """The claim target of an event."""
+    return f"event:{event_id}"
+
+
+def thread_target(root: str) -> str:
+    """The claim target of a thread."""
+    return f"thread:{root}"
+
+
+class Claims:
+    """Every claim of a group between two events."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: MutableMapping[str, Held] | None = None) -> None:
+        self._held: MutableMapping[str, Held] = {} if held is None else held
+
+    def __iter__(self) -> Iterator[Held]:
+        return iter(self._held.values())
+
+    def holder(self, target: str, thread: str | None, now: Moment) -> Held | None:
+        """Who owns the target at this time: by a claim on it, on its thread, or, for a thread, inside it."""
+        own = self._live(target, now)
+        if own is None and thread is not None:
+            own = self._live(thread_target(thread), now)
+        return own
+
+    def rival(self, target: str, thread: str | None, session: str, now: Moment) -> Held | None:
+        """Somebody else's claim that stands in the way of this one."""
+        held = self.holder(target, thread, now)
+        if held is not None and held.session != session:
+            return held
+        if target.startswith("thread:"):
+            root = target.removeprefix("thread:")
+            for one in self._held.values():
+                if one.thread == root and one.session != session and one.expires_at > now:
+                    return one
+        return None
+
+    def _live(self, target: str, now: Moment) -> Held | None:
+        held = self._held.get(target)
+        return held if held is not None and held.expires_at > now else None
+
+    def apply(self, record: records.Claim, at: Moment) -> None:
+        """Fold a record; it took effect at `at`."""
+        known = self._held.get(record.target)
+        if known is not None and known.expires_at <= at and record.action in {"take", "assign"}:
+            known = None
+        state = Holding.FREE if known is None else Holding.HELD
+        after = TRANSITIONS.get((state, record.action))
+        if after is None or (known is not None and known.session != record.session):
+            return
+        if after is Holding.FREE:
+            del self._held[record.target]
+        else:
+            self._held[record.target] = Held(
+                record.target, record.session, Moment(record.expires_at), record.thread
+            )
+
+    def ended(self, now: Moment) -> list[records.Claim]:
+        """The records for claims that have run out: each reopens its target (C2A-155)."""
+        return [
+            records.Claim(target=held.target, thread=held.thread, session=held.session, action="expire")
+            for held in sorted(self._held.values(), key=lambda one: (one.expires_at, one.target))
+            if held.expires_at <= now
+        ]
+
+    def of_session(self, session: str, now: Moment) -> list[Held]:
+        """The live claims of a session."""
+        return [held for held in self._held.values() if held.session == session and held.expires_at > now]
+
+
+def take(
+    claims: Claims,
+    target: str,
+    session: str,
+    now: Moment,
+    *,
+    thread: str | None = None,
+    ttl_ms: int | None = None,
+    assigned: bool = False,
+    settings: Settings = DEFAULTS,
+) -> records.Claim | Refusal:
+    """The record of a claim, or of its renewal; refused while somebody else owns the target."""
+    wanted = settings.claim_ttl_ms if ttl_ms is None else ttl_ms
+    if not settings.claim_ttl_min_ms <= wanted <= settings.claim_ttl_max_ms:
+        return refusal(
+            "invalid_request",
+            "a claim lasts between its least and its most time",
+            "C2A-155",
+            remedy=f"give ttlMs from {settings.claim_ttl_min_ms} to {settings.claim_ttl_max_ms}",
+        )
+    rival = claims.rival(target, thread, session, now)
+    if rival is not None:
+        return conflict(rival)
+    held = claims.holder(target, None, now)
+    action = "renew" if held is not None else ("assign" if assigned else "take")
+    return records.Claim(
+        target=target, thread=thread, session=session, action=action, expires_at=now + wanted * MS
+    )
+
+
+def conflict(rival: Held) -> Refusal:
+    """Somebody else owns it (C2A-103)."""
+    return refusal(
+        "claim_conflict",
+        "another session owns this",
+        "C2A-103",
+        remedy="leave it to the owner, or try again when the claim has ended",
+        owner=rival.session,
+        expiresAt=rfc3339(rival.expires_at),
+    )
+
+
+def release(claims: Claims, target: str, session: str, now: Moment) -> records.Claim | Refusal | None:
+    """The record that gives a claim back; None when there was none."""
+    held = claims.holder(target, None, now)
+    if held is None:
+        return None
+    if held.session != session:
+        return conflict(held)
+    return records.Claim(target=target, thread=held.thread, session=session, action="release")
+
+
+def renewals(
+    claims: Claims, session: str, targets: Iterable[str], now: Moment, settings: Settings = DEFAULTS
+) -> list[records.Claim]:
+    """The owner spoke or reported progress: its claims there last longer (C2A-155)."""
+    found: list[records.Claim] = []
+    for target in targets:
+        held = claims.holder(target, None, now)
+        if held is not None and held.session == session:
+            until = max(held.expires_at, now + settings.claim_ttl_ms * MS)
+            found.append(
+                records.Claim(
+                    target=target, thread=held.thread, session=session, action="renew", expires_at=until
+                )
+            )
+    return found
+
+
+def assignee(members: Iterable[str], owners: frozenset[str], load: Mapping[str, int]) -> str | None:
+    """Whom the host picks when nobody claimed: the stream's owner, else the least loaded, ties by id.
+
+    Row C2A-222.
+    """
+    ranked = sorted(members, key=lambda one: (one not in owners, load.get(one, 0), one))
+    return ranked[0] if ranked else None
+
+
+def assign_at(created_at: Moment, settings: Settings = DEFAULTS) -> Moment:
+    """When an unclaimed role mention is assigned."""
+    return Moment(created_at + settings.assign_after_ms * MS)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A question to several agents: who may take it, since when it stands open, who holds it."""
+
+    event_id: str
+    members: tuple[str, ...]
+    at: Moment
+    held: bool = False
+    assigned: bool = False

@@ -1,0 +1,398 @@
+"""Consequences: what the house writes because an event landed (C2A-027, 056, 123, 185 to 199, 206, 222).
+
+A function from the event, its decisions and the state after it to records and notices; whoever holds the
+ledger appends them in the same transaction. Deliveries are written for sessions that a harness speaks for;
+everyone else's decision is derived when somebody asks. Nothing here sends anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.attention.decide.decide import situation_in
+from tacit.attention.decide.decision import Decision, Rule
+from tacit.attention.decide.matrix import Situation
+from tacit.attention.decide.modes import is_pushed
+from tacit.attention.decide.rates import Flow, inbound
+from tacit.attention.state import absences, escalation, records
+from tacit.attention.state.claims import event_target, release, renewals, thread_target
+from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
+from tacit.attention.state.sends import answered_in
+from tacit.attention.state.versions import cancellations
+from tacit.c2a.signals import SIGNALS, signal_of
+from tacit.c2a.vocabulary import Disposition, Intent, Mode, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tacit.attention.decide.decide import Decisions
+    from tacit.attention.read.conversation import Conversation
+    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.roster import Roster
+    from tacit.attention.state.fold import Attention
+    from tacit.attention.state.obligations import Obligation
+    from tacit.base.moment import Moment
+    from tacit.ledger.envelope import Event
+
+TRANSFERRED: Final = "transferred"
+AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it gave it up or let its time run out")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A `system.notify` for the person who is in charge."""
+
+    data: Mapping[str, object]
+
+
+Written = records.Record | Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is known beside the fold: who is online, and what reached each model lately."""
+
+    roster: Roster
+    now: Moment
+    pushed: Mapping[str, Sequence[Moment]]
+
+
+def consequences(
+    event: Event, decisions: Decisions, attention: Attention, around: Around, *, stopped: bool
+) -> list[Written]:
+    """Everything that follows from an event that was said, edited, reacted or noticed."""
+    parsed = decisions.parsed
+    if parsed is None:
+        return []
+    found: list[Written] = [*absences.returns(decisions, attention.absences)]
+    if event.kind == "x.c2a.edit":
+        found += [one.record for one in cancellations(_open_before(event, attention), "edit")]
+    if event.kind == "chat.message":
+        found += _answer(event, parsed, attention, around.now)
+        found += _spoken(event, parsed, attention)
+    if event.kind == "chat.reaction":
+        found += _reacted(event, attention, around.now)
+    found += _leaving(event, decisions, attention, around.now)
+    exchange = attention.exchanges.at(absences.place_of(parsed.conversation))
+    spared = exchange.agents if stopped else frozenset[str]()
+    found += deliveries(event, decisions, attention, around, spared)
+    found += [
+        records.Audit(what=what, session=agent, event_id=event.id, row="C2A-048")
+        for agent, what in decisions.audits()
+    ]
+    if stopped:
+        found += _ended(exchange.agents, event, parsed, attention)
+        found.append(
+            records.Audit(
+                what="loop_stopped",
+                event_id=event.id,
+                code="loop_stopped",
+                row="C2A-198",
+                details={"agents": sorted(exchange.agents), "last": list(exchange.last)},
+            )
+        )
+        found.append(Notice(_with_last(escalation.human_notice(event.id, why="loop"), exchange.last)))
+    return found
+
+
+def _with_last(notice: Mapping[str, object], last: Sequence[str]) -> dict[str, object]:
+    """Both sides' last messages, referenced and not quoted (C2A-199)."""
+    return {**notice, "context": {"last_event_ids": list(last)}}
+
+
+def _open_before(event: Event, attention: Attention) -> list[Obligation]:
+    return attention.obligations.of_event(str(event.data.get("supersedes", "")))
+
+
+def _ended(
+    agents: frozenset[str], event: Event, parsed: ParsedMessage, attention: Attention
+) -> list[Written]:
+    """What the agents of a stopped exchange still owed each other there, they owe no more (C2A-198)."""
+    found: list[Written] = []
+    place, just_answered = absences.place_of(parsed.conversation), (answered_in(event), parsed.by)
+    for obligation in attention.obligations:
+        open_here = obligation.session in agents and not obligation.closed
+        open_here = open_here and (obligation.event_id, obligation.session) != just_answered
+        said = attention.past.get(obligation.event_id) if open_here else None
+        if said is not None and said.by_agent and absences.place_of(said.conversation) == place:
+            found.append(
+                records.Disposition(
+                    event_id=obligation.event_id,
+                    session=obligation.session,
+                    disposition=Disposition.SUPERSEDED.value,
+                    closes=True,
+                    reason="loop_stopped",
+                )
+            )
+    return found
+
+
+def deliveries(
+    event: Event,
+    decisions: Decisions,
+    attention: Attention,
+    around: Around,
+    spared: frozenset[str] = frozenset(),
+) -> list[Written]:
+    """One record for each session that hears of the event now."""
+    agents: Iterable[str] = decisions.exceptions
+    if is_pushed(decisions.common.mode) or decisions.common.escalate:
+        agents = decisions
+    found: list[Written] = []
+    for agent in sorted(agents):
+        if agent not in attention.sessions or agent not in decisions or agent in spared:
+            continue
+        decision = decisions[agent]
+        if decision.escalate:
+            found += reroute(event.id, decision, attention, around, {agent}, declined=False)
+            continue
+        decision, flow = inbound(decision, around.pushed.get(agent, ()), around.now, attention.settings)
+        if is_pushed(decision.mode) and flow is not Flow.LOWERED:
+            found.append(delivery(event.id, agent, decision, decisions.parsed))
+    return found
+
+
+def delivery(
+    event_id: str, agent: str, decision: Decision, parsed: ParsedMessage | None, *, attempt: int = 1
+) -> records.Delivery:
+    """The record that puts an event before a session."""
+    return records.Delivery(
+        event_id=event_id,
+        session=agent,
+        policy=decision.policy.value,
+        mode=decision.mode.value,
+        directedness=decision.directedness.value,
+        reason=decision.reason.value,
+        intent=parsed.intent.value if parsed is not None else "plain",
+        priority=decision.priority.value,
+        deadline_ms=decision.deadline_ms,
+        attempt=attempt,
+        needs_claim=decision.needs_claim,
+        thread_window=decision.thread_window,
+        because={part: rule.name for part, rule in decision.because},
+    )
+
+
+def reroute(
+    event_id: str,
+    decision: Decision,
+    attention: Attention,
+    around: Around,
+    had: set[str],
+    *,
+    declined: bool,
+) -> list[Written]:
+    """The obligation goes to exactly one other, or to the person (C2A-123, C2A-176, C2A-177)."""
+    said = attention.past.get(event_id)
+    conversation = said.conversation if said is not None else None
+    held = frozenset(
+        had
+        | {obligation.session for obligation in attention.obligations.of_event(event_id) if obligation.held}
+    )
+    eligible = said.readers if said is not None else None
+    load = {agent: attention.obligations.open_of(agent) for agent in attention.sessions}
+    to = escalation.route(
+        around.roster,
+        held,
+        author=said.author if said is not None else "",
+        owners=_owners(attention, conversation),
+        eligible=eligible if eligible is not None else frozenset(attention.sessions),
+        load=load,
+    )
+    if to.human:
+        return [Notice(escalation.human_notice(event_id, why="declined" if declined else "unanswered"))]
+    raised = escalation.escalated(decision, declined=declined)
+    modes = attention.sessions[to.to].modes if to.to in attention.sessions else frozenset[Mode]()
+    if raised.mode not in modes:
+        raised = escalation.softened(raised, modes)
+    record = delivery(event_id, to.to, raised, None)
+    return [records_with(record, attention.settings.deadline_ms, around.now)]
+
+
+def records_with(record: records.Delivery, deadline_ms: int, now: Moment) -> records.Delivery:
+    """The delivery with a time of its own: whoever takes over gets the whole span."""
+    return msgspec.structs.replace(record, deadline_ms=deadline_ms, created_at=now)
+
+
+def _owners(attention: Attention, conversation: Conversation | None) -> frozenset[str]:
+    if conversation is None:
+        return frozenset()
+    owners = attention.ownership.owners(conversation, ())
+    owner = attention.owner_of(conversation.thread) if conversation.thread else None
+    return owners | {owner} if owner else owners
+
+
+def _answer(event: Event, parsed: ParsedMessage, attention: Attention, now: Moment) -> list[Written]:
+    """An agent's reply satisfies what it owed, and its claims there last longer (C2A-117, C2A-155)."""
+    answered = answered_in(event)
+    if not parsed.by_agent or answered is None:
+        return []
+    answered = attention.versions.latest(answered)
+    obligation = attention.obligations.get(answered, parsed.by)
+    found: list[Written] = []
+    if obligation is not None and not obligation.closed and obligation.policy is not Policy.MUST_NOT_RESPOND:
+        ends = _ends_in(event, obligation)
+        changed = (
+            change(obligation, ReportedDisposition(ends), now, attention.settings)
+            if ends is not None
+            else None
+        )
+        if isinstance(changed, records.Disposition):
+            found.append(changed)
+    targets = [event_target(answered)]
+    if parsed.conversation.thread:
+        targets.append(thread_target(parsed.conversation.thread))
+    return [*found, *renewals(attention.claims, parsed.by, targets, now, attention.settings)]
+
+
+def _ends_in(event: Event, obligation: Obligation) -> Disposition | None:
+    """What a reply makes of the obligation it answers: words answer it, a CLowl message does as it says.
+
+    A result, a failure or the facts that were asked for answer; a receipt is one; progress, a question back
+    and a delegation leave the obligation where it is (CLOWL-092).
+    """
+    if obligation.policy is Policy.ACK_ONLY:
+        return Disposition.ACKNOWLEDGED
+    given = event.data.get("clowl")
+    performative = cast("dict[str, object]", given).get("p") if isinstance(given, dict) else None
+    if performative is None or performative in {"DONE", "ERR"}:
+        return Disposition.RESPONDED
+    if performative == "INF" and obligation.intent is Intent.QUESTION:
+        return Disposition.RESPONDED
+    return Disposition.ACKNOWLEDGED if performative == "ACK" else None
+
+
+def _spoken(event: Event, parsed: ParsedMessage, attention: Attention) -> list[Written]:
+    """CLowl: a CNCL calls deliveries back, a DLGT that transfers moves the obligation (CLOWL-092)."""
+    given = event.data.get("clowl")
+    above = event.data.get("reply_to")
+    if not isinstance(given, dict) or not isinstance(above, str):
+        return []
+    message = cast("dict[str, Any]", given)
+    obligations = attention.obligations.of_event(above)
+    said = attention.past.get(above)
+    if message.get("p") == "CNCL" and said is not None and said.author == parsed.by:
+        return [one.record for one in cancellations(obligations, "cancel")]
+    body: object = message.get("body")
+    inner = cast("dict[str, Any]", body).get("d") if isinstance(body, dict) else None
+    mode = cast("dict[str, object]", inner).get("delegation_mode") if isinstance(inner, dict) else None
+    if message.get("p") == "DLGT" and mode == "transfer":
+        return [
+            records.Disposition(
+                event_id=obligation.event_id,
+                session=obligation.session,
+                disposition=Disposition.SUPERSEDED.value,
+                closes=True,
+                reason=TRANSFERRED,
+                reported=True,
+            )
+            for obligation in obligations
+            if obligation.session == parsed.by and not obligation.closed
+        ]
+    return []
+
+
+def _reacted(event: Event, attention: Attention, now: Moment) -> list[Written]:
+    """A signal sets the disposition of an event that the session holds; taking it back reopens it."""
+    on, session = event.data.get("event_id"), event.by
+    obligation = (
+        attention.obligations.get(attention.versions.latest(on), session) if isinstance(on, str) else None
+    )
+    signal = signal_of(event.data)
+    if obligation is None or signal is None or signal not in SIGNALS:
+        return []
+    if event.data.get("removed"):
+        back = withdrawn(obligation, signal)
+        return [back] if back is not None else []
+    disposition = SIGNALS[signal].disposition
+    if obligation.signal == signal or (disposition is None and signal != "unclear"):
+        return []
+    eta = event.data.get("eta")
+    changed = change(
+        obligation,
+        ReportedDisposition(disposition, signal=signal, eta=eta if isinstance(eta, str) else None),
+        now,
+        attention.settings,
+    )
+    return [changed] if isinstance(changed, records.Disposition) else []
+
+
+def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Moment) -> list[Written]:
+    """Who is asked to go is gone, has one goodbye, and gives back what it held there (C2A-190 to C2A-192)."""
+    parsed = decisions.parsed
+    found: list[Written] = []
+    if parsed is None:
+        return found
+    for agent, decision in sorted(decisions.exceptions.items()):
+        if situation_in(decision) is not Situation.LEAVE:
+            continue
+        gone = absences.leave(agent, parsed.conversation, event.id)
+        if isinstance(gone, records.Membership):
+            found += [gone, *given_back(attention, agent, parsed.conversation, now)]
+    return found
+
+
+def reoffered(ended: records.Claim, attention: Attention) -> list[Written]:
+    """A claim ended without an answer: what it covered is open again, and the others hear of it once more.
+
+    Rows: C2A-122, C2A-155.
+    """
+    found: list[Written] = [
+        records.Disposition(event_id=obligation.event_id, session=obligation.session)
+        for obligation in _covered(ended, attention)
+        if obligation.disposition is Disposition.CLAIMED and not obligation.closed
+    ]
+    given_up = ended.session if ended.action == "release" else None
+    for offer in attention.offered(ended.target):
+        for agent in offer.members:
+            obligation = attention.obligations.get(offer.event_id, agent)
+            if (
+                agent not in attention.sessions
+                or agent == given_up
+                or obligation is None
+                or obligation.closed
+            ):
+                continue
+            decision = replace(decision_in(obligation), because=(("policy", AGAIN),))
+            found.append(delivery(offer.event_id, agent, decision, None, attempt=obligation.attempt + 1))
+    return found
+
+
+def _covered(ended: records.Claim, attention: Attention) -> list[Obligation]:
+    """The obligations of the session that held the claim."""
+    kind, _, name = ended.target.partition(":")
+    if kind == "event":
+        obligation = attention.obligations.get(name, ended.session)
+        return [obligation] if obligation is not None else []
+    found: list[Obligation] = []
+    for obligation in attention.obligations:
+        said = attention.past.get(obligation.event_id) if obligation.session == ended.session else None
+        if said is not None and name in {obligation.event_id, said.conversation.thread}:
+            found.append(obligation)
+    return found
+
+
+def given_back(
+    attention: Attention, agent: str, conversation: Conversation, now: Moment
+) -> list[records.Claim]:
+    """The claims of a session in a conversation that it leaves, released."""
+    found: list[records.Claim] = []
+    for held in attention.claims.of_session(agent, now):
+        root = held.thread or held.target.removeprefix("thread:")
+        said = attention.past.get(held.target.partition(":")[2]) or attention.past.get(root)
+        if said is None or said.conversation.id != conversation.id:
+            continue
+        if conversation.thread is not None and said.conversation.thread != conversation.thread:
+            continue
+        released = release(attention.claims, held.target, agent, now)
+        if isinstance(released, records.Claim):
+            found.append(released)
+    return found
+
+
+def deleted(event_id: str, attention: Attention) -> list[records.Disposition]:
+    """What a delete calls back (C2A-187)."""
+    return [one.record for one in cancellations(attention.obligations.of_event(event_id), "delete")]

@@ -1,0 +1,118 @@
+"""Deadlines: what is due when an obligation is not met (C2A-056, 059, 122, 161, 173 to 178).
+
+Redeliver to the session that is already responsible, then escalate to one and lower the first copy; a
+deferred event comes back at its time. A permitted answer that never came is `ignored` when its window
+closes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.state import records
+from tacit.base.moment import Moment
+from tacit.c2a.vocabulary import Disposition, Policy
+
+if TYPE_CHECKING:
+    from tacit.attention.state.obligations import Obligation
+
+MS: Final = 1000
+RETRY_FIRST_MS: Final = 1_000
+RETRY_MOST_MS: Final = 60_000
+
+
+class Step(StrEnum):
+    """What a timer may bring."""
+
+    REDELIVER = "redeliver"
+    ESCALATE = "escalate"
+    RESURFACE = "resurface"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One step and its time."""
+
+    at: Moment
+    step: Step
+
+
+def retry_after_ms(attempt: int) -> int:
+    """How long to wait for an acknowledgement before the next attempt: 1, 2, 4 ... 60 s (C2A-161)."""
+    return min(RETRY_FIRST_MS << min(max(attempt - 1, 0), 10), RETRY_MOST_MS)
+
+
+def next_step(obligation: Obligation, settings: Settings = DEFAULTS) -> Due | None:
+    """The next thing that time brings to an obligation; None when nothing does.
+
+    `redelivered` counts what was done already, so that a restarted hub carries on where it stopped.
+    """
+    if obligation.closed:
+        return None
+    if obligation.disposition is Disposition.DEFERRED and obligation.resurfaces_at is not None:
+        return Due(obligation.resurfaces_at, Step.RESURFACE)
+    if obligation.policy is Policy.MUST_RESPOND and obligation.deadline_ms is not None:
+        if obligation.redelivered < len(settings.redeliver_at):
+            share = settings.redeliver_at[obligation.redelivered]
+            return Due(_after(obligation, int(obligation.deadline_ms * share)), Step.REDELIVER)
+        return Due(_after(obligation, obligation.deadline_ms), Step.ESCALATE)
+    if obligation.disposition is Disposition.CLAIMED:
+        return None
+    return Due(_after(obligation, settings.freshness_ms), Step.CLOSE)
+
+
+def _after(obligation: Obligation, milliseconds: int) -> Moment:
+    return Moment(obligation.created_at + milliseconds * MS + obligation.shift_us)
+
+
+def is_due(obligation: Obligation, now: Moment, settings: Settings = DEFAULTS) -> Step | None:
+    """The step that is due now, if any."""
+    due = next_step(obligation, settings)
+    return due.step if due is not None and due.at <= now else None
+
+
+def has_expired(obligation: Obligation, now: Moment) -> bool:
+    """Did the obligation run out unanswered?"""
+    deadline = obligation.deadline_at
+    return deadline is not None and not obligation.closed and now >= deadline
+
+
+def redelivery(obligation: Obligation) -> records.Delivery:
+    """The same event to the same session once more (C2A-175)."""
+    return _delivery(obligation, obligation.policy, obligation.deadline_ms)
+
+
+def lowering(obligation: Obligation) -> records.Delivery:
+    """The session's copy after its time ran out: it may answer, it no longer must (C2A-174)."""
+    return _delivery(obligation, Policy.MAY_RESPOND, None)
+
+
+def closing(obligation: Obligation) -> records.Disposition:
+    """Nobody asked for more: the window closes without a word (C2A-059)."""
+    return records.Disposition(
+        event_id=obligation.event_id,
+        session=obligation.session,
+        disposition=Disposition.IGNORED.value,
+        closes=True,
+    )
+
+
+def _delivery(obligation: Obligation, policy: Policy, deadline_ms: int | None) -> records.Delivery:
+    return records.Delivery(
+        event_id=obligation.event_id,
+        session=obligation.session,
+        policy=policy.value,
+        mode=obligation.mode.value,
+        directedness=obligation.directedness.value,
+        reason=obligation.reason.value,
+        intent=obligation.intent.value,
+        priority=obligation.priority.value,
+        deadline_ms=deadline_ms,
+        attempt=obligation.attempt + 1,
+        needs_claim=obligation.needs_claim,
+        thread_window=obligation.thread_window,
+    )

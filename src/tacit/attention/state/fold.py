@@ -1,0 +1,446 @@
+"""The fold: a group's attention state, moved on by one event at a time.
+
+Rows: C2A-027, C2A-048, C2A-116, C2A-159, C2A-214. Composes the small folds (claims, obligations, absences,
+exchanges, versions, ownership, approvals) and remembers who said what where. `state_for` cuts out what
+`decide` needs, just before an event; `apply` moves past it. Applying the same events again gives the same
+state; nothing that matters lives anywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from tacit.attention.decide.decide import Decided, Decisions, decide, noted
+from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read.context import ConversationState
+from tacit.attention.read.conversation import Conversation, conversation_of, inherits
+from tacit.attention.settings import DEFAULTS, Settings, with_values
+from tacit.attention.state import loops, records
+from tacit.attention.state.absences import Absences, Place, place_of
+from tacit.attention.state.approvals import Approvals
+from tacit.attention.state.claims import Claims, Offer
+from tacit.attention.state.loops import Exchanges
+from tacit.attention.state.obligations import Obligations
+from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.state.sends import (
+    KEPT_CONFIDENCES,
+    KEPT_SENDS,
+    Answer,
+    EphemeralSend,
+    Sending,
+    answered_in,
+)
+from tacit.attention.state.sessions import Attended, Spent, spending
+from tacit.attention.state.versions import Versions, answered_by
+from tacit.base.moment import Moment
+from tacit.c2a.signals import signal_of
+from tacit.c2a.vocabulary import ConversationKind, Directedness, Intent, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.roster import Roster
+    from tacit.ledger.envelope import Event
+
+
+_EMPTY: Final[frozenset[str]] = frozenset()
+_ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
+KEPT_ITEMS: Final = 500
+KEPT_RECALLED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is remembered of a message: enough to answer it, nothing of its text."""
+
+    author: str
+    by_agent: bool
+    conversation: Conversation
+    intent: Intent
+    named: frozenset[str] = _EMPTY
+    readers: frozenset[str] | None = None
+
+
+class Past(Protocol):
+    """Where messages are remembered; a hub looks them up in its read model."""
+
+    def get(self, event_id: str, /) -> Said | None:
+        """What was said, if anything was."""
+        ...
+
+    def __setitem__(self, event_id: str, said: Said, /) -> None:
+        """Remember it."""
+        ...
+
+
+@dataclass(slots=True)
+class Attention:
+    """Everything that attention knows of a group between two events."""
+
+    settings: Settings = DEFAULTS
+    past: Past = field(default_factory=dict[str, Said])
+    claims: Claims = field(default_factory=Claims)
+    obligations: Obligations = field(default_factory=Obligations)
+    absences: Absences = field(default_factory=Absences)
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    versions: Versions = field(default_factory=Versions)
+    ownership: Ownership = field(default_factory=Ownership)
+    approvals: Approvals = field(default_factory=Approvals)
+    threads: MutableMapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    thread_owner: MutableMapping[str, str] = field(default_factory=dict[str, str])
+    awaiting: MutableMapping[Place, frozenset[str]] = field(default_factory=dict[Place, frozenset[str]])
+    sessions: MutableMapping[str, Attended] = field(default_factory=dict[str, Attended])
+    rules: MutableMapping[str, Any] = field(default_factory=dict[str, Any])
+    decided: MutableMapping[str, Decided] = field(default_factory=dict[str, Decided])
+    offers: MutableMapping[str, Offer] = field(default_factory=dict[str, Offer])
+    sent: MutableMapping[str, tuple[Sending, ...]] = field(default_factory=dict[str, tuple[Sending, ...]])
+    answers: MutableMapping[tuple[str, str], tuple[Answer, ...]] = field(
+        default_factory=dict[tuple[str, str], tuple[Answer, ...]]
+    )
+    looked: MutableMapping[tuple[str, str], Moment] = field(default_factory=dict[tuple[str, str], Moment])
+    pending_digests: MutableMapping[str, PendingDigest] = field(default_factory=dict[str, PendingDigest])
+    confided: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    spent: MutableMapping[str, Spent] = field(default_factory=dict[str, Spent])
+    ephemeral_sends: MutableMapping[tuple[str, str], EphemeralSend] = field(
+        default_factory=dict[tuple[str, str], EphemeralSend]
+    )
+    progress: MutableMapping[str, records.Progress] = field(default_factory=dict[str, records.Progress])
+    recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
+        """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
+        decisions = decide(event, roster, self.state_for(event), self.settings)
+        stopped = self.apply(event, decisions.parsed)
+        if decisions.parsed is not None:
+            self._note(event, decisions)
+        return decisions, stopped
+
+    def state_for(self, event: Event) -> ConversationState:
+        """What is so in the event's conversation just before it."""
+        if event.kind == "chat.reaction":
+            return self._state_for_reaction(event)
+        data = event.data
+        above = data.get("reply_to")
+        replied = self.past.get(above) if isinstance(above, str) else None
+        conversation = self._conversation(event, above if isinstance(above, str) else None, replied)
+        place = place_of(conversation)
+        stream = self.ownership.stream_of(conversation)
+        left = self.absences.leavers(conversation)
+        root = conversation.thread
+        owner = self.owner_of(root) if root is not None else None
+        owners = self.ownership.owners(conversation, task_ids(data) if "refs" in data else ())
+        if owner is not None:
+            owners |= {owner}
+        awaiting = self.awaiting.get(place, _EMPTY)
+        if replied is not None and replied.by_agent and replied.intent in _ASKS:
+            awaiting |= {replied.author}
+        supersedes = data.get("supersedes")
+        return ConversationState(
+            conversation,
+            (self.participants(root) if root is not None else _EMPTY) - left,
+            owners - left,
+            replied.author if replied is not None else None,
+            above == root,
+            replied.readers
+            if replied is not None and conversation.kind is not ConversationKind.CHANNEL
+            else None,
+            left,
+            stream.digest,
+            awaiting,
+            self.exchanges.stopped(place),
+            answered_by(self.obligations.of_event(supersedes)) if isinstance(supersedes, str) else _EMPTY,
+        )
+
+    def _conversation(self, event: Event, above: str | None, replied: Said | None) -> Conversation:
+        root = above
+        if replied is not None and above is not None:
+            root = replied.conversation.thread or above
+        found = conversation_of(event.data, event.by, root)
+        if replied is not None and inherits(event.data):
+            private = replied.conversation.kind is ConversationKind.DM
+            kind = ConversationKind.DM if private else found.kind
+            found = Conversation(
+                replied.conversation.id, kind, root, replied.conversation.stream, replied.conversation.title
+            )
+        return self.ownership.titled(found)
+
+    def _state_for_reaction(self, event: Event) -> ConversationState:
+        on = event.data.get("event_id")
+        said = self.past.get(on) if isinstance(on, str) else None
+        if said is None:
+            return ConversationState()
+        signal = signal_of(event.data)
+        settles = said.by_agent and said.intent is Intent.APPROVAL and signal in {"agree", "declined", "done"}
+        return ConversationState(
+            said.conversation,
+            readers=said.readers,
+            reacted=(said.author, said.intent),
+            waits=frozenset({said.author}) if settles else _EMPTY,
+        )
+
+    def apply(self, event: Event, parsed: ParsedMessage | None = None) -> bool:
+        """Move past an event; `heard` is what `decide` made of it. True when it stopped an exchange."""
+        if event.kind == "chat.message" or (event.kind == "x.c2a.edit" and parsed is not None):
+            stopped = self._said(event, parsed) if parsed is not None else False
+            if event.kind == "x.c2a.edit":
+                self.versions.edited(str(event.data.get("supersedes", "")), event.id)
+            return stopped
+        if event.kind == "chat.reaction":
+            self._reacted(event)
+        elif event.kind == "context.sync":
+            self.ownership.synced(event.data)
+        elif event.kind.startswith("x.c2a."):
+            self._recorded(event)
+        return False
+
+    def _note(self, event: Event, decisions: Decisions) -> None:
+        """Write down what reading the event again would not tell."""
+        found = noted(decisions)
+        if found is not None:
+            self.decided[event.id] = found
+        at = records.moment_of(event)
+        called = [
+            agent
+            for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
+            if (one := decisions[agent]).needs_claim and one.directedness is Directedness.TO_MY_ROLE
+        ]
+        if called:
+            self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
+        for agent, one in decisions.exceptions.items():
+            if one.mode is Mode.DIGEST:
+                known = self.pending_digests.get(agent, PendingDigest(since=at))
+                self.pending_digests[agent] = replace(
+                    known, event_ids=(*known.event_ids, event.id)[-KEPT_ITEMS:]
+                )
+
+    def _said(self, event: Event, parsed: ParsedMessage) -> bool:
+        conversation, agent = parsed.conversation, parsed.by_agent
+        place, target = place_of(conversation), parsed.target
+        self.past[event.id] = Said(
+            parsed.by, agent, conversation, parsed.intent, target.agents, parsed.private
+        )
+        if agent and event.kind == "chat.message":
+            self._sent(event, conversation)
+        for reader in parsed.private or ():
+            if reader in self.sessions:
+                self.confided[reader] = (*self.confided.get(reader, ()), event.id)[-KEPT_CONFIDENCES:]
+        if conversation.thread is not None:
+            self._joined(conversation.thread, parsed)
+        if agent:
+            self.absences.posted(parsed.by, conversation)
+            asks = parsed.intent in _ASKS
+            self.awaiting[place] = self.awaiting.get(place, _EMPTY) | {parsed.by} if asks else _EMPTY
+        else:
+            self.awaiting.pop(place, None)
+        return self._exchanged(event, parsed, place)
+
+    def _sent(self, event: Event, conversation: Conversation) -> None:
+        """Remember a session's own words, and which event they answer."""
+        sending = Sending(records.moment_of(event), conversation.place, event.id)
+        kept = max(KEPT_SENDS, self.settings.sends_per_minute, self.settings.sends_per_conversation)
+        self.sent[event.by] = (*self.sent.get(event.by, ()), sending)[-kept:]
+        answered = answered_in(event)
+        if answered is not None:
+            given = event.data.get("c2a")
+            said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+            turn, attempt = said.get("turn"), said.get("attempt")
+            answer = Answer(
+                event.id, turn if isinstance(turn, str) else "", attempt if isinstance(attempt, int) else 1
+            )
+            key = (answered, event.by)
+            self.answers[key] = (*self.answers.get(key, ()), answer)
+            self.offers.pop(answered, None)
+
+    def participants(self, root: str) -> frozenset[str]:
+        """The agents that take part in a thread; before its first reply those whom its opener concerns."""
+        known = self.threads.get(root)
+        opener = self.past.get(root) if known is None else None
+        if opener is not None:
+            return opener.named | {opener.author} if opener.by_agent else opener.named
+        return known or _EMPTY
+
+    def owner_of(self, root: str) -> str | None:
+        """The agent that opened or claimed a thread."""
+        owner = self.thread_owner.get(root)
+        opener = self.past.get(root) if owner is None and root not in self.threads else None
+        return opener.author if opener is not None and opener.by_agent else owner
+
+    def _begun(self, root: str) -> frozenset[str]:
+        """Who takes part so far; the first time, an agent that opened it becomes its owner for good."""
+        known = self.participants(root)
+        if root not in self.threads and (owner := self.owner_of(root)) is not None:
+            self.thread_owner[root] = owner
+        return known
+
+    def _joined(self, root: str, parsed: ParsedMessage) -> None:
+        """Who takes part in a thread now: its opener, whoever wrote, whoever was named."""
+        known = self._begun(root)
+        if parsed.by_agent:
+            known |= {parsed.by}
+        self.threads[root] = known | parsed.target.agents
+
+    def _exchanged(self, event: Event, parsed: ParsedMessage, place: Place) -> bool:
+        before = self.exchanges.at(place)
+        if not parsed.by_agent:
+            return self.exchanges.put(place, loops.person_spoke(before))
+        if event.data.get("attachments"):
+            before = loops.progressed(before)
+        aimed = bool(parsed.target.agents or parsed.target.members) or place[1] is not None
+        if not aimed and parsed.conversation.kind is not ConversationKind.DM:
+            return self.exchanges.put(place, before)
+        return self.exchanges.put(place, loops.agent_spoke(before, parsed.by, event.id, self.settings))
+
+    def _reacted(self, event: Event) -> None:
+        on = event.data.get("event_id")
+        said = self.past.get(on) if isinstance(on, str) else None
+        if said is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
+            place = place_of(said.conversation)
+            self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
+
+    def _recorded(self, event: Event) -> None:
+        record = records.record_of(event)
+        at = records.moment_of(event)
+        match record:
+            case records.Claim():
+                self.claims.apply(record, at)
+                self._claimed(record, at)
+            case records.Delivery():
+                created_at = Moment(record.created_at) if record.created_at else at
+                self.obligations.delivered(record, created_at, event.id)
+            case records.Accepted():
+                for event_id in record.event_ids:
+                    self.obligations.accepted(event_id, record.session)
+            case records.Disposition():
+                self.obligations.disposed(record)
+                self._resolved(record)
+            case records.Membership():
+                self.absences.apply(record)
+            case records.Edit():
+                self.versions.edited(record.supersedes, event.id)
+            case records.Delete():
+                self.versions.deleted(record.event_id)
+            case records.Approval():
+                self.approvals.apply(record)
+            case None:
+                pass
+            case _:
+                self._reported(record, event.id, at, event.ts[:10])
+
+    def _reported(
+        self,
+        record: records.Audit
+        | records.Session
+        | records.Rules
+        | records.Digest
+        | records.Usage
+        | records.Ephemeral
+        | records.Progress,
+        event_id: str,
+        at: Moment,
+        day: str,
+    ) -> None:
+        match record:
+            case records.Audit():
+                self._audited(record, at)
+            case records.Session():
+                modes = frozenset(Mode(mode) for mode in record.modes)
+                self.sessions[record.session] = Attended(
+                    record.session, record.version, modes, record.client, record.interrupt, record.transport
+                )
+            case records.Rules():
+                self.rules.update(record.values)
+                self.settings = with_values(self.settings, record.values)
+            case records.Ephemeral():
+                self.ephemeral_sends[record.session, record.key] = EphemeralSend(
+                    event_id, record.sha256, record.where
+                )
+                sending = Sending(at, record.where, event_id)
+                self.sent[record.session] = (*self.sent.get(record.session, ()), sending)[-KEPT_SENDS:]
+            case records.Digest():
+                self.pending_digests[record.session] = PendingDigest(since=at)
+            case records.Usage():
+                self.spent[record.session] = spending(self.spent.get(record.session, Spent()), record, day)
+            case records.Progress():
+                known = self.progress.get(record.session)
+                if known is None or known.token != record.token or known.progress <= record.progress:
+                    self.progress[record.session] = record
+
+    def _claimed(self, record: records.Claim, at: Moment) -> None:
+        if record.action in {"take", "assign", "release", "expire"}:
+            held = record.action in {"take", "assign"}
+            for offer in self.offered(record.target):
+                since, assigned = (offer.at, offer.assigned) if held else (at, False)
+                self.offers[offer.event_id] = replace(offer, held=held, at=since, assigned=assigned)
+        root = record.target.removeprefix("thread:") if record.target.startswith("thread:") else record.thread
+        if root is None:
+            return
+        if record.action in {"take", "assign"}:
+            self.threads[root] = self._begun(root) | {record.session}
+            if record.target.startswith("thread:"):
+                self.thread_owner[root] = record.session
+        ended = record.action in {"release", "expire"} and record.target.startswith("thread:")
+        if ended and self.thread_owner.get(root) == record.session:
+            del self.thread_owner[root]
+
+    def offered(self, target: str) -> list[Offer]:
+        """The open questions that a claim on this event or thread covers."""
+        kind, _, name = target.partition(":")
+        if kind == "event":
+            offer = self.offers.get(name)
+            return [offer] if offer is not None else []
+        return [
+            offer
+            for offer in self.offers.values()
+            if offer.event_id == name
+            or ((said := self.past.get(offer.event_id)) is not None and said.conversation.thread == name)
+        ]
+
+    def _resolved(self, record: records.Disposition) -> None:
+        if record.disposition == "responded" and record.closes:
+            self.offers.pop(record.event_id, None)
+        if record.disposition == "superseded" and record.closes:
+            self._recalled(record)
+        said = self.past.get(record.event_id)
+        if (
+            said is not None
+            and record.closes
+            and record.disposition == "responded"
+            and record.reason == "resolved"
+        ):
+            place = place_of(said.conversation)
+            self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
+
+    def _recalled(self, record: records.Disposition) -> None:
+        """One copy is gone; a question to several stays open for the others, if it still stands."""
+        offer = self.offers.get(record.event_id)
+        if offer is not None:
+            left = tuple(one for one in offer.members if one != record.session)
+            obligations = [self.obligations.get(record.event_id, one) for one in left]
+            if any(obligation is not None and obligation.live for obligation in obligations):
+                self.offers[record.event_id] = replace(offer, members=left)
+            else:
+                del self.offers[record.event_id]
+        obligation = self.obligations.get(record.event_id, record.session)
+        if obligation is not None and obligation.accepted and not record.reported:
+            known = self.recalled.get(record.session, ())
+            self.recalled[record.session] = (*known, record.event_id)[-KEPT_RECALLED:]
+
+    def _audited(self, record: records.Audit, at: Moment) -> None:
+        """A refused near-duplicate counts towards the end of an exchange (C2A-200).
+
+        A look at a thread is remembered, since a late answer needs one (C2A-174).
+        """
+        if record.what == "unassigned" and (offer := self.offers.get(record.event_id or "")) is not None:
+            self.offers[offer.event_id] = replace(offer, assigned=True)
+        if record.what == "chat.read_thread" and record.session is not None and record.code is None:
+            thread = record.details.get("thread")
+            if isinstance(thread, str):
+                self.looked[record.session, thread] = at
+        if record.code == "no_new_information" and record.session is not None:
+            thread = record.details.get("thread")
+            place = (str(record.details.get("conversation", "")), thread if isinstance(thread, str) else None)
+            self.exchanges.put(
+                place, loops.duplicate_refused(self.exchanges.at(place), record.session, self.settings)
+            )

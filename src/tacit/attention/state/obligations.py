@@ -1,0 +1,400 @@
+"""Obligations: how a session stands to an event that was delivered to it, and how that ends.
+
+Rows: C2A-056, C2A-057, C2A-116, C2A-117, C2A-118, C2A-119, C2A-120, C2A-121, C2A-122, C2A-123, C2A-132,
+C2A-145, C2A-163. Of the seven dispositions two are open states (`deferred`, `claimed`), five are final.
+`change` says which record a reported disposition becomes, or why not; `Obligations` folds the records. Knows
+nothing of delivery or of the clock: `now` is an argument.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping  # noqa: TC003 - the state store reads these types
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.decide.decision import Decision, Rule
+from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.state import records
+from tacit.base.moment import SECOND, Moment, parse_rfc3339
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Priority, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, MutableMapping
+
+
+MS: Final = 1000
+FINAL: Final = frozenset(Disposition) - {Disposition.DEFERRED, Disposition.CLAIMED}
+PERMITTED: Final[dict[Policy, frozenset[Disposition]]] = {
+    Policy.MUST_RESPOND: frozenset(Disposition) - {Disposition.IGNORED},
+    Policy.MAY_RESPOND: frozenset(Disposition),
+    Policy.ACK_ONLY: frozenset({Disposition.ACKNOWLEDGED, Disposition.IGNORED, Disposition.SUPERSEDED}),
+    Policy.MUST_NOT_RESPOND: frozenset({Disposition.IGNORED, Disposition.SUPERSEDED}),
+}
+_EXCUSES: Final = frozenset({"queued", "blocked"})
+_SATISFIED_BY_AGREEING: Final = frozenset({Intent.APPROVAL, Intent.RECEIPT, Intent.ACKNOWLEDGEMENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """How one session stands to one event that was delivered to it."""
+
+    event_id: str
+    session: str
+    policy: Policy
+    mode: Mode
+    created_at: Moment
+    intent: Intent = Intent.PLAIN
+    deadline_ms: int | None = None
+    attempt: int = 1
+    redelivered: int = 0
+    disposition: Disposition | None = None
+    closed: bool = False
+    declined: bool = False
+    signal: str | None = None
+    resurfaces_at: Moment | None = None
+    shift_us: int = 0
+    request_id: str = ""
+    """The id of the record that first delivered it: the name of the delivery on every wire."""
+    accepted: bool = False
+    held: bool = False
+    """Was the session ever obliged?"""
+    directedness: Directedness = Directedness.TO_ME
+    reason: Reason = Reason.DIRECT_MESSAGE
+    priority: Priority = Priority.NORMAL
+    needs_claim: bool = False
+    thread_window: bool = False
+    because: Mapping[str, str] = field(default_factory=dict[str, str])
+    note: str = ""
+    """The reason that was given with the disposition."""
+
+    @property
+    def deadline_at(self) -> Moment | None:
+        """When the obligation runs out; None when it has no deadline."""
+        if self.deadline_ms is None:
+            return None
+        return Moment(self.created_at + self.deadline_ms * MS + self.shift_us)
+
+    @property
+    def owed(self) -> bool:
+        """Is an answer still owed?"""
+        return self.policy is Policy.MUST_RESPOND and not self.closed
+
+    @property
+    def live(self) -> bool:
+        """Can time or a connection still bring something?"""
+        return not self.closed
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedDisposition:
+    """What a session reports of an event."""
+
+    disposition: Disposition | None
+    signal: str | None = None
+    reason: str = ""
+    eta: str | None = None
+
+
+def change(
+    obligation: Obligation, reported: ReportedDisposition, now: Moment, settings: Settings = DEFAULTS
+) -> records.Disposition | Refusal:
+    """The record that a reported disposition becomes, or the rule that refuses it."""
+    if obligation.closed:
+        return _again(obligation, reported)
+    if reported.signal == "unclear":
+        return _record(obligation, reported, shift_us=settings.clarify_ms * MS)
+    disposition = reported.disposition
+    if disposition is None:
+        return refusal("invalid_request", "a disposition is needed", "C2A-117")
+    if reported.signal == "declined" and obligation.policy is Policy.MUST_RESPOND:
+        return _record(obligation, reported, closes=True, declined=True)
+    if obligation.policy is Policy.MUST_NOT_RESPOND and reported.signal is not None:
+        if disposition is Disposition.CLAIMED:
+            return refusal("policy_forbids", "there is nothing to take on: no answer is wanted", "C2A-063")
+        return _record(obligation, replace(reported, disposition=Disposition.IGNORED), closes=True)
+    if disposition not in PERMITTED[obligation.policy]:
+        return refusal(
+            "invalid_request",
+            f"{obligation.policy} does not end {disposition}",
+            {Policy.MUST_RESPOND: "C2A-120", Policy.ACK_ONLY: "C2A-119"}.get(obligation.policy, "C2A-118"),
+        )
+    if disposition is Disposition.DEFERRED:
+        return _deferred(obligation, reported, now, settings)
+    return _record(obligation, reported, closes=disposition in FINAL and _satisfies(obligation, reported))
+
+
+def _again(obligation: Obligation, reported: ReportedDisposition) -> records.Disposition | Refusal:
+    """A repeat of what is already so leaves it so (C2A-159); anything else comes too late."""
+    same = obligation.disposition is reported.disposition or (
+        obligation.declined and reported.signal == "declined"
+    )
+    if same or reported.disposition is Disposition.SUPERSEDED:
+        return _record(
+            obligation,
+            replace(reported, disposition=obligation.disposition),
+            closes=True,
+            declined=obligation.declined,
+        )
+    return refusal("invalid_request", f"the event ended as {obligation.disposition}", "C2A-122")
+
+
+def _satisfies(obligation: Obligation, reported: ReportedDisposition) -> bool:
+    """A receipt closes an obligation only when a receipt was all that was asked for (C2A-121)."""
+    if reported.disposition is not Disposition.ACKNOWLEDGED or obligation.policy is not Policy.MUST_RESPOND:
+        return True
+    return reported.signal == "agree" and obligation.intent in _SATISFIED_BY_AGREEING
+
+
+def _deferred(
+    obligation: Obligation, reported: ReportedDisposition, now: Moment, settings: Settings
+) -> records.Disposition | Refusal:
+    excused = reported.signal in _EXCUSES
+    if not excused and not 1 <= len(reported.reason.strip()) <= 500:
+        return refusal(
+            "invalid_request",
+            "a deferral says why, in 1 to 500 characters",
+            "C2A-057",
+            remedy="give a reason",
+        )
+    if not excused and obligation.policy is not Policy.MUST_RESPOND:
+        return refusal("invalid_request", "only an obligation can be deferred", "C2A-145")
+    back = eta_of(reported.eta, now) if reported.eta else None
+    return _record(obligation, reported, resurfaces_at=back or Moment(now + settings.defer_ms * MS))
+
+
+def _record(
+    obligation: Obligation,
+    reported: ReportedDisposition,
+    *,
+    closes: bool = False,
+    declined: bool = False,
+    resurfaces_at: Moment | None = None,
+    shift_us: int = 0,
+) -> records.Disposition:
+    disposition = Disposition.IGNORED if declined else reported.disposition
+    return records.Disposition(
+        event_id=obligation.event_id,
+        session=obligation.session,
+        disposition=disposition.value if disposition else None,
+        closes=closes,
+        declined=declined,
+        signal=reported.signal,
+        reason=reported.reason or None,
+        eta=reported.eta,
+        resurfaces_at=resurfaces_at,
+        shift_us=shift_us,
+    )
+
+
+def withdrawn(obligation: Obligation, signal: str) -> records.Disposition | None:
+    """A reaction was taken back: the event is open again if its disposition came from it."""
+    if obligation.signal != signal:
+        return None
+    return records.Disposition(event_id=obligation.event_id, session=obligation.session, signal=None)
+
+
+class Obligations:
+    """Every obligation of a group, folded from deliveries and dispositions.
+
+    Where they are kept is the caller's choice; those that are live are always at hand.
+    """
+
+    __slots__ = ("_by_event", "_obligations")
+
+    def __init__(
+        self,
+        obligations: MutableMapping[tuple[str, str], Obligation] | None = None,
+        by_event: MutableMapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self._obligations: MutableMapping[tuple[str, str], Obligation] = (
+            {} if obligations is None else obligations
+        )
+        self._by_event: MutableMapping[str, tuple[str, ...]] = {} if by_event is None else by_event
+
+    def get(self, event_id: str, session: str) -> Obligation | None:
+        """How a session stands to an event; None when it never got it."""
+        return self._obligations.get((event_id, session))
+
+    def of_event(self, event_id: str) -> list[Obligation]:
+        """Every session's obligation towards an event."""
+        return [self._obligations[event_id, session] for session in self._by_event.get(event_id, ())]
+
+    def __iter__(self) -> Iterator[Obligation]:
+        return iter(self._obligations.values())
+
+    def open_of(self, session: str) -> int:
+        """How many answers a session owes."""
+        return sum(
+            1
+            for obligation in self._obligations.values()
+            if obligation.session == session and obligation.owed
+        )
+
+    def waiting_of(self, session: str) -> list[Obligation]:
+        """What was delivered to a session and not taken in by it, in the order of delivery."""
+        found = [
+            obligation
+            for obligation in self
+            if obligation.session == session and obligation.live and not obligation.accepted
+        ]
+        return sorted(found, key=lambda obligation: obligation.request_id)
+
+    def accepted(self, event_id: str, session: str) -> None:
+        """Fold an acceptance."""
+        known = self._obligations.get((event_id, session))
+        if known is not None and not known.accepted:
+            self._obligations[event_id, session] = replace(known, accepted=True)
+
+    def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> None:
+        """Fold a delivery: the first opens the obligation, later ones count or change its policy."""
+        key = (record.event_id, record.session)
+        known = self._obligations.get(key)
+        if known is None:
+            sessions = {*self._by_event.get(record.event_id, ()), record.session}
+            self._by_event[record.event_id] = tuple(sorted(sessions))
+            self._obligations[key] = Obligation(
+                record.event_id,
+                record.session,
+                Policy(record.policy),
+                Mode(record.mode),
+                created_at,
+                Intent(record.intent),
+                record.deadline_ms,
+                record.attempt,
+                request_id=record_id,
+                held=record.policy == Policy.MUST_RESPOND,
+                directedness=Directedness(record.directedness),
+                reason=Reason(record.reason),
+                priority=Priority(record.priority),
+                needs_claim=record.needs_claim,
+                thread_window=record.thread_window,
+                because=record.because,
+            )
+            return
+        # A deferred event that is delivered again is open again, and so is one that now obliges (or obliges
+        # once more after it had ended): its time starts anew.
+        obliges = Policy(record.policy) is Policy.MUST_RESPOND
+        raised = obliges and (known.closed or known.policy is not Policy.MUST_RESPOND)
+        back = known.disposition is Disposition.DEFERRED or raised
+        self._obligations[key] = replace(
+            known,
+            policy=Policy(record.policy),
+            mode=Mode(record.mode),
+            directedness=Directedness(record.directedness),
+            reason=Reason(record.reason),
+            priority=Priority(record.priority),
+            needs_claim=record.needs_claim,
+            because=record.because or known.because,
+            attempt=max(known.attempt, record.attempt),
+            accepted=False,
+            held=known.held or record.policy == Policy.MUST_RESPOND,
+            closed=False if back else known.closed,
+            redelivered=0 if back else known.redelivered + 1,
+            deadline_ms=record.deadline_ms,
+            disposition=None if back else known.disposition,
+            declined=False if back else known.declined,
+            signal=None if back else known.signal,
+            resurfaces_at=None if back else known.resurfaces_at,
+            created_at=created_at if back else known.created_at,
+            shift_us=0 if back else known.shift_us,
+        )
+
+    def disposed(self, record: records.Disposition) -> None:
+        """Fold a disposition."""
+        key = (record.event_id, record.session)
+        known = self._obligations.get(key)
+        if known is None:
+            return
+        self._obligations[key] = replace(
+            known,
+            disposition=Disposition(record.disposition) if record.disposition else None,
+            closed=record.closes,
+            declined=record.declined,
+            signal=record.signal,
+            note=record.reason or "",
+            resurfaces_at=Moment(record.resurfaces_at) if record.resurfaces_at is not None else None,
+            shift_us=known.shift_us + record.shift_us,
+        )
+
+
+DELIVERED: Final = Rule("delivery.recorded", "C2A-206", "so it was decided when it was delivered")
+
+
+def as_delivered(decision: Decision, obligation: Obligation | None) -> Decision:
+    """The decision as the newest delivery left it: an escalation or a lowering may have changed it."""
+    if obligation is None or (obligation.policy, obligation.reason) == (decision.policy, decision.reason):
+        return decision
+    because = tuple(
+        (
+            part,
+            Rule(obligation.because[part], "C2A-206", DELIVERED.says)
+            if part in obligation.because
+            else DELIVERED,
+        )
+        for part in ("directedness", "policy", "mode", "reason", "priority", "deadline")
+    )
+    return replace(
+        decision,
+        directedness=obligation.directedness,
+        policy=obligation.policy,
+        mode=obligation.mode,
+        reason=obligation.reason,
+        deadline_ms=obligation.deadline_ms,
+        needs_claim=obligation.needs_claim,
+        because=because,
+    )
+
+
+def decision_in(obligation: Obligation) -> Decision:
+    """The decision that a delivery carried, for the wire."""
+    return Decision(
+        Directedness(obligation.directedness),
+        Policy(obligation.policy),
+        Mode(obligation.mode),
+        Reason(obligation.reason),
+        Priority(obligation.priority),
+        obligation.deadline_ms,
+        obligation.needs_claim,
+        obligation.thread_window,
+        because=tuple((part, DELIVERED) for part in ("directedness", "policy", "mode", "reason", "priority")),
+    )
+
+
+_UNITS: Final = {
+    "s": 1,
+    "sec": 1,
+    "second": 1,
+    "m": 60,
+    "min": 60,
+    "minute": 60,
+    "h": 3600,
+    "hr": 3600,
+    "hour": 3600,
+}
+_DAYS: Final = {"d": 86_400, "day": 86_400, "w": 604_800, "week": 604_800}
+_ALL: Final = {**_UNITS, **_DAYS}
+_PART: Final = r"(\d{1,6}(?:\.\d{1,3})?)\s*([a-z]+?)s?"
+_SPAN: Final = re.compile(rf"(?:in\s+)?{_PART}(?:\s*(?:and\s+)?{_PART})?\Z")
+
+
+def eta_of(text: str, now: Moment) -> Moment | None:
+    """The moment meant by `2026-06-02T19:10:00Z`, `in 20 minutes`, `2h 30m`.
+
+    None for anything else or the past.
+    """
+    found = parse_rfc3339(text.strip())
+    if found is not None:
+        return found if found > now else None
+    match = _SPAN.match(text.strip().lower())
+    if match is None:
+        return None
+    seconds = 0.0
+    for amount, unit in ((match[1], match[2]), (match[3], match[4])):
+        if amount is None:
+            continue
+        if unit not in _ALL:
+            return None
+        seconds += float(amount) * _ALL[unit]
+    return Moment(now + int(seconds * SECOND)) if seconds else None

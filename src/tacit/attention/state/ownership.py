@@ -1,0 +1,114 @@
+"""Ownership: which agent owns which stream, thread and task (C2A-047, C2A-048, C2A-101, C2A-227).
+
+Tasks and streams are kept in the group's own stores (`context.sync`): a task's `owner` or `assignee`, and
+under the context key `stream:<id>` an object with `owner`, `title` and `digest` (who gets the digest).
+Channels likewise under `channel:<id>`. A thread belongs to whoever claimed it, else to the agent that
+opened it. Folded; no rule of policy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.attention.read.conversation import Conversation
+
+_EMPTY: Final[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A work stream or channel: who owns it, what it is called, who gets its digest."""
+
+    owner: str | None = None
+    title: str = ""
+    digest: frozenset[str] = _EMPTY
+
+
+NO_STREAM: Final = Stream()
+
+
+class Ownership:
+    """Who owns what in a group."""
+
+    __slots__ = ("_streams", "_tasks")
+
+    def __init__(self) -> None:
+        self._streams: dict[str, Stream] = {}
+        self._tasks: dict[str, str] = {}
+
+    def synced(self, data: dict[str, Any]) -> None:
+        """Fold a `context.sync`."""
+        for op in cast("list[dict[str, Any]]", data.get("ops") or []):
+            key, given = str(op.get("key", "")), op.get("value")
+            value = (
+                cast("dict[str, object]", given)
+                if isinstance(given, dict) and op.get("op") == "set"
+                else None
+            )
+            if op.get("store", "context") == "tasks":
+                self._task(key, value)
+            elif key.startswith(("stream:", "channel:")):
+                self._stream(key, value)
+
+    def _task(self, key: str, value: dict[str, object] | None) -> None:
+        owner = (value or {}).get("owner") or (value or {}).get("assignee")
+        if isinstance(owner, str):
+            self._tasks[key] = owner
+        else:
+            self._tasks.pop(key, None)
+
+    def _stream(self, key: str, value: dict[str, object] | None) -> None:
+        if value is None:
+            self._streams.pop(key, None)
+            return
+        owner, title, digest = value.get("owner"), value.get("title"), value.get("digest")
+        readers = cast("list[object]", digest) if isinstance(digest, list) else []
+        self._streams[key] = Stream(
+            owner if isinstance(owner, str) else None,
+            title if isinstance(title, str) else "",
+            frozenset(one for one in readers if isinstance(one, str)),
+        )
+
+    def stream_of(self, conversation: Conversation) -> Stream:
+        """The stream of a conversation, else its channel."""
+        if not self._streams:
+            return NO_STREAM
+        if conversation.stream is not None and (found := self._streams.get(f"stream:{conversation.stream}")):
+            return found
+        return self._streams.get(f"channel:{conversation.id}", NO_STREAM)
+
+    def knows_channel(self, name: str) -> bool:
+        """Was a channel of this name described?"""
+        return f"channel:{name}" in self._streams
+
+    def owners(self, conversation: Conversation, tasks: Iterable[str]) -> frozenset[str]:
+        """Who owns the stream or the tasks that an event belongs to."""
+        found = {self._tasks[task] for task in tasks if task in self._tasks}
+        stream = self.stream_of(conversation)
+        if stream.owner is not None and conversation.stream is not None:
+            found.add(stream.owner)
+        return frozenset(found) if found else _EMPTY
+
+    def titled(self, conversation: Conversation) -> Conversation:
+        """The conversation with its stream's label, unless it brings a title of its own."""
+        stream = self.stream_of(conversation)
+        return (
+            replace(conversation, title=stream.title)
+            if stream.title and not conversation.title
+            else conversation
+        )
+
+
+def task_ids(data: dict[str, Any]) -> list[str]:
+    """The tasks that a message refers to."""
+    found: list[str] = []
+    refs = data.get("refs")
+    for ref in cast("list[object]", refs) if isinstance(refs, list) else []:
+        task = cast("dict[str, object]", ref).get("task_id") if isinstance(ref, dict) else None
+        if isinstance(task, str):
+            found.append(task)
+    return found

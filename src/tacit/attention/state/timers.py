@@ -1,0 +1,195 @@
+"""Timers: what time alone brings to a group (C2A-059, 092, 122, 155, 174 to 178, 222).
+
+Claims end, obligations are sent again and then move on, deferred events come back, offers that nobody took
+are given to one, digests go out. One step at a time: each is appended and folded before the next is looked
+for, so that a restarted hub goes on where it stopped. `now` is an argument; nothing here waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.decide import digest
+from tacit.attention.decide.decision import Rule
+from tacit.attention.state import deadlines, records
+from tacit.attention.state.claims import Offer, assign_at, assignee, event_target, take
+from tacit.attention.state.consequences import (
+    Around,
+    Notice,
+    Written,
+    delivery,
+    records_with,
+    reoffered,
+    reroute,
+)
+from tacit.attention.state.deadlines import Step
+from tacit.attention.state.escalation import human_notice
+from tacit.attention.state.obligations import decision_in
+from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tacit.attention.decide.digest import PendingDigest
+    from tacit.attention.state.fold import Attention
+    from tacit.attention.state.obligations import Obligation
+    from tacit.base.moment import Moment
+
+ASSIGNED: Final = Rule("claim.assigned", "C2A-222", "nobody took it in time, so the hub chose one")
+
+
+def next_due(attention: Attention) -> Moment | None:
+    """When time next brings something; None when nothing waits."""
+    times = [
+        due.at
+        for obligation in attention.obligations
+        if (due := deadlines.next_step(obligation, attention.settings))
+    ]
+    times += [held.expires_at for held in attention.claims]
+    times += [assign_at(offer.at, attention.settings) for offer in attention.offers.values() if _open(offer)]
+    times += [
+        digest.next_at(one.since, attention.settings)
+        for one in attention.pending_digests.values()
+        if one.event_ids
+    ]
+    return min(times, default=None)
+
+
+def due_of(attention: Attention, event_id: str, session: str) -> Moment | None:
+    """When time next brings something to one obligation."""
+    obligation = attention.obligations.get(event_id, session)
+    due = deadlines.next_step(obligation, attention.settings) if obligation is not None else None
+    return due.at if due is not None else None
+
+
+def _open(offer: Offer) -> bool:
+    return not offer.held and not offer.assigned
+
+
+def steps(
+    attention: Attention, around: Around, item: Callable[[str], digest.Item | None]
+) -> Iterator[list[Written]]:
+    """Every step that is due, each to be appended before the next is asked for.
+
+    `item` reads an event for a digest.
+    """
+    now = around.now
+    for record in attention.claims.ended(now):
+        yield [record, *reoffered(record, attention)]
+    for obligation in _due(attention, now):
+        yield _step(obligation, attention, around)
+    for offer in sorted(attention.offers.values(), key=lambda one: (one.at, one.event_id)):
+        if _open(offer) and assign_at(offer.at, attention.settings) <= now:
+            yield _assigned(offer, attention, around)
+    for session, waiting in sorted(attention.pending_digests.items()):
+        if waiting.event_ids and digest.next_at(waiting.since, attention.settings) <= now:
+            yield _digested(session, waiting, attention, item)
+
+
+def _due(attention: Attention, now: Moment) -> list[Obligation]:
+    found = [
+        obligation
+        for obligation in attention.obligations
+        if deadlines.is_due(obligation, now, attention.settings)
+    ]
+    return sorted(
+        found, key=lambda obligation: (obligation.created_at, obligation.event_id, obligation.session)
+    )
+
+
+def _step(obligation: Obligation, attention: Attention, around: Around) -> list[Written]:
+    current = attention.obligations.get(obligation.event_id, obligation.session)
+    step = deadlines.is_due(current, around.now, attention.settings) if current is not None else None
+    if current is None or step is None:
+        return []
+    match step:
+        case Step.REDELIVER:
+            return [deadlines.redelivery(current)]
+        case Step.RESURFACE:
+            again = deadlines.redelivery(current)
+            return [records_with(again, current.deadline_ms or attention.settings.deadline_ms, around.now)]
+        case Step.CLOSE:
+            return [deadlines.closing(current)]
+        case Step.ESCALATE:
+            decision = decision_in(current)
+            moved = reroute(current.event_id, decision, attention, around, {current.session}, declined=False)
+            return [*moved, deadlines.lowering(current)]
+
+
+def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Written]:
+    """One of the online members gets it: the stream's owner, else the least loaded (C2A-222)."""
+    if any(obligation.owed for obligation in attention.obligations.of_event(offer.event_id)):
+        # A person or an earlier deadline gave it to one already: there is never a second (C2A-177).
+        return [records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-177")]
+    said = attention.past.get(offer.event_id)
+    owners = attention.ownership.owners(said.conversation, ()) if said is not None else frozenset[str]()
+    online = [
+        agent
+        for agent in offer.members
+        if (entry := around.roster.agents.get(agent)) is not None
+        and entry.online
+        and agent in attention.sessions
+        and _could_take(attention.obligations.get(offer.event_id, agent))
+    ]
+    load = {agent: attention.obligations.open_of(agent) for agent in online}
+    chosen = assignee(online, owners, load)
+    if chosen is None:
+        # Nobody is there who could take it: a person should know, once.
+        return [
+            records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-222"),
+            Notice(human_notice(offer.event_id, why="unanswered")),
+        ]
+    root = (said.conversation.thread if said is not None else None) or offer.event_id
+    claim = take(
+        attention.claims, event_target(offer.event_id), chosen, around.now, thread=root, assigned=True,
+        settings=attention.settings,
+    )  # fmt: skip
+    obligation = attention.obligations.get(offer.event_id, chosen)
+    if not isinstance(claim, records.Claim) or obligation is None:
+        return [records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-222")]
+    modes = attention.sessions[chosen].modes
+    decision = replace(
+        decision_in(obligation),
+        directedness=Directedness.TO_ME,
+        policy=Policy.MUST_RESPOND,
+        reason=Reason.ASSIGNMENT,
+        mode=next((mode for mode in (Mode.BUFFERED, Mode.IMMEDIATE) if mode in modes), Mode.NOTIFY),
+        needs_claim=False,
+        thread_window=True,
+        because=tuple((part, ASSIGNED) for part in ("directedness", "policy", "mode", "reason", "priority")),
+    )
+    record = delivery(offer.event_id, chosen, decision, None, attempt=obligation.attempt + 1)
+    return [claim, records_with(record, attention.settings.deadline_ms, around.now)]
+
+
+def _could_take(obligation: Obligation | None) -> bool:
+    return (
+        obligation is not None
+        and not obligation.declined
+        and obligation.disposition is not Disposition.SUPERSEDED
+    )
+
+
+def _digested(
+    session: str, waiting: PendingDigest, attention: Attention, item: Callable[[str], digest.Item | None]
+) -> list[Written]:
+    items = [found for event_id in waiting.event_ids if (found := item(event_id)) is not None]
+    made = digest.digest_of(items, attention.settings)
+    if made is None or session not in attention.sessions:
+        return [records.Digest(session=session, scope="", policy="must_not_respond", text="", for_=[session])]
+    return [
+        records.Digest(
+            session=session,
+            scope=made.scope,
+            policy=made.policy.value,
+            text=made.text,
+            event_ids=list(made.event_ids),
+            for_=[session],
+        )
+    ]
+
+
+def item_of(event_id: str, scope: str, author: str, intent: Intent, text: str) -> digest.Item:
+    """One event as a digest counts it."""
+    return digest.Item(event_id, scope, author, intent, text)

@@ -1,0 +1,148 @@
+"""Edits and deletes: messages change after they arrive (C2A-185 to C2A-189, C2A-214).
+
+The ledger keeps the original; an edit is a new event that supersedes it, a delete a record. Before an
+answer the old event is cancelled; after it an edit may be looked at again. Follows chains of edits. Knows
+nothing of turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.attention.state import records
+from tacit.c2a.vocabulary import Disposition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, MutableMapping
+
+    from tacit.attention.state.obligations import Obligation
+    from tacit.ledger.envelope import Event
+
+_REASONS: Final = {
+    "edit": "Message was edited before response",
+    "delete": "Message was deleted before response",
+    "stop": "A person called it off",
+    "reassign": "A person gave it to another agent",
+    "cancel": "The request was withdrawn before response",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """A pending delivery to call back: `notifications/cancelled` and the record beside it.
+
+    Rows: C2A-179, C2A-187.
+    """
+
+    session: str
+    request_id: str
+    reason: str
+    record: records.Disposition
+
+
+_OF_THE_RECORD: Final = frozenset({"by", "client_id", "original"})
+
+
+def edited(original: Event, edit: Event) -> Event:
+    """The message as it stands after an edit: the original's address, the new text, the edit's id and time.
+
+    `original` is the first form: edits between the two count no more. The author remains the original's; what
+    the edit says explicitly replaces what the original said.
+    """
+    changed = {name: value for name, value in edit.data.items() if name not in _OF_THE_RECORD}
+    data: dict[str, Any] = {**original.data, **changed}
+    return msgspec.structs.replace(
+        edit, kind="x.c2a.edit", by=original.by, scope_key=original.scope_key, data=data
+    )
+
+
+def cancellations(obligations: Iterable[Obligation], what: str) -> list[Cancellation]:
+    """What an edit or a delete (`what`) calls back: every copy that nobody has answered."""
+    return [
+        Cancellation(
+            obligation.session,
+            obligation.request_id,
+            _REASONS[what],
+            records.Disposition(
+                event_id=obligation.event_id,
+                session=obligation.session,
+                disposition=Disposition.SUPERSEDED.value,
+                closes=True,
+                reason=_REASONS[what],
+            ),
+        )
+        for obligation in obligations
+        if not obligation.closed
+    ]
+
+
+def answered_by(obligations: Iterable[Obligation]) -> frozenset[str]:
+    """The sessions that had answered: for them an edit is a new look, not a new question (C2A-186)."""
+    return frozenset(
+        obligation.session for obligation in obligations if obligation.disposition is Disposition.RESPONDED
+    )
+
+
+class Versions:
+    """Which event replaced which, folded from edits and deletes.
+
+    The first form leads straight to the newest one and each edit straight to the first form, however often a
+    message was edited. A ledger that was folded before that was so holds plain chains; they are followed.
+    """
+
+    __slots__ = ("_deleted", "_first", "_next")
+
+    def __init__(
+        self,
+        following: MutableMapping[str, str] | None = None,
+        deleted: MutableMapping[str, bool] | None = None,
+        first: MutableMapping[str, str] | None = None,
+    ) -> None:
+        self._next: MutableMapping[str, str] = {} if following is None else following
+        self._deleted: MutableMapping[str, bool] = {} if deleted is None else deleted
+        self._first: MutableMapping[str, str] = {} if first is None else first
+
+    def edited(self, event_id: str, by: str) -> None:
+        """Fold an edit; one that is known changes nothing (a first harness makes the house look back)."""
+        first = latest = self.first(event_id)
+        if by == first or self._first.get(by) is not None:
+            return
+        while (following := self._next.get(latest)) is not None:
+            if following == by:
+                return
+            latest = following
+        self._next[latest] = by
+        self._next[first] = by
+        self._first[by] = first
+
+    def deleted(self, event_id: str) -> None:
+        """Fold a delete; it takes back the message in every form."""
+        self._deleted[self.latest(event_id)] = True
+        self._deleted[event_id] = True
+
+    def first(self, event_id: str) -> str:
+        """The id of the first form, as far as the fold knows it."""
+        return self._first.get(event_id) or event_id
+
+    def latest(self, event_id: str) -> str:
+        """The id of the newest form."""
+        event_id = self.first(event_id)
+        while (following := self._next.get(event_id)) is not None:
+            event_id = following
+        return event_id
+
+    def replaced_by(self, event_id: str) -> str | None:
+        """The newest form, if it is another one."""
+        latest = self.latest(event_id)
+        return latest if latest != event_id else None
+
+    def is_deleted(self, event_id: str) -> bool:
+        """Was the message taken back? Its text is then shown nowhere."""
+        return bool(self._deleted.get(event_id) or self._deleted.get(self.latest(event_id)))
+
+    def is_superseded(self, event_id: str) -> bool:
+        """Can it no longer be answered?"""
+        return self._next.get(event_id) is not None or self.is_deleted(event_id)

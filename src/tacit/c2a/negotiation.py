@@ -1,0 +1,149 @@
+"""Negotiation: what a host and a harness agree on at `initialize`.
+
+Rows: C2A-018 to C2A-026, C2A-135, C2A-139, C2A-170. The newest common version; each capability is the AND
+of both sides; tools that were not agreed are not listed. Knows nothing of connections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.vocabulary import NEWER, OLDER, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+VERSIONS: Final = (NEWER, OLDER)
+"""The newest first."""
+CAPABILITIES: Final[dict[str, tuple[str, ...]]] = {
+    "delivery": ("ack", "redelivery", "idempotency"),
+    "injection": ("immediate", "buffered", "notify", "tool_mailbox", "digest", "interrupt"),
+    "chatTools": (
+        "readThread",
+        "sendMessage",
+        "react",
+        "reactionSignals",
+        "claim",
+        "defer",
+        "resolve",
+        "listEvents",
+    ),
+    "utilities": ("progress", "cancellation", "logging"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One chat tool: the capability that allows it, and whether it may be repeated."""
+
+    name: str
+    capability: str
+    read_only: bool
+    idempotent: bool
+    says: str
+
+
+TOOLS: Final[tuple[Tool, ...]] = (
+    Tool("chat.list_events", "listEvents", True, True, "List chat events that this session may see."),
+    Tool("chat.read_thread", "readThread", True, True, "Read a thread or conversation window."),
+    Tool(
+        "chat.send_message", "sendMessage", False, True, "Send one message; the key makes it safe to repeat."
+    ),
+    Tool("chat.react", "react", False, True, "Answer with a signal instead of a message."),
+    Tool("chat.claim", "claim", False, True, "Take responsibility for an event or thread."),
+    Tool("chat.defer", "defer", False, True, "Say that an obligation must wait, and why."),
+    Tool("chat.resolve", "resolve", False, True, "Mark an event, thread or assignment resolved."),
+    Tool("chat.search", "readThread", True, True, "Find messages that contain these words."),
+    Tool("chat.leave", "sendMessage", False, True, "Leave a thread or channel until named again."),
+    Tool("chat.progress", "sendMessage", False, True, "Report how far something is, without a message."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What holds on a connection."""
+
+    version: str
+    capabilities: dict[str, dict[str, bool]]
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """The injection modes that the harness takes."""
+        return negotiated_modes(self.capabilities["injection"])
+
+    def has(self, section: str, name: str) -> bool:
+        """Was this agreed?"""
+        return self.capabilities.get(section, {}).get(name, False)
+
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that are listed on this connection."""
+        return tuple(tool for tool in TOOLS if self.allows(tool))
+
+    def allows(self, tool: Tool) -> bool:
+        """May this tool be called?"""
+        return self.has("chatTools", tool.capability)
+
+
+def agree(
+    params: Mapping[str, Any], own: Mapping[str, Mapping[str, bool]] | None = None
+) -> Agreement | Refusal:
+    """The agreement with a peer that sent these `initialize` params.
+
+    Without `own` the host can do everything.
+    """
+    info = params.get("clientInfo")
+    named = cast("dict[str, object]", info) if isinstance(info, dict) else {}
+    missing = [name for name in ("protocolVersion", "capabilities") if name not in params]
+    missing += [f"clientInfo.{name}" for name in ("name", "version") if not isinstance(named.get(name), str)]
+    if missing:
+        return refusal("invalid_request", "initialize lacks a member", "C2A-019", missing=missing)
+    version = _version(str(params["protocolVersion"]))
+    if version is None:
+        return refusal(
+            "unsupported_version",
+            "no common version",
+            "C2A-025",
+            supported=list(VERSIONS),
+            remedy="use one of these",
+        )
+    asked = params["capabilities"]
+    offered = cast("dict[str, object]", asked) if isinstance(asked, dict) else {}
+    return Agreement(version, {section: _section(section, offered, own) for section in CAPABILITIES})
+
+
+def _version(wanted: str) -> str | None:
+    """The newest version that both know: a peer knows its own and, dated as they are, those before it."""
+    return next((version for version in VERSIONS if version <= wanted), None)
+
+
+def _section(
+    section: str, offered: Mapping[str, object], own: Mapping[str, Mapping[str, bool]] | None
+) -> dict[str, bool]:
+    given = offered.get(section)
+    theirs = dict(cast("dict[str, object]", given)) if isinstance(given, dict) else {}
+    if section == "chatTools":
+        theirs.setdefault("listEvents", theirs.get("readThread"))
+    ours = own.get(section, {}) if own is not None else None
+    return {
+        name: theirs.get(name) is True and (ours is None or ours.get(name, False))
+        for name in CAPABILITIES[section]
+    }
+
+
+def tool_allowed(agreement: Agreement, name: str) -> Refusal | None:
+    """Refuse a call of a tool that does not exist or was not agreed (C2A-017, C2A-022)."""
+    tool = next((one for one in TOOLS if one.name == name), None)
+    if tool is None:
+        return refusal("unknown_op", "there is no such tool", "C2A-017")
+    if not agreement.allows(tool):
+        return refusal("unsupported_capability", "this tool was not agreed at initialize", "C2A-022")
+    return None
+
+
+def negotiated_modes(injection: Mapping[str, object]) -> frozenset[Mode]:
+    """The modes behind `capabilities.injection`; `silent` and the mailbox need no push (C2A-021)."""
+    named = {mode for mode in Mode if injection.get(mode.value) is True}
+    return frozenset(named | {Mode.SILENT})
