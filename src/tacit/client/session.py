@@ -26,6 +26,7 @@ import msgspec
 from tacit.attention.delivery import NEWER, faults
 from tacit.attention.values import STRENGTH, Policy
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
+from tacit.c2a.errors import UNKNOWN_METHOD
 from tacit.client.c2a_line import C2aLine
 from tacit.client.errors import LineLost, OutcomeUnknown
 from tacit.client.incoming import (
@@ -69,7 +70,7 @@ ENDINGS: Final = {
     4009: ("session_taken", "another connection of the same agent took over"),
 }
 """Close codes of the hub after which a session does not come back by itself."""
-_NO_METHOD: Final = {"code": -32601, "message": "unknown method", "data": {"code": "unknown_op"}}
+_NO_METHOD: Final = {"code": UNKNOWN_METHOD, "message": "unknown method", "data": {"code": "unknown_op"}}
 
 
 @dataclass(frozen=True, slots=True)

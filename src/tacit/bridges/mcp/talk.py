@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit import __version__
-from tacit.attention.codes import CODES, Refusal, refusal
+from tacit.attention.codes import Refusal, refusal
 from tacit.attention.negotiation import CAPABILITIES, VERSIONS
+from tacit.c2a.errors import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
