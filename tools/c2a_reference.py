@@ -1,4 +1,4 @@
-"""docs/reference/c2a.md, made from the tables of `tacit.attention`: tools, errors, records.
+"""docs/reference/c2a.md, made from the tables of `tacit.attention` and `tacit.c2a`: tools, errors, records.
 
 python tools/c2a_reference.py           write the page
 python tools/c2a_reference.py --check   fail when it is stale
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tacit.attention.settings import DEFAULTS, NAMES
 from tacit.attention.state import records
+from tacit.c2a.errors import TABLE, ErrorNumber
 from tacit.c2a.negotiation import CAPABILITIES, TOOLS, VERSIONS
-from tacit.c2a.refusals import CODES
 from tacit.c2a.tools import INPUTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,16 +47,21 @@ def _records() -> list[str]:
     return lines
 
 
+def _codes(row: ErrorNumber) -> str:
+    names = ", ".join(f"`{code}`" for code in row.codes)
+    return f"{names} with `details.reason` `{row.reason}`" if row.reason else names
+
+
 def page() -> str:
     """The whole page."""
     capabilities = [f"- `{section}`: {', '.join(names)}" for section, names in CAPABILITIES.items()]
-    errors = [f"| {number} | `{code}` |" for code, number in CODES.items()]
+    errors = [f"| {row.number} | {_codes(row)} | {row.when} |" for row in TABLE]
     settings = [f"| `{name}` | {json.dumps(getattr(DEFAULTS, name))} |" for name in sorted(NAMES)]
     return "\n".join(
         [
             "# C2A reference",
             "",
-            "<!-- Made by tools/c2a_reference.py from the tables in src/tacit/attention; do not edit by hand. -->",
+            "<!-- Made by tools/c2a_reference.py from the tables in src/tacit/attention and src/tacit/c2a; do not edit by hand. -->",
             "",
             f"Versions: {', '.join(VERSIONS)}. How to use all this: [c2a.md](../c2a.md).",
             "",
@@ -70,8 +75,10 @@ def page() -> str:
             "",
             "## Errors",
             "",
-            "| JSON-RPC code | `error.data.code` |",
-            "|---|---|",
+            "The same at every door that speaks JSON-RPC: `/c2a` and `/v1/ws`. Go by `error.data.code`.",
+            "",
+            "| JSON-RPC code | `error.data.code` | when |",
+            "|---|---|---|",
             *errors,
             "",
             "## Records in the ledger",

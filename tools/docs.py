@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from tacit.c2a.errors import number_of
 from tacit.cli.main import COMMANDS, tacit
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
 from tacit.ledger.codes import CODES
@@ -93,7 +94,9 @@ def codes_page() -> str:
         "| code | HTTP | JSON-RPC | meaning |",
         "|---|---|---|---|",
     ]
-    lines += [f"| `{name}` | {code.http} | {code.rpc} | {code.meaning} |" for name, code in CODES.items()]
+    lines += [
+        f"| `{name}` | {code.http} | {number_of(name)} | {code.meaning} |" for name, code in CODES.items()
+    ]
     return "\n".join([*lines, ""])
 
 

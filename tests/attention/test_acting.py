@@ -13,7 +13,7 @@ from tacit.attention.state.acts import Act, defer, react, resolve
 from tacit.attention.state.claims import Claims, event_target, take, thread_target
 from tacit.attention.state.obligations import Obligation
 from tacit.attention.state.progress import Reports, may_enter_prompt
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.tools import Send
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Intent, Mode, Policy, Priority, Reason
 from tests.attention.world import START, event, lead_gets

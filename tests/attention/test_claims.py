@@ -24,7 +24,7 @@ from tacit.attention.state.claims import (
 from tacit.attention.state.obligations import FINAL, Obligations, ReportedDisposition, change
 from tacit.attention.state.standing import Facts, standing
 from tacit.base.moment import Moment
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import Disposition
 from tests.attention.world import START, Room, event, lead_gets, three
 

@@ -18,7 +18,7 @@ from tacit.attention.state.obligations import (
     withdrawn,
 )
 from tacit.base.moment import Moment
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import GLYPHS, INBOUND, SIGNALS, agreed_glyphs, known_signal, reaction_data, signal_of
 from tacit.c2a.vocabulary import Disposition, Intent, Mode, Policy
 from tests.attention.world import START, Room, event, lead_gets, state

@@ -9,7 +9,7 @@ from tacit.attention.settings import Settings
 from tacit.attention.state.absences import leave, returns
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.loops import Exchange, agent_spoke, duplicate_refused, progressed
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import ConversationKind, Mode
 from tests.attention.world import Room, three
 

@@ -22,8 +22,8 @@ from tacit.attention.settings import Settings
 from tacit.attention.state.approvals import Approvals, State, answer, ask, fingerprint, required
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
+from tacit.c2a.errors import Refusal
 from tacit.c2a.negotiation import TOOLS, Agreement, agree, tool_allowed
-from tacit.c2a.refusals import Refusal
 from tacit.c2a.vocabulary import EXPOSURE, NEWER, OLDER, ConversationKind, Intent, Mode, Policy
 from tests.attention.world import ROSTER, START, event, lead_gets, state, thread, three
 

@@ -101,7 +101,7 @@ async def test_while_stopping_an_append_is_refused_as_unavailable_on_every_door(
         assert (answer.status, answer.code) == (503, "daemon_unavailable")
         body = await (await socket.send("append", group_id=group, kind="chat.message", data={"text": "x"}))
         assert body["error"]["data"]["code"] == "daemon_unavailable"
-        assert body["error"]["code"] == -32000
+        assert body["error"]["code"] == -32025
         room.server.hub.live.close()
         await socket.call("follow", group_id=group, since_seq=0)
         cut = (await socket.note("cut"))["params"]

@@ -230,7 +230,6 @@ def test_the_stable_codes_have_their_status() -> None:
         "event_not_found": 404, "blob_not_found": 404, "unknown_op": 404, "daemon_unavailable": 503,
     }  # fmt: skip
     assert {code: CODES[code].http for code in expected} == expected
-    assert len({code.rpc for code in CODES.values()}) == len(CODES)
 
 
 @pytest.mark.spec("CCCS-111")

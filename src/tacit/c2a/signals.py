@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import Disposition
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""One WebSocket of C2A: requests in both directions, notifications, JSON-RPC 2.0 (C2A-012 to C2A-014).
+"""One WebSocket of C2A: requests in both directions, notifications, JSON-RPC 2.0 (C2A-012, C2A-013, C2A-014).
 
 Breaks as a whole and is replaced, never reopened. Requests of the hub go to one callback, in order; the
 answer to each is given later by whoever accepted it.
@@ -7,17 +7,19 @@ answer to each is given later by whoever accepted it.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
-import msgspec
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
-from tacit.client.errors import LineLost
-from tacit.client.line import refusal
+from tacit.c2a.io.calls import PendingCalls
+from tacit.c2a.rpc import Correlator, Request
+from tacit.client.line import answered, texts, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tacit.c2a.rpc import Notification
 
 ANSWER_WITHIN: Final = 30.0
 """Seconds; a request without an answer by then counts as not delivered (C2A-013)."""
@@ -32,8 +34,7 @@ class C2aLine:
     ) -> None:
         self._socket = socket
         self._heard = heard
-        self._waiting: dict[str, asyncio.Future[Any]] = {}
-        self._calls = 0
+        self._calls = PendingCalls(Correlator(), lambda data: write(socket, data))
         self._reader = asyncio.create_task(self._read(), name="c2a-line")
 
     @classmethod
@@ -72,59 +73,26 @@ class C2aLine:
 
     async def call(self, method: str, params: bytes | dict[str, Any]) -> Any:
         """A request and its result. Bytes are sent as they are: a repeat is the same byte for byte."""
-        self._calls += 1
-        number = str(self._calls)
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = future
-        raw = params if isinstance(params, bytes) else msgspec.json.encode(params)
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": msgspec.Raw(raw)}
-        try:
-            await self._write(message)
-            async with asyncio.timeout(ANSWER_WITHIN):
-                return await future
-        except TimeoutError as error:
-            raise LineLost("no answer in time") from error
-        finally:
-            self._waiting.pop(number, None)
+        return await answered(self._calls.call(method, params, within=ANSWER_WITHIN))
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         """Say something that nobody answers."""
-        await self._write({"jsonrpc": "2.0", "method": method, "params": params})
+        await self._calls.notify(method, params)
 
     async def answer(
         self, request_id: object, *, result: dict[str, Any] | None = None, error: object = None
     ) -> None:
         """Answer a request of the hub."""
-        body = {"result": result} if error is None else {"error": error}
-        await self._write({"jsonrpc": "2.0", "id": request_id, **body})
-
-    async def _write(self, message: dict[str, Any]) -> None:
-        try:
-            await self._socket.send_str(msgspec.json.encode(message).decode())
-        except (ConnectionError, RuntimeError, aiohttp.ClientError) as error:
-            raise LineLost("the connection broke") from error
+        await self._calls.answer(request_id, result=result, error=error)
 
     async def _read(self) -> None:
         try:
-            async for message in self._socket:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    self._take(_decoded(cast("str", message.data)))
+            async for text in texts(self._socket):
+                asked = self._calls.take(text)
+                if asked is not None:
+                    self._heard(self, _message(asked))
         finally:
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(LineLost("the connection broke"))
-
-    def _take(self, message: Heard) -> None:
-        if "method" in message:
-            self._heard(self, message)
-            return
-        future = self._waiting.get(str(message.get("id")))
-        if future is None or future.done():
-            return
-        if "error" in message:
-            future.set_exception(refusal(message["error"]))
-        else:
-            future.set_result(message.get("result"))
+            self._calls.end()
 
     async def ended(self) -> None:
         """Wait until the connection is over; raises `PeerFault` when the hub spoke no JSON-RPC."""
@@ -141,11 +109,6 @@ class C2aLine:
         await asyncio.wait({self._reader})
 
 
-def _decoded(text: str) -> Heard:
-    try:
-        value: object = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
-        raise PeerFault("a frame is not JSON") from error
-    if not isinstance(value, dict):
-        raise PeerFault("a frame is not one JSON-RPC message")
-    return cast("Heard", value)
+def _message(asked: Request | Notification) -> Heard:
+    message: Heard = {"method": asked.method, "params": asked.params}
+    return {**message, "id": asked.id} if isinstance(asked, Request) else message

@@ -6,15 +6,14 @@ Rows: C2A-160, C2A-162, C2A-179. A `Delivery` is open until `accept`; whoever ac
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from tacit.c2a.errors import INVALID_PARAMS
 from tacit.client.delivered import Delivered, delivered
 from tacit.client.errors import LineLost
 
 if TYPE_CHECKING:
     from tacit.client.c2a_line import C2aLine
-
-INVALID: Final = -32602
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def delivery_of(message: dict[str, Any]) -> Delivery:
 def refusal_of(faults: list[str]) -> dict[str, Any]:
     """The answer to a delivery that cannot be taken (C2A-030)."""
     return {
-        "code": INVALID,
+        "code": INVALID_PARAMS,
         "message": "the delivery lacks or contradicts a member",
         "data": {
             "code": "invalid_request",

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+import logging
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import aiohttp
 import msgspec
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.c2a.io.calls import PendingCalls
+from tacit.c2a.rpc import CallFailed, ConnectionEnded, Correlator
 from tacit.client.errors import LineLost
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable
+
+log: Final = logging.getLogger("tacit.client")
 
 
 def refusal(error: dict[str, Any]) -> Exception:
@@ -29,8 +34,7 @@ class Line:
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._calls = 0
+        self._calls = PendingCalls(Correlator(), lambda data: write(socket, data))
         self._reader = asyncio.ensure_future(self._read())
 
     @classmethod
@@ -45,38 +49,40 @@ class Line:
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
         """Send a call and wait for its answer."""
-        self._calls += 1
-        number = self._calls
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = future
-        try:
-            await self._socket.send_str(encode_call(number, method, params))
-        except (ConnectionError, RuntimeError, aiohttp.ClientError) as error:
-            self._waiting.pop(number, None)
-            raise LineLost("the connection broke") from error
-        return await future
+        return await answered(self._calls.call(method, params))
 
     async def _read(self) -> None:
         try:
-            async for answer in answers(self._socket):
-                future = self._waiting.pop(cast("int", answer.get("id") or 0), None)
-                if future is None or future.done():
-                    continue
-                if "error" in answer:
-                    future.set_exception(refusal(answer["error"]))
-                else:
-                    future.set_result(answer.get("result"))
+            async for text in texts(self._socket):
+                self._calls.take(text)
+        except PeerFault as fault:
+            log.warning("the hub spoke no JSON-RPC; the connection is given up", extra={"fault": str(fault)})
         finally:
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(LineLost("the connection broke"))
-            self._waiting.clear()
+            self._calls.end()
 
     async def close(self) -> None:
         """End the connection."""
         await self._socket.close()
         self._reader.cancel()
         await asyncio.wait({self._reader})
+
+
+async def write(socket: aiohttp.ClientWebSocketResponse, data: bytes) -> None:
+    """Send one message; `LineLost` when the connection cannot carry it any more."""
+    try:
+        await socket.send_str(data.decode())
+    except (ConnectionError, RuntimeError, aiohttp.ClientError) as error:
+        raise LineLost("the connection broke") from error
+
+
+async def answered(call: Awaitable[Any]) -> Any:
+    """The result of a call, its failures as the kinds that a client tells apart."""
+    try:
+        return await call
+    except CallFailed as failed:
+        raise refusal(failed.error) from None
+    except ConnectionEnded as ended:
+        raise LineLost(str(ended)) from ended
 
 
 def encode_call(number: int, method: str, params: dict[str, Any]) -> str:
@@ -101,8 +107,14 @@ async def connect(
         raise Unavailable(f"the hub at {url} cannot be reached") from error
 
 
-async def answers(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[dict[str, Any]]:
-    """Every message of the hub until the connection ends."""
+async def texts(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[str]:
+    """Every text frame of the hub until the connection ends."""
     async for message in socket:
         if message.type is aiohttp.WSMsgType.TEXT:
-            yield msgspec.json.decode(cast("str", message.data))
+            yield cast("str", message.data)
+
+
+async def answers(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[dict[str, Any]]:
+    """Every message of the hub until the connection ends."""
+    async for text in texts(socket):
+        yield msgspec.json.decode(text)

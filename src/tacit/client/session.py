@@ -25,6 +25,7 @@ import msgspec
 
 from tacit.attention.decide.delivery import faults
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
+from tacit.c2a.errors import UNKNOWN_METHOD
 from tacit.c2a.vocabulary import NEWER, STRENGTH, Policy
 from tacit.client.c2a_line import C2aLine
 from tacit.client.errors import LineLost, OutcomeUnknown
@@ -69,7 +70,7 @@ ENDINGS: Final = {
     4009: ("session_taken", "another connection of the same agent took over"),
 }
 """Close codes of the hub after which a session does not come back by itself."""
-_NO_METHOD: Final = {"code": -32601, "message": "unknown method", "data": {"code": "unknown_op"}}
+_NO_METHOD: Final = {"code": UNKNOWN_METHOD, "message": "unknown method", "data": {"code": "unknown_op"}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from tacit.attention.send.rules import may_send
 from tacit.attention.send.surroundings import Answered, Sent, Surroundings
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.claims import Held, event_target
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import ConversationKind, Directedness, Mode, Policy, Reason
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit import __version__
+from tacit.c2a.errors import INTERNAL, INVALID_PARAMS, NOT_A_REQUEST, UNKNOWN_METHOD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +32,14 @@ class ToolCall:
 def heard(message: object, tools: Sequence[dict[str, Any]]) -> dict[str, Any] | ToolCall | None:
     """What a message asks for: an answer, a call to make, or nothing (notifications, answers)."""
     if not isinstance(message, dict):
-        return _error(None, -32600, "not a JSON-RPC message")
+        return _error(None, NOT_A_REQUEST, "not a JSON-RPC message")
     request = cast("dict[str, Any]", message)
     if "method" not in request or "id" not in request:
         return None
     number = request["id"]
     given: object = request.get("params") or {}
     if not isinstance(given, dict):
-        return _error(number, -32602, "parameters are an object")
+        return _error(number, INVALID_PARAMS, "parameters are an object")
     params = cast("dict[str, Any]", given)
     match request["method"]:
         case "initialize":
@@ -58,10 +59,10 @@ def heard(message: object, tools: Sequence[dict[str, Any]]) -> dict[str, Any] | 
         case "tools/call":
             arguments: object = params.get("arguments", {})
             if not isinstance(arguments, dict) or not isinstance(params.get("name"), str):
-                return _error(number, -32602, "a call needs a name and its arguments as an object")
+                return _error(number, INVALID_PARAMS, "a call needs a name and its arguments as an object")
             return ToolCall(number, str(params["name"]), cast("dict[str, Any]", arguments))
         case _:
-            return _error(number, -32601, "there is no such method here")
+            return _error(number, UNKNOWN_METHOD, "there is no such method here")
 
 
 def called(call: ToolCall, result: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def called(call: ToolCall, result: dict[str, Any]) -> dict[str, Any]:
 
 def failed(call: ToolCall) -> dict[str, Any]:
     """The answer to a call that met a fault of ours."""
-    return _error(call.id, -32603, "a fault of Tacit's own; look before you try again")
+    return _error(call.id, INTERNAL, "a fault of Tacit's own; look before you try again")
 
 
 def _result(number: object, result: dict[str, Any]) -> dict[str, Any]:

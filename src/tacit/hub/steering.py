@@ -22,7 +22,7 @@ from tacit.attention.state.obligations import as_delivered
 from tacit.attention.state.versions import cancellations
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Reason
 from tacit.hub import views
 from tacit.ledger.codes import denied, invalid, missing

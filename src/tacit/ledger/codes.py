@@ -1,6 +1,7 @@
-"""The catalogue of wire codes (CCCS-111, CCCS-112): one table for every transport.
+"""The catalogue of the ledger's wire codes (CCCS-111, CCCS-112), the same on every transport.
 
-A code is stable; its text may improve. Clients treat a code that they do not know as a plain failure.
+A code is stable; its text may improve. Clients treat a code that they do not know as a plain failure. Its
+number in JSON-RPC is in `tacit.c2a.errors`, where all codes of the hub have theirs.
 """
 
 from __future__ import annotations
@@ -11,24 +12,23 @@ from tacit.base.errors import Refused
 
 
 class Code(NamedTuple):
-    """How one code travels over HTTP and over JSON-RPC, and what it means."""
+    """How one code travels over HTTP, and what it means."""
 
     http: int
-    rpc: int
     meaning: str
 
 
 CODES: Final[dict[str, Code]] = {
-    "invalid_request": Code(400, -32602, "the request breaks a rule of shape or sense; correct it"),
-    "permission_denied": Code(403, -32001, "this credential may not do that"),
-    "group_not_found": Code(404, -32002, "no such group, or none that this credential may see"),
-    "actor_not_found": Code(404, -32003, "no such actor in the group"),
-    "event_not_found": Code(404, -32004, "no such event in the group, or none that this credential may see"),
-    "blob_not_found": Code(404, -32005, "no such blob in the group, or none that this credential may see"),
-    "unknown_op": Code(404, -32601, "the hub does not know this operation"),
-    "rate_limited": Code(429, -32006, "too many requests from this credential; wait and try again"),
-    "daemon_unavailable": Code(503, -32000, "starting, stopping or unable to write; retry with a client_id"),
-    "internal": Code(500, -32603, "a fault of the hub's own; nothing was appended"),
+    "invalid_request": Code(400, "the request breaks a rule of shape or sense; correct it"),
+    "permission_denied": Code(403, "this credential may not do that"),
+    "group_not_found": Code(404, "no such group, or none that this credential may see"),
+    "actor_not_found": Code(404, "no such actor in the group"),
+    "event_not_found": Code(404, "no such event in the group, or none that this credential may see"),
+    "blob_not_found": Code(404, "no such blob in the group, or none that this credential may see"),
+    "unknown_op": Code(404, "the hub does not know this operation"),
+    "rate_limited": Code(429, "too many requests from this credential; wait and try again"),
+    "daemon_unavailable": Code(503, "starting, stopping or unable to write; retry with a client_id"),
+    "internal": Code(500, "a fault of the hub's own; nothing was appended"),
 }
 
 

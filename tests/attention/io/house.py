@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.io.deliveries import Draft
     from tacit.attention.state.fold import Attention
-    from tacit.c2a.refusals import Refusal
+    from tacit.c2a.errors import Refusal
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
     from tacit.ledger.io.writer import Snapshot

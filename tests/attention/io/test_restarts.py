@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tacit.attention.state import records
 from tacit.base.errors import Refused
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import Disposition
 from tacit.ledger.io.writer import Committed
 from tests.attention.io.house import GROUP, MODES, House

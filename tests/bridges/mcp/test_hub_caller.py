@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from tacit.bridges.mcp.io.hub_caller import HubCaller
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

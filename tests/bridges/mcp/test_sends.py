@@ -14,8 +14,8 @@ from tacit.bridges.mcp.resources import INBOX, arranged, look_for
 from tacit.bridges.mcp.results import NOTICE, shown
 from tacit.bridges.mcp.sends import HOUR, filled
 from tacit.bridges.mcp.tools import HIDDEN, OFFERED, SEND, tool_named
+from tacit.c2a.errors import Refusal
 from tacit.c2a.negotiation import TOOLS
-from tacit.c2a.refusals import Refusal
 from tacit.c2a.tools import INPUTS
 
 NOON = Moment(1_800_000_000_000_000)

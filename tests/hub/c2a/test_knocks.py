@@ -147,12 +147,12 @@ def test_ten_thousand_bodies_stay_behind_their_knocks() -> None:
             group_id="g", scope_key="", by="user", data={"text": body},
         )  # fmt: skip
         decisions = decide(event, ROSTER, ConversationState(place))
-        assert decisions.heard is not None
+        assert decisions.parsed is not None
         for agent, decision in decisions.items():
             if decision.mode is not Mode.NOTIFY:
                 continue
             made = params(
-                event, decisions.heard, decision, Receiver(agent, (NEWER, OLDER)[number % 2], agent)
+                event, decisions.parsed, decision, Receiver(agent, (NEWER, OLDER)[number % 2], agent)
             )
             knocks += 1
             assert "content" not in made

@@ -67,6 +67,29 @@ async def test_every_request_has_one_answer_and_faults_have_the_same_numbers(har
     assert (await harness.request("ping"))["result"] == {}
 
 
+@pytest.mark.spec("C2A-016", "CCCS-111")
+async def test_the_door_of_the_operations_says_the_same_numbers(stage):
+    group = "no-such-group"
+    async with stage.socket() as socket:
+        for text, number, code in (
+            ("{", -32700, "invalid_request"),
+            ('{"jsonrpc": "1.0", "id": 1, "method": "groups"}', -32600, "invalid_request"),
+            ("[]", -32600, "invalid_request"),
+            ('{"jsonrpc": "2.0", "id": 1, "method": 7}', -32600, "invalid_request"),
+            ('{"jsonrpc": "2.0", "id": {}, "method": "groups"}', -32600, "invalid_request"),
+            ('{"jsonrpc": "2.0", "id": 1, "method": "groups", "params": []}', -32602, "invalid_request"),
+        ):
+            error = (await socket.answer_to(text))["error"]
+            assert (error["code"], error["data"]["code"]) == (number, code), text
+        for method, number, code in (
+            ("chat/unknown", -32601, "unknown_op"),
+            ("group", -32005, "group_not_found"),
+        ):
+            answer = await (await socket.send(method, group_id=group))
+            assert (answer["error"]["code"], answer["error"]["data"]["code"]) == (number, code)
+        assert await socket.call("whoami")
+
+
 @pytest.mark.spec("C2A-014")
 async def test_notifications_are_never_answered(harness):
     for message in (

@@ -14,7 +14,7 @@ from tacit.attention.decide.modes import is_listed
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import Policy
 from tacit.ledger.cursor import Selection
 from tacit.ledger.io.schema import SEQ_MASK

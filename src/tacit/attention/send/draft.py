@@ -22,7 +22,7 @@ from tacit.attention.state.claims import event_target
 from tacit.attention.state.deadlines import MS
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.moment import Moment, parse_rfc3339
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.tools import Send
 from tacit.c2a.vocabulary import ConversationKind
 

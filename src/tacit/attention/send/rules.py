@@ -18,7 +18,7 @@ from tacit.attention.decide import rates
 from tacit.attention.send.similarity import nearest, normalised
 from tacit.attention.settings import DEFAULTS, Settings, how_to_change
 from tacit.attention.state.claims import Held, conflict
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.tools import JUSTIFICATIONS, VISIBILITIES
 from tacit.c2a.vocabulary import AIM, ConversationKind, Directedness, Disposition, Policy
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.state.claims import Held
     from tacit.base.moment import Moment
-    from tacit.c2a.refusals import Refusal
+    from tacit.c2a.errors import Refusal
     from tacit.c2a.tools import Send
     from tacit.c2a.vocabulary import ConversationKind, Disposition
 

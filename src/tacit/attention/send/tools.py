@@ -18,7 +18,7 @@ from tacit.attention.state.consequences import Around, Notice, Written, given_ba
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import Obligation, ReportedDisposition, as_delivered, change
 from tacit.base.moment import rfc3339
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Policy
 
 if TYPE_CHECKING:

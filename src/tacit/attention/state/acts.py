@@ -14,7 +14,7 @@ from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state import records
 from tacit.attention.state.claims import event_target, release, take
 from tacit.attention.state.obligations import Obligation, ReportedDisposition, change
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.signals import SIGNALS, known_signal, reaction_data
 from tacit.c2a.vocabulary import Disposition
 

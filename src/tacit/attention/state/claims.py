@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state import records
 from tacit.base.moment import Moment, rfc3339
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, MutableMapping

@@ -17,7 +17,7 @@ from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state import records
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Priority, Reason
 
 if TYPE_CHECKING:

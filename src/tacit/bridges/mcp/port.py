@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.c2a.refusals import Refusal
+    from tacit.c2a.errors import Refusal
 
 
 class ToolCaller(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

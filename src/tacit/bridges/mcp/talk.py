@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit import __version__
+from tacit.c2a.errors import CODES, Refusal, refusal
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS
-from tacit.c2a.refusals import CODES, Refusal, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

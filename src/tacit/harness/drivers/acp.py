@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.c2a.errors import INVALID_PARAMS, NOT_A_REQUEST, UNKNOWN_METHOD
 from tacit.harness.drivers.failures import permanent, retryable
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import Failure, TextDelta, ToolEnded, ToolStarted, TurnEvent
@@ -56,6 +57,6 @@ def failure(code: int) -> Failure:
     """What a JSON-RPC error to a prompt means."""
     if code == SIGN_IN:
         return permanent("signed_out", hint=SIGN_IN_HINT)
-    if code in {-32600, -32601, -32602}:
+    if code in {NOT_A_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS}:
         return permanent("agent_error", hint="the agent does not take such a prompt")
     return retryable("agent_error")

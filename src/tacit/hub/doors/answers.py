@@ -6,6 +6,7 @@ import logging
 from typing import Any, Final
 
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
+from tacit.c2a.errors import number_of
 from tacit.ledger.codes import CODES
 
 log: Final = logging.getLogger("tacit.hub")
@@ -36,5 +37,5 @@ def status_of(answer: dict[str, Any]) -> int:
 def rpc_error(error: BaseException) -> dict[str, Any]:
     """The JSON-RPC error object; `data` is the same object as over HTTP."""
     answer = failure(error)
-    code = CODES[answer["code"]].rpc if answer["code"] in CODES else -32603
-    return {"code": code, "message": answer["message"], "data": answer}
+    number = number_of(answer["code"], answer.get("details", {}).get("reason"))
+    return {"code": number, "message": answer["message"], "data": answer}

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
 

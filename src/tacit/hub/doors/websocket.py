@@ -15,6 +15,7 @@ from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
+from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub import operations, requests, views
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
@@ -350,14 +351,16 @@ def _call(text: str | bytes) -> dict[str, Any]:
     try:
         value = parse(text)
     except Malformed as fault:
-        raise invalid(str(fault), "CCCS-020", reason="malformed_json") from fault
+        raise invalid(str(fault), "CCCS-020", reason=MALFORMED) from fault
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
-        raise invalid('a call is an object with "jsonrpc": "2.0"', "CCCS-111")
+        raise invalid('a call is an object with "jsonrpc": "2.0"', "CCCS-111", reason=NO_REQUEST)
     call = cast("dict[str, Any]", value)
-    if not isinstance(call.get("method"), str) or not isinstance(call.get("params", {}), dict):
-        raise invalid("a call has a `method` and, as an object, `params`", "CCCS-111")
+    if not isinstance(call.get("method"), str):
+        raise invalid("a call has a `method`", "CCCS-111", reason=NO_REQUEST)
     if not isinstance(call.get("id"), (str, int, float, type(None))):
-        raise invalid("an id is a string or a number", "CCCS-111")
+        raise invalid("an id is a string or a number", "CCCS-111", reason=NO_REQUEST)
+    if not isinstance(call.get("params", {}), dict):
+        raise invalid("the `params` of a call are an object", "CCCS-111")
     return call
 
 

@@ -15,8 +15,8 @@ from tacit.attention.io.engine import submitted
 from tacit.attention.state import records
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, parse
+from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
 from tacit.c2a.negotiation import Agreement, agree, tool_allowed
-from tacit.c2a.refusals import CODES, Refusal, refusal
 from tacit.c2a.tools import listed
 from tacit.hub.host.links import Link, Wire
 from tacit.hub.host.tools import from_ledger
@@ -30,12 +30,9 @@ LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error"})
 STATUSES: Final = frozenset({"idle", "busy", "away", "stopped"})
 
 
-def error_message(call_id: object, refused: Refusal, number: int | None = None) -> dict[str, Any]:
+def error_message(call_id: object, refused: Refusal) -> dict[str, Any]:
     """A refusal as a JSON-RPC answer."""
-    body = refused.error()
-    if number is not None:
-        body["code"] = number
-    return {"jsonrpc": "2.0", "id": call_id, "error": body}
+    return {"jsonrpc": "2.0", "id": call_id, "error": refused.error()}
 
 
 def accepts(result: object) -> bool:
@@ -46,7 +43,7 @@ def accepts(result: object) -> bool:
 def internal(call_id: object) -> dict[str, Any]:
     """A fault of ours as a JSON-RPC answer."""
     data = {"code": "internal_error", "message": "a fault of the hub's own"}
-    error = {"code": CODES["internal_error"], "message": data["message"], "data": data}
+    error = {"code": INTERNAL, "message": data["message"], "data": data}
     return {"jsonrpc": "2.0", "id": call_id, "error": error}
 
 
@@ -68,12 +65,12 @@ class Conversation:
         try:
             value = parse(text)
         except Malformed as fault:
-            self._wire.send(error_message(None, _broken(str(fault)), -32700))
+            self._wire.send(error_message(None, _broken(str(fault), MALFORMED)))
             return
         if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
             given = value.get("id") if isinstance(value, dict) else None
             call_id = given if isinstance(given, (str, int, float)) else None
-            self._wire.send(error_message(call_id, _broken('a message says "jsonrpc": "2.0"'), -32600))
+            self._wire.send(error_message(call_id, _broken('a message says "jsonrpc": "2.0"', NO_REQUEST)))
             return
         message = cast("dict[str, Any]", value)
         if "method" not in message:
@@ -98,7 +95,7 @@ class Conversation:
         """The one answer to a request."""
         call_id, params = message.get("id"), message.get("params", {})
         if not isinstance(message.get("method"), str) or not isinstance(call_id, (str, int, float)):
-            return error_message(None, _broken("a request has a method and an id"), -32600)
+            return error_message(None, _broken("a request has a method and an id", NO_REQUEST))
         if not isinstance(params, dict):
             return error_message(call_id, _broken("params is an object"))
         try:
@@ -312,5 +309,6 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
 
 
-def _broken(message: str) -> Refusal:
-    return refusal("invalid_request", message, "C2A-012")
+def _broken(message: str, reason: str = "") -> Refusal:
+    details = {"reason": reason} if reason else {}
+    return refusal("invalid_request", message, "C2A-012", **details)

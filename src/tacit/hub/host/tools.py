@@ -21,7 +21,7 @@ from tacit.attention.send import tools
 from tacit.attention.send.draft import Caller
 from tacit.attention.state import records
 from tacit.base.errors import Refused
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.ledger.admission import Submission
 from tacit.ledger.io.writer import Committed, Duplicate, Plan
 

@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 
 from tacit.bridges.mcp.talk import GREETING, outcome_of, strange, tool_request, unreachable
-from tacit.c2a.refusals import Refusal
+from tacit.c2a.errors import Refusal
 from tacit.client.hub import pause
 
 if TYPE_CHECKING:

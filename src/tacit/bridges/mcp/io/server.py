@@ -18,7 +18,7 @@ from tacit import __version__
 from tacit.bridges.mcp import resources, sends
 from tacit.bridges.mcp.results import as_text, error_of, shown
 from tacit.bridges.mcp.tools import OFFERED, SEND, Offered, tool_named
-from tacit.c2a.refusals import Refusal, refusal
+from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.standing_rules import PULLED, standing_rules
 
 if TYPE_CHECKING:

@@ -125,8 +125,8 @@ class Codex:
         waiting = {server.name for server in standing.tools}
         while waiting:
             notice = await peer.notice()
-            if notice["method"] == "mcpServer/startupStatus/updated":
-                _ready_tool(part(notice, "params"), waiting)
+            if notice.method == "mcpServer/startupStatus/updated":
+                _ready_tool(part(notice.params), waiting)
 
     async def _resumed(self, peer: RpcPeer, params: Message, session_id: str | None) -> Message | None:
         if session_id is None:
@@ -168,7 +168,7 @@ class Codex:
         said: list[Message] = []
         while True:
             notice = await peer.notice()
-            method, params = text(notice, "method"), part(notice, "params")
+            method, params = notice.method, part(notice.params)
             if (text(params, "turnId") or text(part(params, "turn"), "id")) != self._turn:
                 continue
             item = part(params, "item")

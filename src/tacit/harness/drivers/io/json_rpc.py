@@ -1,19 +1,20 @@
 """JSON-RPC over a child's stdio, one message a line, as `codex app-server` speaks it.
 
 Requests get their answers, notifications queue up in order, and every question from the other side is
-answered by one function. When the process ends, whoever waits learns it as `Unavailable`.
+answered by one function. A line that is no JSON-RPC is skipped: programs print other things too. When the
+process ends, whoever waits learns it as `Unavailable`. Which answer belongs to whom is `tacit.c2a.rpc`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from tacit.base.errors import PeerFault, Unavailable
+from tacit.c2a.errors import UNKNOWN_METHOD
+from tacit.c2a.io.calls import PendingCalls
+from tacit.c2a.rpc import CallFailed, ConnectionEnded, Correlator, Notification, Request
 from tacit.harness.drivers.reading import Message, part
 
 if TYPE_CHECKING:
@@ -28,29 +29,26 @@ class RpcPeer:
     def __init__(self, child: Child, answer: Callable[[str, Message], Message | None]) -> None:
         self.child = child
         self._answer = answer
-        self._waiting: dict[int, asyncio.Future[Message]] = {}
-        self._numbers = itertools.count(1)
-        self._notices: asyncio.Queue[Message | None] = asyncio.Queue()
+        # `codex app-server` speaks JSON-RPC 2.0 without saying so.
+        self._calls = PendingCalls(Correlator(version=None), self._send)
+        self._notices: asyncio.Queue[Notification | None] = asyncio.Queue()
         self._reading = asyncio.create_task(self._read())
 
     async def request(self, method: str, params: Message) -> Message:
         """Ask and wait for the result. `PeerFault` carries the error's code, not its text."""
-        number = next(self._numbers)
-        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = future
         try:
-            if self._reading.done():
-                raise Unavailable("the agent's process ended")
-            await self._send({"id": number, "method": method, "params": params})
-            return await future
-        finally:
-            self._waiting.pop(number, None)
+            result: Any = await self._calls.call(method, params)
+        except CallFailed as failed:
+            raise PeerFault(str(failed)) from None
+        except ConnectionEnded as ended:
+            raise Unavailable("the agent's process ended") from ended
+        return part(result)
 
     async def notify(self, method: str) -> None:
         """Tell without waiting."""
-        await self._send({"method": method})
+        await self._calls.notify(method)
 
-    async def notice(self) -> Message:
+    async def notice(self) -> Notification:
         """The next notification, in order."""
         message = await self._notices.get()
         if message is None:
@@ -65,32 +63,28 @@ class RpcPeer:
         with suppress(asyncio.CancelledError):
             await self._reading
 
-    async def _send(self, message: Message) -> None:
-        await self.child.send(msgspec.json.encode(message) + b"\n")
+    async def _send(self, data: bytes) -> None:
+        await self.child.send(data + b"\n")
 
     async def _read(self) -> None:
         try:
             while line := await self.child.line():
-                with suppress(msgspec.DecodeError, RecursionError):
-                    await self._take(msgspec.json.decode(line, type=Message))
+                with suppress(PeerFault):
+                    await self._take(line)
         except Unavailable:
             pass
         finally:
             self._notices.put_nowait(None)
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(Unavailable("the agent's process ended"))
+            self._calls.end()
 
-    async def _take(self, message: Message) -> None:
-        method, number = message.get("method"), message.get("id")
-        if isinstance(method, str) and number is not None:
-            result = self._answer(method, part(message, "params"))
-            refusal = {"code": -32601, "message": "not offered here"}
-            await self._send({"id": number, **({"error": refusal} if result is None else {"result": result})})
-        elif isinstance(method, str):
-            self._notices.put_nowait(message)
-        elif isinstance(number, int) and (future := self._waiting.get(number)) and not future.done():
-            if "error" in message:
-                future.set_exception(PeerFault(f"refused with code {part(message, 'error').get('code')}"))
+    async def _take(self, line: bytes) -> None:
+        asked = self._calls.take(line)
+        if isinstance(asked, Request):
+            result = self._answer(asked.method, part(asked.params))
+            if result is None:
+                refusal = {"code": UNKNOWN_METHOD, "message": "not offered here"}
+                await self._calls.answer(asked.id, error=refusal)
             else:
-                future.set_result(part(message, "result"))
+                await self._calls.answer(asked.id, result=result)
+        elif asked is not None:
+            self._notices.put_nowait(asked)

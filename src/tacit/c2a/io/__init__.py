@@ -1,0 +1,1 @@
+"""The shells of the protocol: what waits."""
