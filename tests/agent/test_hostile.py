@@ -255,8 +255,8 @@ def stranger_at(relay, domain, name="mallory"):
 
 @pytest.mark.spec("A2ACP-207", "A2ACP-219")
 async def test_a_senders_relay_that_never_answers_holds_up_that_sender_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(line.backoff, "PING_SECONDS", 0.02)
-    monkeypatch.setattr(line.backoff, "PONG_SECONDS", 5)
+    monkeypatch.setattr(line.timing, "PING_SECONDS", 0.02)
+    monkeypatch.setattr(line.timing, "PONG_SECONDS", 5)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         asked, over = [], asyncio.Event()
 

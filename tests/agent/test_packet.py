@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB, Repeatable
 
-from tacit.agent import backoff, ordering, packet, standing, sync
+from tacit.agent import ordering, packet, standing, sync, timing
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 
@@ -184,8 +184,8 @@ def test_a_summary_names_the_last_200_ids_and_what_is_lacking_goes_again_in_orde
 
 @pytest.mark.spec("A2ACP-207", "A2ACP-208")
 def test_reconnection_waits_one_two_four_to_sixty_seconds_with_jitter():
-    assert [backoff.wait_seconds(attempt, 0.999999) for attempt in range(8)] == pytest.approx(
+    assert [timing.RECONNECT.pause(attempt, 0.999999) for attempt in range(8)] == pytest.approx(
         [1, 2, 4, 8, 16, 32, 60, 60], rel=1e-3
     )
-    assert backoff.wait_seconds(3, 0.0) == 4
-    assert (backoff.PING_SECONDS, backoff.PONG_SECONDS) == (30, 10)
+    assert timing.RECONNECT.pause(3, 0.0) == 4
+    assert (timing.PING_SECONDS, timing.PONG_SECONDS) == (30, 10)

@@ -242,7 +242,7 @@ async def test_the_published_agreement_key_changes_within_thirty_days_and_the_on
 
 @pytest.mark.spec("A2ACP-252")
 async def test_the_key_changes_also_while_the_line_stands(tmp_path, monkeypatch):
-    monkeypatch.setattr(line.backoff, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(line.timing, "PING_SECONDS", 0.05)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
         await bob.online()
         account = relay.office.agent("bob").account

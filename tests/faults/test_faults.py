@@ -296,10 +296,10 @@ async def test_an_agents_full_disk_loses_nothing_the_relay_keeps_what_was_not_wr
 async def test_a_half_open_connection_is_noticed_by_the_missing_pong(tmp_path, monkeypatch):
     from tests.agent_support import people_on
 
-    from tacit.agent import backoff
+    from tacit.agent import timing
 
-    monkeypatch.setattr(backoff, "PONG_SECONDS", 0.3)
-    monkeypatch.setattr(backoff, "PING_SECONDS", 0.1)
+    monkeypatch.setattr(timing, "PONG_SECONDS", 0.3)
+    monkeypatch.setattr(timing, "PING_SECONDS", 0.1)
     async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice") as (alice,):
         assert isinstance(alice, Person)
         swallow = asyncio.Event()

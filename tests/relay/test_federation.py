@@ -13,7 +13,6 @@ from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.federation import (
-    FIRST_WAIT,
     LONGEST_WAIT,
     Policy,
     RelayCard,
@@ -106,8 +105,8 @@ def test_the_policy_is_an_allowlist_unless_opened_and_denial_wins():
 
 @pytest.mark.spec("A2ACP-256")
 def test_waiting_doubles_to_ten_minutes():
-    assert wait_after(0) == FIRST_WAIT
-    assert wait_after(3) == 8 * FIRST_WAIT
+    assert wait_after(0) == SECOND
+    assert wait_after(3) == 8 * SECOND
     assert wait_after(99) == LONGEST_WAIT
 
 
@@ -416,12 +415,12 @@ async def test_whatever_a_relays_card_does_to_us_its_packets_are_tried_again(tmp
 @pytest.mark.spec("A2ACP-256")
 def test_a_resting_sender_is_tried_again_later_and_later():
     resting, now = Resting(), Moment(10**15)
-    for wait in (FIRST_WAIT, 2 * FIRST_WAIT, 4 * FIRST_WAIT):
+    for wait in (SECOND, 2 * SECOND, 4 * SECOND):
         resting.note("a", now, 0)
         assert (resting.senders(now), resting.ends_in(now)) == (["a"], wait)
     resting.note("b", now, 10**9)
-    assert resting.senders(Moment(now + 5 * FIRST_WAIT)) == ["b"]
-    assert resting.ends_in(Moment(now + 5 * FIRST_WAIT)) == LONGEST_WAIT - 5 * FIRST_WAIT
+    assert resting.senders(Moment(now + 5 * SECOND)) == ["b"]
+    assert resting.ends_in(Moment(now + 5 * SECOND)) == LONGEST_WAIT - 5 * SECOND
     resting.note("a", now, None)
     resting.note("b", now, None)
     assert (resting.senders(now), resting.ends_in(now)) == ([], None)

@@ -9,7 +9,7 @@ from tacit.relay import accounts
 from tacit.relay.federation import SeenNonces, given_up
 from tacit.relay.login import Failures, challenge_holds
 from tacit.relay.quota import Overflow, Room
-from tacit.relay.rate import NewRecipients, Places, Standing, TokenBuckets
+from tacit.relay.rate import NewRecipients, PerMinute, Places, Standing
 from tacit.relay.settings import HOUR, MINUTE, Limits
 
 NOW = Moment(10**15)
@@ -67,7 +67,7 @@ TestMailboxes = Mailboxes.TestCase
 
 @pytest.mark.spec("A2ACP-258")
 def test_sixty_a_minute_with_bursts_of_a_hundred_and_twenty():
-    rates = TokenBuckets(60, 120)
+    rates = PerMinute(60, 120)
     assert [rates.take("a", NOW) for _ in range(120)] == [0] * 120
     wait = rates.take("a", NOW)
     assert wait in {1, 2}
@@ -78,7 +78,7 @@ def test_sixty_a_minute_with_bursts_of_a_hundred_and_twenty():
 
 @pytest.mark.spec("A2ACP-261")
 def test_a_poor_sender_gets_half_and_a_report_counts_once_an_hour():
-    standing, rates = Standing(), TokenBuckets(60, 120)
+    standing, rates = Standing(), PerMinute(60, 120)
     assert standing.score("a") == 50
     for reporter in range(7):
         standing.report(f"r{reporter}", "a", NOW)

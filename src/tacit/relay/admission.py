@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.base.moment import Moment
-    from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+    from tacit.relay.rate import NewRecipients, PerMinute, Standing
     from tacit.wire.envelope import Envelope
 
 
@@ -34,7 +34,7 @@ class Gate:
     """The checks that every packet passes, local or from another relay."""
 
     def __init__(
-        self, *, rates: TokenBuckets, prekeys: TokenBuckets, newcomers: NewRecipients, standing: Standing
+        self, *, rates: PerMinute, prekeys: PerMinute, newcomers: NewRecipients, standing: Standing
     ) -> None:
         self._rates = rates
         self._prekeys = prekeys

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tacit.base.backoff import Backoff
 from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND
 from tacit.relay.settings import MINUTE
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
 
 BATCH: Final = 100
-FIRST_WAIT: Final = 1 * SECOND
 LONGEST_WAIT: Final = 10 * MINUTE
+AGAIN: Final = Backoff(first=1 * SECOND, longest=LONGEST_WAIT)
 KEY_CACHE: Final = 60 * MINUTE
 UNKNOWN_CACHE: Final = 1 * MINUTE
 _PORTS: Final = {"https": 443, "http": 80}
@@ -56,8 +57,11 @@ class Policy:
 
 
 def wait_after(attempts: int) -> int:
-    """Microseconds before the next attempt: doubling, capped."""
-    return min(LONGEST_WAIT, FIRST_WAIT << min(attempts, 20))
+    """Microseconds before the next attempt.
+
+    Without jitter: one worker a domain knocks, so there is nobody to be spread from.
+    """
+    return int(AGAIN.pause(attempts))
 
 
 def given_up(accepted_at: Moment, now: Moment, keep: int) -> bool:

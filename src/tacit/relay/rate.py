@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.base.token_bucket import TokenBuckets
 from tacit.relay.settings import HOUR, MINUTE
 from tacit.wire import codes
 
@@ -26,35 +26,19 @@ POOR: Final = 20
 _MOST: Final = 100_000
 
 
-@dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    at: Moment
+class PerMinute:
+    """`per_minute` tokens a minute for each key, at most `burst` saved up; waits are whole seconds.
 
-
-class TokenBuckets:
-    """`per_minute` tokens a minute for each key, at most `burst` saved up."""
+    That is how the wire says `retry_after`.
+    """
 
     def __init__(self, per_minute: int, burst: int) -> None:
-        self._rate = per_minute / MINUTE
-        self._burst = burst
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+        self._buckets = TokenBuckets(per_minute / MINUTE, burst, most=_MOST)
 
     def take(self, key: str, now: Moment, *, count: int = 1, share: float = 1.0) -> int:
         """0 when `count` tokens were taken, else the seconds until they would be there."""
-        bucket = self._buckets.get(key)
-        if bucket is None:
-            bucket = self._buckets[key] = _Bucket(self._burst * share, now)
-            if len(self._buckets) > _MOST:
-                self._buckets.popitem(last=False)
-        else:
-            gained = max(0, now - bucket.at) * self._rate * share
-            bucket.tokens = min(self._burst * share, bucket.tokens + gained)
-            bucket.at = now
-        if bucket.tokens >= count:
-            bucket.tokens -= count
-            return 0
-        return int((count - bucket.tokens) / (self._rate * share * SECOND)) + 1
+        wait = self._buckets.take(key, now, count=count, share=share)
+        return int(wait / SECOND) + 1 if wait else 0
 
 
 class Places:

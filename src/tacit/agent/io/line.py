@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import aiohttp
 from aiohttp import WSMsgType
 
-from tacit.agent import backoff, reception
+from tacit.agent import reception, timing
 from tacit.agent.io import prekeys
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
@@ -66,14 +66,15 @@ class _Lookups:
     """When a sender's relay may be asked again for its key: rarer each time it gave none."""
 
     def __init__(self) -> None:
-        self._after: dict[str, tuple[float, float]] = {}
+        self._after: dict[str, tuple[float, int]] = {}
 
     def rests(self, sender: str) -> bool:
-        return asyncio.get_running_loop().time() < self._after.get(sender, (0.0, 0.0))[0]
+        return asyncio.get_running_loop().time() < self._after.get(sender, (0.0, 0))[0]
 
     def rest(self, sender: str) -> None:
-        pause = min(_LONGEST_REST, 2 * self._after.get(sender, (0.0, _PEER_REST / 2))[1])
-        self._after[sender] = (asyncio.get_running_loop().time() + pause, pause)
+        failures = self._after.get(sender, (0.0, 0))[1]
+        until = asyncio.get_running_loop().time() + timing.KEY_LOOKUP.pause(failures)
+        self._after[sender] = (until, failures + 1)
 
     def done(self, sender: str) -> None:
         self._after.pop(sender, None)
@@ -131,7 +132,9 @@ class Line:
             self.connected.clear()
             if moved:
                 raise Superseded
-            pause = backoff.wait_seconds(self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32)
+            pause = timing.RECONNECT.pause(
+                self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32
+            )
             self.attempts += 1
             await asyncio.sleep(pause)
 
@@ -198,11 +201,11 @@ class Line:
             self._pong.clear()
             await ws.ping()
             try:
-                async with asyncio.timeout(backoff.PONG_SECONDS):
+                async with asyncio.timeout(timing.PONG_SECONDS):
                     await self._pong.wait()
             except TimeoutError:
                 raise PeerFault("the relay does not answer pings") from None
-            await asyncio.sleep(backoff.PING_SECONDS)
+            await asyncio.sleep(timing.PING_SECONDS)
 
     async def _keep_house(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Once an hour, however long the line stands: prekeys change, what is old is let go."""

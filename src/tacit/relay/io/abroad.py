@@ -32,7 +32,7 @@ from tacit.relay.federation import (
 )
 from tacit.relay.io import registry, store
 from tacit.relay.io.replies import bounded
-from tacit.relay.rate import TokenBuckets
+from tacit.relay.rate import PerMinute
 from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import UNREADABLE, b64, unb64
 
@@ -90,9 +90,7 @@ class Federation:
         self._wakes: dict[str, asyncio.Event] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._nonces = SeenNonces()
-        self._rates = TokenBuckets(
-            office.limits.peer_packets_per_minute, office.limits.peer_packets_per_minute
-        )
+        self._rates = PerMinute(office.limits.peer_packets_per_minute, office.limits.peer_packets_per_minute)
         self._keys: dict[str, tuple[bytes, Moment]] = {}
         self._unknown: dict[str, Moment] = {}
         self._closing = False

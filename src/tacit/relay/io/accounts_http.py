@@ -19,7 +19,7 @@ from tacit.relay import accounts
 from tacit.relay.accounts import Pending, Session, Waiting
 from tacit.relay.io import registry
 from tacit.relay.io.replies import caller, json_body, json_reply, text_field
-from tacit.relay.rate import TokenBuckets
+from tacit.relay.rate import PerMinute
 from tacit.wire import frames, records
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64, canonical, unb64
@@ -52,7 +52,7 @@ class Accounts:
         self._pending: Waiting[Pending] = Waiting()
         self._sessions: Waiting[Session] = Waiting()
         self._logins: Waiting[Pending] = Waiting()
-        self._rates = TokenBuckets(per_minute=20, burst=40)
+        self._rates = PerMinute(per_minute=20, burst=40)
 
     def routes(self) -> list[web.RouteDef]:
         """Where each step is."""

@@ -22,7 +22,7 @@ from tacit.relay.io.store import Put, Queued
 from tacit.relay.io.turn import Turn
 from tacit.relay.login import NOBODY, Failures, challenge_holds
 from tacit.relay.quota import Room
-from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+from tacit.relay.rate import NewRecipients, PerMinute, Standing
 from tacit.wire import address, codes, frames
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64, unb64
@@ -84,8 +84,8 @@ class PostOffice:
         self.standing.load(registry.standing(relay_store.reader))
         self.failures = Failures(limits)
         self.gate = Gate(
-            rates=TokenBuckets(limits.packets_per_minute, limits.burst),
-            prekeys=TokenBuckets(limits.prekeys_per_minute, 2 * limits.prekeys_per_minute),
+            rates=PerMinute(limits.packets_per_minute, limits.burst),
+            prekeys=PerMinute(limits.prekeys_per_minute, 2 * limits.prekeys_per_minute),
             newcomers=NewRecipients(limits.new_recipients_per_hour),
             standing=self.standing,
         )

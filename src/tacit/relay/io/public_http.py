@@ -19,7 +19,7 @@ from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
 from tacit.relay.io.replies import bounded, caller, json_reply
-from tacit.relay.rate import Places, TokenBuckets
+from tacit.relay.rate import PerMinute, Places
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class PublicHttp:
         self._federation = federation
         self._base = base_url
         limit = office.limits.lookups_per_minute
-        self._lookups = TokenBuckets(limit, limit)
+        self._lookups = PerMinute(limit, limit)
         self._deliveries = Places(most=_DELIVERIES, most_each=_DELIVERIES_EACH)
 
     def routes(self) -> list[web.RouteDef]:
