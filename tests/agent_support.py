@@ -23,7 +23,7 @@ def body(text: str = "hello") -> dict:
 
 
 class Person:
-    """A post, its line running or not."""
+    """A post, its connection running or not."""
 
     def __init__(self, folder, relay: Relay, username: str) -> None:
         self.folder = folder
@@ -39,9 +39,9 @@ class Person:
         )
 
     async def online(self) -> None:
-        self.line = self.post.line()
-        self.running = asyncio.create_task(self.line.run())
-        await asyncio.wait_for(self.line.connected.wait(), 20)
+        self.connection = self.post.connection()
+        self.running = asyncio.create_task(self.connection.run())
+        await asyncio.wait_for(self.connection.connected.wait(), 20)
 
     async def offline(self) -> None:
         if self.running is not None:
@@ -52,7 +52,7 @@ class Person:
     def say(self, to: Person, text: str = "hello", thread: str = "thr_dinner", **more) -> str:
         identifier = self.post.outbox.post(to.address, "context", body(text), thread_id=thread, **more)
         if self.running is not None:
-            self.line.nudge()
+            self.connection.nudge()
         return identifier
 
     def texts(self) -> list[str]:

@@ -23,7 +23,7 @@ def pair(tmp_path, relay, **more):
 async def enrol_code(relay, person):
     code = "code-" + person.username
     expires = relay.clock.now() + 10**12
-    await relay.office.store.write(
+    await relay.mailboxes.store.write(
         lambda file: registry.add_code(
             file, code=code, purpose="enrol", username=person.username, expires=expires
         )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB, Repeatable
 
-from tacit.agent import ordering, packet, standing, sync, timing
+from tacit.agent import ordering, packet, reputation, sync, timing
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 
@@ -124,17 +124,17 @@ def test_noise_is_malformed_and_nothing_worse(data):
 
 @pytest.mark.spec("A2ACP-228", "A2ACP-229", "A2ACP-261")
 def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
-    one = standing.Standing()
+    one = reputation.Reputation()
     for number in range(4):
-        one = standing.after_fault(one, Moment(NOW + number))
+        one = reputation.after_fault(one, Moment(NOW + number))
     assert not one.flagged
-    spread = standing.after_fault(one, Moment(NOW + DAY + 10))
+    spread = reputation.after_fault(one, Moment(NOW + DAY + 10))
     assert not spread.flagged
-    flagged = standing.after_fault(one, Moment(NOW + 5))
+    flagged = reputation.after_fault(one, Moment(NOW + 5))
     assert (flagged.flagged, flagged.blocked, flagged.score) == (True, False, 25)
-    many = standing.Standing()
+    many = reputation.Reputation()
     for number in range(20):
-        many = standing.after_fault(many, Moment(NOW + number), auto_block=True)
+        many = reputation.after_fault(many, Moment(NOW + number), auto_block=True)
     assert many.blocked
     assert many.score == 0
     assert many.low
@@ -142,10 +142,10 @@ def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
 
 @pytest.mark.spec("A2ACP-260", "A2ACP-261")
 def test_a_score_starts_at_fifty_and_rises_with_valid_threads():
-    assert standing.Standing().score == 50
-    best = standing.Standing()
+    assert reputation.Reputation().score == 50
+    best = reputation.Reputation()
     for _ in range(80):
-        best = standing.after_thread(best)
+        best = reputation.after_thread(best)
     assert best.score == 100
     assert not best.low
 

@@ -5,7 +5,7 @@ from tests.agent_support import body, people_on
 from tests.relay_support import Relay, until
 
 from tacit.agent import packet, sync
-from tacit.agent.io import line, prekeys
+from tacit.agent.io import prekeys, relay_connection
 from tacit.agent.io.threads import STALLED
 from tacit.agent.packet import read
 from tacit.base.errors import Refused
@@ -159,7 +159,7 @@ async def test_a_summary_is_answered_once_and_an_answer_never(tmp_path):
         def ask():
             with alice.post.store.transaction():
                 asked = alice.post.inbox.summarise(bob.address, THREAD, answer=False)
-            alice.line.nudge()
+            alice.connection.nudge()
             return asked
 
         before = [sent_types(one).count("thread_sync") for one in (alice, bob)]
@@ -242,15 +242,15 @@ async def test_the_published_agreement_key_changes_within_thirty_days_and_the_on
 
 @pytest.mark.spec("A2ACP-252")
 async def test_the_key_changes_also_while_the_line_stands(tmp_path, monkeypatch):
-    monkeypatch.setattr(line.timing, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(relay_connection.timing, "PING_SECONDS", 0.05)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
         await bob.online()
-        account = relay.office.agent("bob").account
+        account = relay.mailboxes.agent("bob").account
 
         def published():
             from tacit.relay.io import registry
 
-            return registry.signed_prekey_id(relay.office.store.reader, account)
+            return registry.signed_prekey_id(relay.mailboxes.store.reader, account)
 
         await until(published)
         first = published()
@@ -268,7 +268,7 @@ async def test_what_the_relay_holds_has_one_length_for_many_texts(tmp_path):
         for length in range(0, 240, 20):
             alice.say(bob, "x" * length)
         await alice.sent()
-        stored = relay.office.store.fetch(relay.office.agent("bob").account, 0, 100)
+        stored = relay.mailboxes.store.fetch(relay.mailboxes.agent("bob").account, 0, 100)
         sizes = {len(read_body(one.envelope)) for one in stored}
         assert len(stored) == 12
         assert len(sizes) <= 3
@@ -337,7 +337,7 @@ async def test_a_peer_that_left_our_versions_does_not_keep_us_from_our_line(tmp_
         alice.post.store.set_offers(bob.address, encryption=[version.RATCHET], versions=["9.9"])
         relay.clock.ahead += 61 * SECOND
         await alice.online()
-        assert alice.line.connected.is_set()
+        assert alice.connection.connected.is_set()
 
 
 @pytest.mark.spec("A2ACP-214")

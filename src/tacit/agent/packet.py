@@ -1,7 +1,7 @@
 """The packet inside the seal: seven header fields, and the shape of the types that are known.
 
-A2ACP-025 to A2ACP-028, A2ACP-030, A2ACP-033 to A2ACP-035, A2ACP-044, A2ACP-057, A2ACP-226, A2ACP-241,
-A2ACP-242.
+A2ACP-025, A2ACP-026, A2ACP-027, A2ACP-028, A2ACP-030, A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-044,
+A2ACP-057, A2ACP-226, A2ACP-241, A2ACP-242.
 
 Unknown fields and unknown types are never a fault. `context` may hold anything; only that it is an object is
 checked. Received bytes are kept. Knows nothing of threads, consent or sealing.

@@ -157,8 +157,8 @@ def _show_contact(post: Post, who: str, *, as_json: bool) -> None:
     value: dict[str, Any] = {
         "address": who,
         "welcome": known.welcome,
-        "blocked": known.standing.blocked,
-        "flagged": known.standing.flagged,
+        "blocked": known.reputation.blocked,
+        "flagged": known.reputation.flagged,
         "key": str(pin.trust) if pin else "unknown",
         "safety_number": post.safety_number(who) if pin else None,
     }
@@ -227,13 +227,13 @@ def _body(text: str, body: str | None) -> dict[str, Any]:
 
 
 async def _carry(post: Post, identifier: str, wait: float) -> None:
-    """Carry the packet ourselves, unless a listening process of this agent already holds the line."""
+    """Carry the packet ourselves, unless a listening process of this agent is already connected."""
     try:
         lock = FolderLock(post.store.folder, purpose="tacit agent")
     except Unavailable:
         lock = None
-    line = post.line()
-    running = asyncio.get_running_loop().create_task(line.run()) if lock is not None else None
+    connection = post.connection()
+    running = asyncio.get_running_loop().create_task(connection.run()) if lock is not None else None
     try:
         async with asyncio.timeout(wait):
             # Another process may be the one that carries it: the file is what both can see.
@@ -270,8 +270,8 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with post:
-        line = post.line(changed.set)
-        running = loop.create_task(line.run())
+        connection = post.connection(changed.set)
+        running = loop.create_task(connection.run())
         running.add_done_callback(lambda _: stopped.set())
         printed, quiet = 0, 0
         try:
@@ -280,7 +280,7 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
                 printed += new
                 if count is not None and printed >= count:
                     break
-                quiet = 0 if new or not line.connected.is_set() else quiet + 1
+                quiet = 0 if new or not connection.connected.is_set() else quiet + 1
                 if once and quiet >= 8:
                     break
                 changed.clear()
@@ -297,7 +297,7 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
 
 
 def _why(ended: BaseException | None) -> Exception:
-    """What to tell of a line that ended by itself: it never does so without a reason."""
+    """What to tell of a connection that ended by itself: it never does so without a reason."""
     while isinstance(ended, BaseExceptionGroup):
         ended = cast("BaseExceptionGroup[BaseException]", ended).exceptions[0]
     if isinstance(ended, (Refused, Unavailable, PeerFault, Corrupt)):

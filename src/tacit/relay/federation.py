@@ -1,6 +1,6 @@
 """Relays among themselves: whom to talk to, what a relay says of itself, when to try again.
 
-(A2ACP-254 to A2ACP-256).
+A2ACP-254, A2ACP-255, A2ACP-256.
 
 Rules only; the requests are made elsewhere. A relay's key is pinned at first sight and does not change by
 itself.
@@ -82,13 +82,13 @@ def read_card(raw: bytes, domain: str) -> RelayCard:
 
 
 def deliver_url(card: RelayCard, scheme: str) -> str:
-    """Where a relay takes packets: at its own door, so that no card sends us to another machine."""
+    """Where a relay takes packets: at its own address, so that no card sends us to another machine."""
     try:
-        found, door = urlsplit(card.deliver), urlsplit(f"{scheme}://{card.domain}")
+        found, own = urlsplit(card.deliver), urlsplit(f"{scheme}://{card.domain}")
         same = (found.scheme, found.hostname, found.port or _PORTS.get(scheme)) == (
             scheme,
-            door.hostname,
-            door.port or _PORTS.get(scheme),
+            own.hostname,
+            own.port or _PORTS.get(scheme),
         )
     except ValueError:
         same = False
@@ -98,7 +98,7 @@ def deliver_url(card: RelayCard, scheme: str) -> str:
 
 
 @dataclass(slots=True)
-class Resting:
+class SenderBackoff:
     """Senders whose packets another relay wants later; those of the others go on meanwhile."""
 
     _refusals: dict[str, int] = field(default_factory=dict[str, int])

@@ -1,6 +1,6 @@
-"""Rates: a token bucket per sender, new recipients per hour, and a standing that halves them.
+"""Rates: a token bucket per sender, new recipients per hour, and a reputation that halves them.
 
-(A2ACP-257, 258, 261).
+A2ACP-257, A2ACP-258, A2ACP-261.
 
 Judged by envelopes and reports alone. Scores are not published. `now` is an argument; old entries fade by
 themselves.
@@ -41,7 +41,7 @@ class PerMinute:
         return int(wait / SECOND) + 1 if wait else 0
 
 
-class Places:
+class ConcurrencyLimit:
     """At most so many at once, and so many for each key.
 
     For work that takes memory before it is known whose it is.
@@ -53,8 +53,8 @@ class Places:
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def place(self, key: str) -> Generator[None]:
-        """Hold a place, or `Refused` when none is free."""
+    def slot(self, key: str) -> Generator[None]:
+        """Hold a slot, or `Refused` when none is free."""
         if self._taken.total() >= self._most or self._taken[key] >= self._most_each:
             raise Refused(codes.RATE_LIMITED, "too many at once", row="A2ACP-256", details={"retry_after": 5})
         self._taken[key] += 1
@@ -91,7 +91,7 @@ class NewRecipients:
         return 0
 
 
-class Standing:
+class Reputation:
     """A score per sender from what a blind relay can see: bad signatures, rate hits, recipients' reports."""
 
     BAD_SIGNATURE: Final = -10

@@ -1,7 +1,7 @@
 """Packets that came in: opened, written down once, handed on in order.
 
-A2ACP-029 to A2ACP-032, A2ACP-213 to A2ACP-215, A2ACP-219, A2ACP-226 to A2ACP-229, A2ACP-241, A2ACP-259,
-A2ACP-260.
+A2ACP-029, A2ACP-030, A2ACP-031, A2ACP-032, A2ACP-213, A2ACP-214, A2ACP-215, A2ACP-219, A2ACP-226,
+A2ACP-227, A2ACP-228, A2ACP-229, A2ACP-241, A2ACP-259, A2ACP-260.
 
 One transaction holds the ratchet's step, the used prekey, the packet and its id; only after it may `received`
 be said. The application reads by a rising number, so each packet reaches it once.
@@ -14,11 +14,11 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent import ordering, packet, reception, standing, sync
+from tacit.agent import ordering, packet, reception, reputation, sync
 from tacit.agent.io import prekeys
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
-from tacit.agent.io.unjudged import Unjudged
+from tacit.agent.io.unverified import Unverified
 from tacit.agent.reception import FAULTS, Drop, Dropped
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.identity import Identity
     from tacit.seal.pinning import Pin
-    from tacit.seal.session import PrekeySecrets, Session
+    from tacit.seal.session import PrekeySecrets, RatchetSession
 
 _log: Final = logging.getLogger("tacit.agent")
 WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
@@ -51,7 +51,7 @@ class Arrived:
     payload: bytes
 
 
-class _Desk:
+class _StoredKnowledge:
     """What the checks may ask, read from the file."""
 
     def __init__(self, store: AgentStore) -> None:
@@ -65,7 +65,7 @@ class _Desk:
 
     def blocked(self, sender: str) -> bool:
         contact = self._contact(sender)
-        return contact is not None and contact.standing.blocked
+        return contact is not None and contact.reputation.blocked
 
     def seen(self, sender: str, packet_id: str) -> bool:
         sql = "SELECT 1 FROM seen WHERE sender=? AND packet_id=?"
@@ -75,7 +75,7 @@ class _Desk:
         contact = self._contact(sender)
         return contact.pin if contact else None
 
-    def sessions(self, sender: str) -> tuple[Session, ...]:
+    def sessions(self, sender: str) -> tuple[RatchetSession, ...]:
         return self._store.sessions(sender)
 
     def participant(self, thread_id: str, sender: str) -> bool:
@@ -99,31 +99,31 @@ class Inbox:
         self._clock = clock
         self._entropy = entropy
         self.threads = Threads(store)
-        self.unjudged = Unjudged(store)
+        self.unverified = Unverified(store)
 
     def admit(self, raw: bytes, sig: str) -> bool:
         """Take a packet, or keep it until it can be judged; False when the relay must go on keeping it."""
         sender = sender_of(raw)
-        if sender is None or not self.unjudged.holds(sender):
+        if sender is None or not self.unverified.holds(sender):
             why = self.take(raw, sig)
             if why is not None:
                 _log.info("packet dropped: %s" if why not in WANTING else "packet kept: %s", why)
             if sender is None or why not in WANTING:
                 return True
         with self._store.transaction():
-            return self.unjudged.keep(sender, raw, sig, self._clock.now())
+            return self.unverified.keep(sender, raw, sig, self._clock.now())
 
     def judge(self, sender: str, *, asked: bool) -> bool:
         """Judge what was kept of a sender, in order; False when its key is still wanted.
 
         `asked`: its relay has just told its key, so that a signature that does not hold now never will.
         """
-        while (kept := self.unjudged.first(sender)) is not None:
+        while (kept := self.unverified.first(sender)) is not None:
             why = self.take(kept.envelope, kept.sig)
             if why in WANTING and not (asked and why is Drop.BAD_SIGNATURE):
                 return False
             with self._store.transaction():
-                self.unjudged.done(kept.position)
+                self.unverified.done(kept.position)
         return True
 
     def take(self, raw: bytes, sig: str) -> Drop | None:
@@ -148,7 +148,7 @@ class Inbox:
                 sig,
                 me=me.identity,
                 address=me.address,
-                desk=_Desk(store),
+                knowledge=_StoredKnowledge(store),
                 entropy=self._entropy,
                 now=now,
             )
@@ -171,9 +171,9 @@ class Inbox:
         if contact is None:
             return
         auto = store.setting("auto_block_malformed", "off") == "on"
-        after = standing.after_fault(contact.standing, now, auto_block=auto)
-        store.set_standing(dropped.sender, after)
-        if after.flagged and not contact.standing.flagged:
+        after = reputation.after_fault(contact.reputation, now, auto_block=auto)
+        store.set_reputation(dropped.sender, after)
+        if after.flagged and not contact.reputation.flagged:
             store.note(f"{dropped.sender} keeps sending malformed packets; you may block it", now)
 
     def _write_down(self, found: Taken, now: Moment) -> None:
@@ -228,7 +228,7 @@ class Inbox:
             "INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", inner.thread_id, sender
         )
         if fresh and (contact := store.contact(sender)) is not None:
-            store.set_standing(sender, standing.after_thread(contact.standing))
+            store.set_reputation(sender, reputation.after_thread(contact.reputation))
         features = packet.features_named(inner.fields)
         if features:
             store.run("UPDATE contacts SET features=? WHERE address=?", " ".join(sorted(features)), sender)
@@ -248,7 +248,7 @@ class Inbox:
 
         A2ACP-032, A2ACP-259.
         """
-        if contact is None or contact.standing.blocked:
+        if contact is None or contact.reputation.blocked:
             return False
         return contact.welcome or self._store.setting("unknown_senders", "ask") == "accept"
 
@@ -302,7 +302,7 @@ class Inbox:
                     self.summarise(peer, thread_id, answer=False)
 
     def read(self, after: int, limit: int = 100) -> list[Arrived]:
-        """Packets for the application after a number it has; low-standing senders come last in a page."""
+        """Packets for the application after a number it has; low-reputation senders come last in a page."""
         rows = self._store.rows(
             "SELECT ready, h.peer, packet_id, thread_id, type, payload FROM history h WHERE ready>?"
             " ORDER BY ready LIMIT ?",
@@ -311,12 +311,12 @@ class Inbox:
         )
         return [Arrived(*row) for row in rows]
 
-    def by_standing(self, arrived: list[Arrived]) -> list[Arrived]:
-        """The same packets with those of low-standing senders after the others (A2ACP-260)."""
+    def by_reputation(self, arrived: list[Arrived]) -> list[Arrived]:
+        """The same packets with those of low-reputation senders after the others (A2ACP-260)."""
         low = {
             peer
             for peer in {one.peer for one in arrived}
-            if (contact := self._store.contact(peer)) is not None and contact.standing.low
+            if (contact := self._store.contact(peer)) is not None and contact.reputation.low
         }
         return sorted(arrived, key=lambda one: one.peer in low)
 
@@ -336,12 +336,12 @@ class Inbox:
         with self._store.transaction():
             self._store.know(peer)
             contact = self._store.contact(peer)
-            known = contact.standing if contact else standing.Standing()
-            changed = standing.Standing(known.score, known.faults, known.flagged, blocked)
-            self._store.set_standing(peer, changed)
+            known = contact.reputation if contact else reputation.Reputation()
+            changed = reputation.Reputation(known.score, known.faults, known.flagged, blocked)
+            self._store.set_reputation(peer, changed)
             if blocked:
                 self._store.run("DELETE FROM history WHERE peer=? AND state='asked'", peer)
-                self.unjudged.forget(peer)
+                self.unverified.forget(peer)
 
     # Gap recovery.
 
@@ -381,7 +381,7 @@ class Inbox:
         try:
             self._outbox.write_sync(peer, thread_id, sync.summary(row[1], sent, got, answer=answer))
         except Refused:
-            # A peer that no longer speaks any version of ours must not keep us from our line.
+            # A peer that no longer speaks any version of ours must not keep us from our connection.
             return False
         return True
 
@@ -400,7 +400,7 @@ class Inbox:
         with self._store.transaction():
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.threads.forget_ended(now)
-            self.unjudged.forget_old(now)
+            self.unverified.forget_old(now)
             prekeys.forget_replaced(self._store, now)
 
 

@@ -1,6 +1,6 @@
-"""The line to the relay: connect, prove who we are, keep it alive, carry packets both ways.
+"""The connection to the relay: connect, prove who we are, keep it alive, carry packets both ways.
 
-A2ACP-207 to A2ACP-209, A2ACP-213, A2ACP-215, A2ACP-219, A2ACP-223, A2ACP-258.
+A2ACP-207, A2ACP-208, A2ACP-209, A2ACP-213, A2ACP-215, A2ACP-219, A2ACP-223, A2ACP-258.
 
 Everything that matters is on disk on both sides of this module; it may die at any point. After `superseded`
 it does not fight: another device speaks for this address now.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.io.directory import Directory
     from tacit.agent.io.inbox import Inbox
-    from tacit.agent.io.outbox import Outbox, Waiting
+    from tacit.agent.io.outbox import Outbox, UnsentPacket
     from tacit.agent.io.store import AgentStore
     from tacit.base.ports import Clock, Entropy
 
@@ -80,7 +80,7 @@ class _Lookups:
         self._after.pop(sender, None)
 
 
-class Line:
+class RelayConnection:
     """One agent's connection to its relay, over and over."""
 
     def __init__(
@@ -124,7 +124,9 @@ class Line:
             try:
                 await self._once()
             except* (aiohttp.ClientError, OSError, TimeoutError, PeerFault, Unavailable) as group:
-                _log.info("line lost: %s", ", ".join(type(error).__name__ for error in group.exceptions))
+                _log.info(
+                    "connection lost: %s", ", ".join(type(error).__name__ for error in group.exceptions)
+                )
             except* LoginRefused:
                 _log.warning("the relay refused our login")
             except* Superseded:
@@ -208,7 +210,7 @@ class Line:
             await asyncio.sleep(timing.PING_SECONDS)
 
     async def _keep_house(self, ws: aiohttp.ClientWebSocketResponse) -> None:
-        """Once an hour, however long the line stands: prekeys change, what is old is let go."""
+        """Once an hour, however long the connection stands: prekeys change, what is old is let go."""
         now = self._clock.now()
         if now >= self._next_hour:
             self._next_hour = now + _HOUR
@@ -233,7 +235,7 @@ class Line:
             else:
                 if message.type is WSMsgType.CLOSE and message.data == codes.CLOSE_SUPERSEDED:
                     raise Superseded
-                raise PeerFault("the relay closed the line")
+                raise PeerFault("the relay closed the connection")
 
     async def _hear(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Frame) -> None:
         match frame:
@@ -273,7 +275,7 @@ class Line:
         asking: set[str] = set()
         async with asyncio.TaskGroup() as tasks:
             while True:
-                for sender in self._inbox.unjudged.senders():
+                for sender in self._inbox.unverified.senders():
                     if len(asking) >= _LOOKUPS_AT_ONCE:
                         break
                     if sender not in asking and not self._lookups.rests(sender):
@@ -287,7 +289,7 @@ class Line:
 
     async def _fetch_key(self, sender: str) -> None:
         if not self._inbox.judge(sender, asked=False):
-            # Set before the question: whoever cuts the line while we wait for an answer gains nothing.
+            # Set before the question: whoever cuts the connection while we wait for an answer gains nothing.
             self._lookups.rest(sender)
             try:
                 await self._directory.refresh(sender)
@@ -387,7 +389,7 @@ class Line:
             self._in_flight[sealed.packet_id] = now
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
-    async def _seal(self, waiting: Waiting) -> Waiting | None:
+    async def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:
         bundle = None
         if self._outbox.needs_prekeys(waiting.peer):
             if self._rests(waiting.peer):
