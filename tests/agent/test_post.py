@@ -4,21 +4,32 @@ import os
 import stat
 
 import pytest
-from tests.agent_support import Person, body, people_on
+from click.testing import CliRunner
+from tests.agent_support import Person, arrived, body, people_on
+from tests.processes import AGENT, command
 from tests.relay_support import Relay, until
 
 from tacit.agent.io.post import Post
 from tacit.agent.io.relay_connection import Superseded
 from tacit.agent.packet import read
 from tacit.agent.reception import Drop
+from tacit.agent.reputation import Reputation
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
+from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY, Limits
 from tacit.wire import frames, version
 
 SMALL = {"passes": 1, "memory_bytes": 8 * 1024 * 1024}
+
+
+def choose(person, name, value):
+    """As the person would: by `tacit agent setting`."""
+    words = ["--data", str(person.folder), "setting", name, value, "--json"]
+    done = CliRunner().invoke(agent, words, catch_exceptions=False)
+    assert json.loads(done.output) == {name: value}
 
 
 def pair(tmp_path, relay, **more):
@@ -125,7 +136,7 @@ async def test_an_outsider_cannot_speak_in_a_thread_it_has_no_part_in(tmp_path):
 @pytest.mark.parametrize("choice", ["ask", "accept", "reject"])
 async def test_a_strangers_first_packet_waits_for_the_persons_word(tmp_path, choice):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay, friends=False) as (alice, bob):
-        bob.post.store.choose("unknown_senders", choice)
+        choose(bob, "unknown_senders", choice)
         await bob.online()
         await alice.online()
         alice.say(bob, "one")
@@ -167,7 +178,7 @@ async def test_packets_made_while_disconnected_are_kept_on_disk_and_sent_in_orde
         assert [one.packet_id for one in alice.post.outbox.waiting()] == ids
         await alice.online()
         await bob.has(*[f"offline {n}" for n in range(20)])
-        assert [one.packet_id for one in bob.post.inbox.read(0)] == ids
+        assert [one.packet_id for one in arrived(bob.post)] == ids
 
 
 @pytest.mark.spec("A2ACP-215")
@@ -232,7 +243,7 @@ async def test_packets_the_relay_lost_are_found_by_comparing_and_sent_again_unde
         await alice.online()
         await bob.online()
         await bob.has("one", "two")
-        assert bob.post.inbox.read(0)[1].packet_id == lost
+        assert arrived(bob.post)[1].packet_id == lost
 
 
 @pytest.mark.spec("A2ACP-030", "A2ACP-219")
@@ -269,7 +280,8 @@ async def test_a_full_queue_is_told_to_the_sender_and_a_consolidated_packet_reco
         await alice.online()
         for number in range(101):
             alice.say(bob, f"{number}")
-        await until(lambda: alice.post.outbox.overflowed() == [(bob.address, "thr_dinner")])
+        full = "SELECT DISTINCT peer, thread_id FROM outbox WHERE state='overflow'"
+        await until(lambda: alice.post.store.rows(full) == [(bob.address, "thr_dinner")])
         assert "queue_overflow" in alice.notes()
         alice.say(bob, "summary of 0 to 100", replace_queue=True)
         await alice.sent()
@@ -484,24 +496,93 @@ def _lenient_header(outbox):
     return header
 
 
-@pytest.mark.spec("A2ACP-260")
-async def test_low_standing_senders_are_handled_after_the_others(tmp_path):
-    from tacit.agent.reputation import Reputation
+async def heard_by_listening(person, count):
+    """What `tacit agent listen` prints, in its order."""
+    listening = await asyncio.create_subprocess_exec(
+        *command(AGENT, "--data", person.folder, "listen", "--count", count, "--json"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    told, _ = await asyncio.wait_for(listening.communicate(), 60)
+    assert listening.returncode == 0
+    said = [json.loads(line) for line in told.decode().splitlines()]
+    return [one["packet"]["context"]["text"] for one in said if "packet" in one]
 
+
+@pytest.mark.spec("A2ACP-260", "A2ACP-261")
+async def test_listening_prints_low_reputation_senders_after_the_others(tmp_path):
     async with (
         Relay(tmp_path / "relay") as relay,
         people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),
     ):
-        await bob.online()
-        await alice.online()
-        alice.say(bob, "from alice", thread="thr_aaaa")
-        await bob.has("from alice")
-        await carol.online()
-        carol.say(bob, "from carol", thread="thr_cccc")
-        await bob.has("from alice", "from carol")
-        bob.post.store.set_reputation(alice.address, Reputation(score=10))
-        order = bob.post.inbox.by_reputation(bob.post.inbox.read(0))
-        assert [one.peer for one in order] == [carol.address, alice.address]
+        for person in (bob, alice, carol):
+            await person.online()
+        alice.say(bob, "alice 1", thread="thr_aaaa")
+        alice.say(bob, "alice 2", thread="thr_aaaa")
+        await bob.has("alice 1", "alice 2")
+        carol.say(bob, "carol 1", thread="thr_cccc")
+        await bob.has("alice 1", "alice 2", "carol 1")
+        await bob.offline()
+        with bob.post.store.transaction():
+            bob.post.store.set_reputation(alice.address, Reputation(score=19))
+        assert await heard_by_listening(bob, 3) == ["carol 1", "alice 1", "alice 2"]
+        assert bob.post.inbox.unhandled() == []
+
+
+@pytest.mark.spec("A2ACP-260")
+async def test_what_poor_senders_pile_up_delays_nobody_and_nothing_is_lost_or_comes_twice(tmp_path):
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),
+    ):
+        for person in (bob, alice, carol):
+            await person.online()
+        for number in range(3):
+            alice.say(bob, f"alice {number}", thread="thr_aaaa")
+        await until(lambda: len(bob.texts()) == 3)
+        for number in range(2):
+            carol.say(bob, f"carol {number}", thread="thr_cccc")
+        await until(lambda: len(bob.texts()) == 5)
+        store, inbox = bob.post.store, bob.post.inbox
+
+        def judged(address, score):
+            with store.transaction():
+                store.set_reputation(address, Reputation(score=score))
+
+        def handle(limit):
+            page = inbox.unhandled(limit)
+            with store.transaction():
+                inbox.handled(page)
+            return [read(one.payload).fields["context"]["text"] for one in page]
+
+        judged(alice.address, 19)
+        assert handle(1) == ["carol 0"]
+        # Reputations that change between two pages move what is left, and only that.
+        judged(alice.address, 20)
+        judged(carol.address, 0)
+        assert handle(2) == ["alice 0", "alice 1"]
+        judged(alice.address, 0)
+        assert handle(9) == ["alice 2", "carol 1"]
+        assert handle(9) == []
+        assert store.setting("printed_beyond", "") == "[]"
+
+
+@pytest.mark.spec("A2ACP-261")
+async def test_a_stranger_of_low_reputation_is_kept_without_a_note(tmp_path):
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol", friends=False) as (alice, bob, carol),
+    ):
+        for person in (bob, alice, carol):
+            await person.online()
+        with bob.post.store.transaction():
+            bob.post.store.know(alice.address)
+            bob.post.store.set_reputation(alice.address, Reputation(score=10))
+        alice.say(bob, "muted", thread="thr_aaaa")
+        carol.say(bob, "told", thread="thr_cccc")
+        asked = "SELECT peer FROM history WHERE state='asked' ORDER BY peer"
+        await until(lambda: bob.post.store.rows(asked) == [(alice.address,), (carol.address,)])
+        assert f"{carol.address} wants to reach you" in bob.notes()
+        assert alice.address not in bob.notes()
 
 
 @pytest.mark.spec("A2ACP-009")
@@ -632,5 +713,4 @@ async def test_a_limit_on_new_recipients_holds_up_the_new_ones_alone(tmp_path):
         # The hour is over.
         relay.clock.ahead += 3601 * SECOND
         alice.connection._held.clear()
-        alice.connection.nudge()
         await carol.has("nice to meet you")

@@ -9,7 +9,7 @@ import re
 import aiohttp
 import msgspec
 import pytest
-from tests.agent_support import INTENT, people_on
+from tests.agent_support import INTENT, arrived, people_on
 from tests.processes import RelayProcess
 from tests.relay_support import Bare, Relay, free_port, relay_with, until
 from tests.seal import edwards
@@ -532,8 +532,8 @@ async def test_a_marker_in_every_body_field_is_nowhere_in_the_relay(tmp_path):
         with bob.store.transaction():
             bob.store.run("UPDATE identity SET relay_url=?", f"http://127.0.0.1:{port}")
         running.append(asyncio.create_task(bob.connection().run()))
-        await until(lambda: len(bob.inbox.read(0)) == 5)
-        assert MARKER in read(bob.inbox.read(0)[0].payload).fields["context"]
+        await until(lambda: len(arrived(bob)) == 5)
+        assert MARKER in read(arrived(bob)[0].payload).fields["context"]
         memory += _memory_of(relay.pid)
         stored_now += b"".join(path.read_bytes() for path in relay.folder.iterdir())
         server.close()

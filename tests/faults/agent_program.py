@@ -26,7 +26,6 @@ async def main(folder: str, role: str, peer: str, count: int) -> None:
         written = post.store.row("SELECT sent_seq FROM threads WHERE thread_id=? AND peer=?", THREAD, peer)
         for number in range(written[0] if written else 0, count if role == "send" else 0):
             post.outbox.post(peer, "context", body(f"{number}"), thread_id=THREAD)
-            connection.nudge()
             await asyncio.sleep(0.005)
         await running
 

@@ -18,6 +18,7 @@ from rich.markup import escape
 from tacit.agent import packet
 from tacit.agent.io.outbox import decode_fields
 from tacit.agent.io.post import Post
+from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
@@ -168,6 +169,28 @@ def _show_contact(post: Post, who: str, *, as_json: bool) -> None:
 
 
 @agent.command()
+@click.argument("name", type=click.Choice(sorted(CHOICES)))
+@click.argument("value", required=False)
+@json_option
+@reported
+@_pass_post
+def setting(post: Post, name: str, value: str | None, *, as_json: bool) -> None:
+    """Show or change a setting of this agent.
+
+    `unknown_senders`: packets from somebody you have not accepted are kept until you decide (`ask`), taken
+    (`accept`) or dropped (`reject`). `auto_block_malformed`: whoever sends twenty malformed packets within a
+    day is blocked without asking you (`on`) or not (`off`).
+    """
+    if value is not None:
+        if value not in CHOICES[name]:
+            raise click.BadParameter(f"one of {', '.join(CHOICES[name])}", param_hint="VALUE")
+        with post.store.transaction():
+            post.store.choose(name, value)
+    chosen = post.store.choice(name)
+    show({name: chosen}, f"{name} {chosen}", as_json=as_json)
+
+
+@agent.command()
 @click.argument("who", metavar="NAME@RELAY")
 @click.argument("text")
 @click.option("--thread", help="The thread to write in. Default: a new one.")
@@ -307,8 +330,8 @@ def _why(ended: BaseException | None) -> Exception:
 
 def _print_new(post: Post, *, as_json: bool) -> int:
     """Print, then remember how far; a crash between the two repeats a line rather than losing one."""
-    after, noted = int(post.store.setting("printed", "0")), int(post.store.setting("noted", "0"))
-    arrived = post.inbox.read(after)
+    noted = int(post.store.setting("noted", "0"))
+    arrived = post.inbox.unhandled()
     for one in arrived:
         _print(one, as_json=as_json)
     notes = post.store.notes(noted)
@@ -316,8 +339,7 @@ def _print_new(post: Post, *, as_json: bool) -> int:
         show({"note": text}, f"[yellow]note[/] {escape(_plain(text))}", as_json=as_json)
     if arrived or notes:
         with post.store.transaction():
-            if arrived:
-                post.store.choose("printed", str(arrived[-1].ready))
+            post.inbox.handled(arrived)
             if notes:
                 post.store.choose("noted", str(notes[-1][0]))
     return len(arrived)

@@ -97,7 +97,6 @@ class Reputation:
     BAD_SIGNATURE: Final = -10
     RATE_HIT: Final = -1
     REPORT: Final = -5
-    GOOD: Final = 1
 
     def __init__(self) -> None:
         self._scores: OrderedDict[str, int] = OrderedDict()

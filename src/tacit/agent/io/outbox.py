@@ -306,11 +306,6 @@ class Outbox:
             if changed or code == "expired":
                 self._store.note(f"packet {packet_id} was not delivered: {code}", self._clock.now())
 
-    def overflowed(self) -> list[tuple[str, str]]:
-        """Peer and thread of every full queue: one consolidated packet each would go through (A2ACP-220)."""
-        rows = self._store.rows("SELECT DISTINCT peer, thread_id FROM outbox WHERE state='overflow'")
-        return [(row[0], row[1]) for row in rows]
-
     def pending(self, packet_id: str) -> str | None:
         """`waiting`, `overflow` or `failed: code`; None once the relay has it."""
         row = self._store.row("SELECT state, problem FROM outbox WHERE packet_id=?", packet_id)

@@ -140,10 +140,6 @@ class RelayConnection:
             self.attempts += 1
             await asyncio.sleep(pause)
 
-    def nudge(self) -> None:
-        """Something new waits in the outbox."""
-        self._wake.set()
-
     async def _once(self) -> None:
         me = self._store.me()
         url = me.relay_url.rstrip("/") + "/a2acp"

@@ -21,6 +21,7 @@ import msgspec
 
 from tacit.agent.io.schema import SCHEMA
 from tacit.agent.reputation import Reputation
+from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.moment import Moment
@@ -172,12 +173,16 @@ class AgentStore:
         return [Identity(*row) for row in rows]
 
     def setting(self, name: str, default: str) -> str:
-        """A choice of the person's."""
+        """What is remembered under a name."""
         row = self.row("SELECT value FROM settings WHERE name=?", name)
         return str(row[0]) if row else default
 
+    def choice(self, name: str) -> str:
+        """What the person has chosen, or the default (`agent.settings`)."""
+        return self.setting(name, CHOICES[name][0])
+
     def choose(self, name: str, value: str) -> None:
-        """Remember a choice."""
+        """Remember it."""
         self.run("INSERT OR REPLACE INTO settings VALUES (?,?)", name, value)
 
     # Others.
@@ -205,10 +210,6 @@ class AgentStore:
             reputation=Reputation(row[11], faults, bool(row[13]), bool(row[14])),
             fresh_session=bool(row[15]),
         )
-
-    def contacts(self) -> list[str]:
-        """All known addresses."""
-        return [row[0] for row in self.rows("SELECT address FROM contacts ORDER BY address")]
 
     def know(self, address: str, *, welcome: bool = False) -> None:
         """See that a contact exists; `welcome` once the person has said so (A2ACP-020, A2ACP-032)."""

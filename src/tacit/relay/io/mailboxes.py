@@ -21,7 +21,7 @@ from tacit.relay.io.metrics import Counts
 from tacit.relay.io.packet_batch import PacketBatch
 from tacit.relay.io.prekeys import PrekeyUploads
 from tacit.relay.io.store import Put, Queued
-from tacit.relay.login import NOBODY, LoginFailures, challenge_holds
+from tacit.relay.login import CHALLENGE_BYTES, NOBODY, LoginFailures, challenge_holds
 from tacit.relay.packet_checks import PacketChecks, retry_after
 from tacit.relay.quota import MailboxQuota
 from tacit.relay.rate import NewRecipients, PerMinute, Reputation
@@ -167,7 +167,7 @@ class Mailboxes:
         """A socket opened: challenge it (A2ACP-016)."""
         self.all.add(connection)
         self.sources[connection.source] += 1
-        connection.challenge = b64(self.entropy.draw(32))
+        connection.challenge = b64(self.entropy.draw(CHALLENGE_BYTES))
         connection.say(frames.Challenge(connection.challenge, self.domain, ["0.1", "0.2"]))
 
     def left(self, connection: Connection) -> None:
