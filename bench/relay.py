@@ -99,12 +99,12 @@ async def serve(folder: str, port: int, names: list[str], idle_agents: int) -> N
     settings = Settings(data=data, domain=domain, port=port, scheme="http", limits=WIDE)
     server = RelayServer(settings, relay_parts.parts(data, public_url=f"http://{domain}"))
     await server.start()
-    server.office.failures.locked = lambda *_: False
-    await server.office.store.write(lambda file: add_idle(file, idle_agents, domain))
+    server.mailboxes.failures.locked = lambda *_: False
+    await server.mailboxes.store.write(lambda file: add_idle(file, idle_agents, domain))
     codes = {}
     for name in names:
         code = codes[name] = code_text(os.urandom(16))
-        await server.office.store.write(
+        await server.mailboxes.store.write(
             lambda file, code=code, name=name: registry.add_code(
                 file, code=code, purpose="invite", username=name, expires=2**60
             )
@@ -112,7 +112,7 @@ async def serve(folder: str, port: int, names: list[str], idle_agents: int) -> N
     print(json.dumps(codes), flush=True)
     await asyncio.to_thread(sys.stdin.read)
     print(
-        json.dumps({"commits": server.office.store.commits, "accepted": server.office.counts.accepted}),
+        json.dumps({"commits": server.mailboxes.store.commits, "accepted": server.mailboxes.counts.accepted}),
         flush=True,
     )
     await server.stop()

@@ -28,7 +28,7 @@ from tests.relay_support import PATIENCE, Relay  # noqa: E402
 
 from tacit.base.errors import PeerFault  # noqa: E402
 from tacit.relay.io import registry  # noqa: E402
-from tacit.relay.io.abroad import ACCEPTED, OVERFLOW  # noqa: E402
+from tacit.relay.io.federation_http import ACCEPTED, OVERFLOW  # noqa: E402
 from tacit.relay.settings import MINUTE, Limits  # noqa: E402
 from tacit.seal import http_signature, primitives  # noqa: E402
 from tacit.wire import codes, envelope, frames  # noqa: E402
@@ -139,10 +139,10 @@ class Ground:
             Relay(folder / "there", host="127.0.0.1", limits=WIDE)
         )
         for one, other in ((self.here, self.there), (self.there, self.here)):
-            await one.office.store.write(
+            await one.mailboxes.store.write(
                 lambda file, other=other: registry.set_peer(file, other.domain, "allowed")
             )
-            one.office.reload()
+            one.mailboxes.reload()
         self.alice, self.bob = await self.here.person("alice"), await self.here.person("bob")
         self.carol = await self.there.person("carol")
         self.seed = bytes.fromhex((self.there.folder / "relay.key").read_text().strip())
@@ -157,16 +157,16 @@ class Ground:
         await self._stack.aclose()
 
     def stored(self) -> dict[str, tuple[bytes, str, str]]:
-        rows = self.here.office.store.reader.execute("SELECT packet_id, envelope, sig, sender FROM queue")
+        rows = self.here.mailboxes.store.reader.execute("SELECT packet_id, envelope, sig, sender FROM queue")
         return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
     async def empty(self) -> None:
         """What was stored has been looked at."""
-        account = self.here.office.agent("bob").account
-        await self.here.office.store.write(
+        account = self.here.mailboxes.agent("bob").account
+        await self.here.mailboxes.store.write(
             lambda file: file.execute("DELETE FROM queue; DELETE FROM markers") and None
         )
-        self.here.office.room.forget(account)
+        self.here.mailboxes.quota.forget(account)
 
     def check_stored(self, told: set[str], senders) -> None:
         """Everything on disk was signed by its sender, for bob, and told as accepted."""
@@ -249,7 +249,7 @@ class Ground:
             assert await response.json() == {"status": "ok"}
 
     def _counts(self) -> list[int]:
-        reader = self.here.office.store.reader
+        reader = self.here.mailboxes.store.reader
         return [
             reader.execute(f"SELECT count(*) FROM {table}").get
             for table in ("accounts", "agents", "passkeys", "codes", "queue", "peers")

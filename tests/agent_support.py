@@ -7,6 +7,7 @@ import contextlib
 
 import msgspec
 
+from tacit.agent.io.inbox import Arrived
 from tacit.agent.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import rfc3339
@@ -22,8 +23,16 @@ def body(text: str = "hello") -> dict:
     return {"intent": INTENT, "context": {"text": text}}
 
 
+def arrived(post: Post) -> list[Arrived]:
+    """All that was ever handed on to the application, in the order in which it was."""
+    rows = post.store.rows(
+        "SELECT ready, peer, packet_id, thread_id, type, payload FROM history WHERE ready>0 ORDER BY ready"
+    )
+    return [Arrived(*row) for row in rows]
+
+
 class Person:
-    """A post, its line running or not."""
+    """A post, its connection running or not."""
 
     def __init__(self, folder, relay: Relay, username: str) -> None:
         self.folder = folder
@@ -39,9 +48,9 @@ class Person:
         )
 
     async def online(self) -> None:
-        self.line = self.post.line()
-        self.running = asyncio.create_task(self.line.run())
-        await asyncio.wait_for(self.line.connected.wait(), 20)
+        self.connection = self.post.connection()
+        self.running = asyncio.create_task(self.connection.run())
+        await asyncio.wait_for(self.connection.connected.wait(), 20)
 
     async def offline(self) -> None:
         if self.running is not None:
@@ -50,15 +59,12 @@ class Person:
             self.running = None
 
     def say(self, to: Person, text: str = "hello", thread: str = "thr_dinner", **more) -> str:
-        identifier = self.post.outbox.post(to.address, "context", body(text), thread_id=thread, **more)
-        if self.running is not None:
-            self.line.nudge()
-        return identifier
+        return self.post.outbox.post(to.address, "context", body(text), thread_id=thread, **more)
 
     def texts(self) -> list[str]:
         from tacit.agent.packet import read
 
-        return [read(one.payload).fields["context"]["text"] for one in self.post.inbox.read(0, 100_000)]
+        return [read(one.payload).fields["context"]["text"] for one in arrived(self.post)]
 
     def notes(self) -> str:
         return "\n".join(text for _, text in self.post.store.notes())
@@ -90,8 +96,11 @@ async def people_on(relay: Relay, folder, *usernames: str, friends: bool = True)
         yield found
 
 
-def sealed_by(stranger: Bare, to: Person, **inner) -> frames.Packet:
-    """A stranger's packet in the stateless form, sealed as it should be whatever stands inside."""
+def sealed_by(stranger: Bare, to: Person, /, *, outer: dict | None = None, **inner) -> frames.Packet:
+    """A stranger's packet in the stateless form, sealed as it should be whatever stands inside.
+
+    `outer` changes the envelope, which is sealed and signed with the change.
+    """
     peer = to.post.store.me().identity.public
     stranger.count += 1
     fields = {
@@ -105,8 +114,9 @@ def sealed_by(stranger: Bare, to: Person, **inner) -> frames.Packet:
         protocol=fields["protocol"], packet_id=fields["packet_id"], queue_tag="q_" + b64(tag),
         timestamp=fields["timestamp"], **between,
     )  # fmt: skip
+    header |= outer or {}
     binding = session.Binding(
-        stranger.address, to.address, fields["packet_id"], envelope.associated_data(header)
+        header["from"], header["to"], header["packet_id"], envelope.associated_data(header)
     )
     sealed = session.seal_stateless(
         stranger.me, peer, canonical(fields), binding, buckets.bucket_for, SystemEntropy()

@@ -87,15 +87,15 @@ class Relay:
         await self.server.stop()
 
     @property
-    def office(self):
-        return self.server.office
+    def mailboxes(self):
+        return self.server.mailboxes
 
     async def invite(self, username: str) -> str:
         from tacit.relay.accounts import code_text
 
         code = code_text(SystemEntropy().draw(16))
         expires = self.clock.now() + 10**12
-        await self.office.store.write(
+        await self.mailboxes.store.write(
             lambda file: registry.add_code(
                 file, code=code, purpose="invite", username=username, expires=expires
             )

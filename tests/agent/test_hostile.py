@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.agent_support import body, people_on, sealed_by
 from tests.relay_support import Bare, Relay, until
 
-from tacit.agent.io import directory, inbox, line, unjudged
+from tacit.agent.io import directory, inbox, relay_connection, unverified
 from tacit.agent.io.post import Post
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused, Unavailable
@@ -49,8 +49,8 @@ async def test_a_strangers_well_sealed_oddity_costs_the_others_nothing(tmp_path,
         await bob.sent()
         await alice.online()
         await alice.has("good")
-        await until(lambda: relay.office.room.total() == (0, 0))
-        assert alice.post.store.contact(mallory.address).standing.score == 45
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
+        assert alice.post.store.contact(mallory.address).reputation.score == 45
 
 
 @pytest.mark.spec("A2ACP-226", "A2ACP-228")
@@ -71,8 +71,8 @@ async def test_a_packet_we_cannot_judge_is_counted_and_let_go(tmp_path, monkeypa
         await bob.sent()
         await alice.online()
         await alice.has("good")
-        await until(lambda: relay.office.room.total() == (0, 0))
-        assert alice.post.store.contact(mallory.address).standing.score == 45
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
+        assert alice.post.store.contact(mallory.address).reputation.score == 45
 
 
 @pytest.mark.spec("A2ACP-215")
@@ -86,7 +86,7 @@ async def test_a_packet_is_not_let_go_for_a_fault_of_our_own_disk(tmp_path, monk
         bob.say(alice, "good")
         await bob.online()
         await bob.sent()
-        (stored,) = relay.office.store.fetch(relay.office.agent("alice").account, 0, 9)
+        (stored,) = relay.mailboxes.store.fetch(relay.mailboxes.agent("alice").account, 0, 9)
 
         def fail(*_):
             raise fault
@@ -125,7 +125,7 @@ async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, t
     async def end(_):
         raise ExceptionGroup("tasks", [fault])
 
-    monkeypatch.setattr(line.Line, "run", end)
+    monkeypatch.setattr(relay_connection.RelayConnection, "run", end)
     post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
     with pytest.raises(Unavailable, match=told):
         await asyncio.wait_for(agent._listen(post, once=False, count=None, as_json=True), 20)
@@ -137,7 +137,7 @@ async def test_a_sender_whose_key_agrees_on_nothing_is_dropped_and_not_pinned(tm
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
         await alice.post.publish()
         mallory = await left_for(alice, relay)
-        (stored,) = relay.office.store.fetch(relay.office.agent("alice").account, 0, 9)
+        (stored,) = relay.mailboxes.store.fetch(relay.mailboxes.agent("alice").account, 0, 9)
         keys = identity.PublicIdentity(mallory.me.signing_public, SMALL_ORDER[0])
         alice.post.store.know(mallory.address)
         alice.post.store.set_pin(mallory.address, pinning.Pin(keys, 1))
@@ -169,7 +169,7 @@ async def test_a_packet_for_a_key_that_agrees_on_nothing_fails_and_the_others_go
         assert alice.post.outbox.pending(sent) == "failed: cannot_be_sealed"
         assert sent in alice.notes()
         # A marker from the relay that makes us compute every thread's tag leaves that contact aside as well.
-        alice.line._ask_about("q_" + "A" * 22)
+        alice.connection._ask_about("q_" + "A" * 22)
 
 
 @pytest.mark.spec("A2ACP-209", "A2ACP-044")
@@ -244,7 +244,7 @@ async def from_abroad(relay, alice, *senders):
     for sender in senders:
         frame = sender.packet(alice.address, timestamp=rfc3339(relay.clock.now()))
         found = envelope.read(bytes(frame.envelope))
-        await relay.office.take_from_relay(found, frame.sig, relay.clock.now())
+        await relay.mailboxes.take_from_relay(found, frame.sig, relay.clock.now())
 
 
 def stranger_at(relay, domain, name="mallory"):
@@ -255,8 +255,8 @@ def stranger_at(relay, domain, name="mallory"):
 
 @pytest.mark.spec("A2ACP-207", "A2ACP-219")
 async def test_a_senders_relay_that_never_answers_holds_up_that_sender_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(line.backoff, "PING_SECONDS", 0.02)
-    monkeypatch.setattr(line.backoff, "PONG_SECONDS", 5)
+    monkeypatch.setattr(relay_connection.timing, "PING_SECONDS", 0.02)
+    monkeypatch.setattr(relay_connection.timing, "PONG_SECONDS", 5)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         asked, over = [], asyncio.Event()
 
@@ -272,8 +272,8 @@ async def test_a_senders_relay_that_never_answers_holds_up_that_sender_alone(tmp
         await bob.online()
         await alice.online()
         await until(lambda: asked)
-        pings, ping = [], alice.line._pong.set
-        alice.line._pong.set = lambda: (pings.append(1), ping())
+        pings, ping = [], alice.connection._pong.set
+        alice.connection._pong.set = lambda: (pings.append(1), ping())
         bob.say(alice, "good")
         await alice.has("good")
         await until(lambda: len(pings) > 2)
@@ -281,7 +281,7 @@ async def test_a_senders_relay_that_never_answers_holds_up_that_sender_alone(tmp
         await until(lambda: alice.post.store.row("SELECT count(*) FROM unjudged") == (2,))
         await alice.offline()
         # The question was cut off with the line; the sender rests all the same.
-        assert alice.line._lookups.rests(mallory.address)
+        assert alice.connection._lookups.rests(mallory.address)
         assert len(asked) == 1
         over.set()
         server.close()
@@ -314,22 +314,22 @@ async def test_packets_without_a_key_are_kept_aside_and_judged_in_order_once_it_
         await bob.sent()
         await alice.online()
         await alice.has("good")
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         assert alice.post.store.row("SELECT count(*) FROM unjudged") == (6,)
         # Neither a restart of the agent nor the relay's loss of them matters now.
         await alice.offline()
         silent = False
         await alice.online()
         await alice.has("good", *[f"{number}" for number in range(6)])
-        assert not alice.post.inbox.unjudged.holds(carol.address)
+        assert not alice.post.inbox.unverified.holds(carol.address)
 
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-259")
 async def test_what_is_kept_aside_is_bounded_and_strangers_make_room_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(unjudged, "MOST_OF_ONE", 3)
-    monkeypatch.setattr(unjudged, "MOST_PACKETS", 5)
+    monkeypatch.setattr(unverified, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(unverified, "MOST_PACKETS", 5)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
-        kept = alice.post.inbox.unjudged
+        kept = alice.post.inbox.unverified
 
         def keep(sender, number, size=300):
             with alice.post.store.transaction():
@@ -346,14 +346,14 @@ async def test_what_is_kept_aside_is_bounded_and_strangers_make_room_first(tmp_p
         assert not keep(bob.address, 4)
         assert keep("agent:eli@a.example", 1)
         assert (waiting("agent:eve@a.example"), waiting(bob.address)) == ("4", "123")
-        monkeypatch.setattr(unjudged, "MOST_BYTES", 1_300)
+        monkeypatch.setattr(unverified, "MOST_BYTES", 1_300)
         assert keep("agent:eli@a.example", 2)
         assert (waiting("agent:eve@a.example"), waiting("agent:eli@a.example")) == ("", "2")
         alice.post.inbox.welcome("agent:eli@a.example")
         assert not keep("agent:eve@a.example", 9)
         alice.post.inbox.block(bob.address)
         assert not waiting(bob.address)
-        relay.clock.ahead += unjudged.KEPT + 1
+        relay.clock.ahead += unverified.KEPT + 1
         alice.post.inbox.forget_old()
         assert not kept.senders()
 
@@ -415,7 +415,7 @@ async def test_a_newer_relays_unknown_frames_are_ignored_during_the_login_too(tm
         pair(tmp_path, relay) as (alice, _),
         odd_relay(alice, **odd),
     ):
-        assert alice.line.connected.is_set()
+        assert alice.connection.connected.is_set()
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-258")
@@ -427,11 +427,11 @@ async def test_a_relays_impossible_numbers_change_little(tmp_path):
         odd_relay(alice, after=numbers) as heard,
     ):
         await until(lambda: [frame for frame in heard if frame["frame"] == "prekeys"][1:])
-        await until(lambda: alice.line._hold_until)
+        await until(lambda: alice.connection._hold_until)
         made = [len(frame.get("one_time", [])) for frame in heard if frame["frame"] == "prekeys"]
         assert max(made) == 100
-        assert alice.line._hold_until - asyncio.get_running_loop().time() <= 3600
-        assert alice.line.connected.is_set()
+        assert alice.connection._hold_until - asyncio.get_running_loop().time() <= 3600
+        assert alice.connection.connected.is_set()
 
 
 async def test_no_relay_sends_an_agent_on_to_another_address(tmp_path):

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 
 import pytest
-from tests.agent_support import Person, people_on
+from tests.agent_support import Person, arrived, people_on
 from tests.relay_support import Relay, until
 
 from tacit.agent.io import prekeys
@@ -23,7 +23,7 @@ def pair(tmp_path, relay, **more):
 async def enrol_code(relay, person):
     code = "code-" + person.username
     expires = relay.clock.now() + 10**12
-    await relay.office.store.write(
+    await relay.mailboxes.store.write(
         lambda file: registry.add_code(
             file, code=code, purpose="enrol", username=person.username, expires=expires
         )
@@ -117,7 +117,7 @@ async def test_a_rotation_loses_neither_what_waits_in_the_mailbox_nor_in_the_out
         await alice.online()
         await alice.has("first letter")
         await bob.has("sealed under the old key")
-        assert [one.packet_id for one in bob.post.inbox.read(0)] == [sent]
+        assert [one.packet_id for one in arrived(bob.post)] == [sent]
 
 
 @pytest.mark.spec("A2ACP-015", "A2ACP-219")

@@ -4,21 +4,32 @@ import os
 import stat
 
 import pytest
-from tests.agent_support import Person, body, people_on
+from click.testing import CliRunner
+from tests.agent_support import Person, arrived, body, people_on
+from tests.processes import AGENT, command
 from tests.relay_support import Relay, until
 
-from tacit.agent.io.line import Superseded
 from tacit.agent.io.post import Post
+from tacit.agent.io.relay_connection import Superseded
 from tacit.agent.packet import read
 from tacit.agent.reception import Drop
+from tacit.agent.reputation import Reputation
 from tacit.base.errors import Refused
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
+from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.settings import DAY, Limits
 from tacit.wire import frames, version
 
 SMALL = {"passes": 1, "memory_bytes": 8 * 1024 * 1024}
+
+
+def choose(person, name, value):
+    """As the person would: by `tacit agent setting`."""
+    words = ["--data", str(person.folder), "setting", name, value, "--json"]
+    done = CliRunner().invoke(agent, words, catch_exceptions=False)
+    assert json.loads(done.output) == {name: value}
 
 
 def pair(tmp_path, relay, **more):
@@ -92,7 +103,7 @@ async def test_a_repeated_packet_is_acknowledged_and_otherwise_ignored(tmp_path)
         alice.say(bob)
         await alice.online()
         await alice.sent()
-        (stored,) = relay.office.store.fetch(relay.office.agent("bob").account, 0, 9)
+        (stored,) = relay.mailboxes.store.fetch(relay.mailboxes.agent("bob").account, 0, 9)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.NO_KEY
         await bob.post.directory.refresh(alice.address)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is None
@@ -100,7 +111,7 @@ async def test_a_repeated_packet_is_acknowledged_and_otherwise_ignored(tmp_path)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.REPEAT
         assert bob.post.store.sessions(alice.address) == before
         await bob.online()
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         assert bob.texts() == ["hello"]
 
 
@@ -116,8 +127,8 @@ async def test_an_outsider_cannot_speak_in_a_thread_it_has_no_part_in(tmp_path):
         await bob.has("ours")
         carol.say(bob, "me too", thread="thr_private")
         await carol.sent()
-        await until(lambda: (who := bob.post.store.contact(carol.address)) and who.standing.score == 45)
-        assert relay.office.room.total() == (0, 0)
+        await until(lambda: (who := bob.post.store.contact(carol.address)) and who.reputation.score == 45)
+        assert relay.mailboxes.quota.total() == (0, 0)
         assert bob.texts() == ["ours"]
 
 
@@ -125,13 +136,13 @@ async def test_an_outsider_cannot_speak_in_a_thread_it_has_no_part_in(tmp_path):
 @pytest.mark.parametrize("choice", ["ask", "accept", "reject"])
 async def test_a_strangers_first_packet_waits_for_the_persons_word(tmp_path, choice):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay, friends=False) as (alice, bob):
-        bob.post.store.choose("unknown_senders", choice)
+        choose(bob, "unknown_senders", choice)
         await bob.online()
         await alice.online()
         alice.say(bob, "one")
         alice.say(bob, "two")
         await alice.sent()
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         await until(lambda: bob.post.store.row("SELECT count(*) FROM seen")[0] == 2)
         assert bob.texts() == (["one", "two"] if choice == "accept" else [])
         if choice == "ask":
@@ -149,7 +160,7 @@ async def test_a_blocked_sender_is_dropped_before_decryption_and_hears_nothing(t
         await alice.online()
         alice.say(bob, "let me in")
         await alice.sent()
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         assert bob.texts() == []
         assert bob.post.store.sessions(alice.address) == ()
         assert bob.post.store.row("SELECT count(*) FROM prekeys WHERE kind=1")[0] == 100
@@ -167,7 +178,7 @@ async def test_packets_made_while_disconnected_are_kept_on_disk_and_sent_in_orde
         assert [one.packet_id for one in alice.post.outbox.waiting()] == ids
         await alice.online()
         await bob.has(*[f"offline {n}" for n in range(20)])
-        assert [one.packet_id for one in bob.post.inbox.read(0)] == ids
+        assert [one.packet_id for one in arrived(bob.post)] == ids
 
 
 @pytest.mark.spec("A2ACP-215")
@@ -191,7 +202,7 @@ async def test_after_a_relay_restart_the_line_comes_back_and_carries_on(tmp_path
         await bob.has("before")
         await relay.server.stop()
         alice.say(bob, "during")
-        await until(lambda: not alice.line.connected.is_set())
+        await until(lambda: not alice.connection.connected.is_set())
         relay.server.__init__(relay._settings, relay._parts)
         await relay.server.start()
         await bob.has("before", "during")
@@ -201,7 +212,7 @@ async def test_after_a_relay_restart_the_line_comes_back_and_carries_on(tmp_path
 async def test_after_superseded_the_agent_does_not_fight(tmp_path):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
         await alice.online()
-        second = alice.post.line()
+        second = alice.post.connection()
         running = asyncio.create_task(second.run())
         await asyncio.wait_for(second.connected.wait(), 20)
         with pytest.raises(Superseded):
@@ -225,14 +236,14 @@ async def test_packets_the_relay_lost_are_found_by_comparing_and_sent_again_unde
         await bob.offline()
         lost = alice.say(bob, "two")
         await alice.sent()
-        await relay.office.store.write(lambda file: file.execute("DELETE FROM queue") and None)
-        relay.office.room.forget(relay.office.agent("bob").account)
+        await relay.mailboxes.store.write(lambda file: file.execute("DELETE FROM queue") and None)
+        relay.mailboxes.quota.forget(relay.mailboxes.agent("bob").account)
         relay.clock.ahead += 61 * SECOND
         await alice.offline()
         await alice.online()
         await bob.online()
         await bob.has("one", "two")
-        assert bob.post.inbox.read(0)[1].packet_id == lost
+        assert arrived(bob.post)[1].packet_id == lost
 
 
 @pytest.mark.spec("A2ACP-030", "A2ACP-219")
@@ -245,12 +256,12 @@ async def test_a_gap_is_waited_for_and_then_reported(tmp_path):
         await bob.offline()
         alice.say(bob, "two")
         await alice.sent()
-        account = relay.office.agent("bob").account
-        await relay.office.store.write(lambda file: file.execute("DELETE FROM queue") and None)
-        relay.office.room.forget(account)
+        account = relay.mailboxes.agent("bob").account
+        await relay.mailboxes.store.write(lambda file: file.execute("DELETE FROM queue") and None)
+        relay.mailboxes.quota.forget(account)
         alice.say(bob, "three")
         await alice.sent()
-        (stored,) = relay.office.store.fetch(account, 0, 9)
+        (stored,) = relay.mailboxes.store.fetch(account, 0, 9)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is None
         bob.post.inbox.release_overdue()
         assert bob.texts() == ["one"]
@@ -269,7 +280,8 @@ async def test_a_full_queue_is_told_to_the_sender_and_a_consolidated_packet_reco
         await alice.online()
         for number in range(101):
             alice.say(bob, f"{number}")
-        await until(lambda: alice.post.outbox.overflowed() == [(bob.address, "thr_dinner")])
+        full = "SELECT DISTINCT peer, thread_id FROM outbox WHERE state='overflow'"
+        await until(lambda: alice.post.store.rows(full) == [(bob.address, "thr_dinner")])
         assert "queue_overflow" in alice.notes()
         alice.say(bob, "summary of 0 to 100", replace_queue=True)
         await alice.sent()
@@ -298,7 +310,7 @@ async def test_a_rotation_signed_by_the_old_key_is_followed_without_asking(tmp_p
 
 async def renew(relay, person, *, rotate):
     code = "code-" + person.username
-    await relay.office.store.write(
+    await relay.mailboxes.store.write(
         lambda file: registry.add_code(
             file, code=code, purpose="enrol", username=person.username, expires=2**60
         )
@@ -414,7 +426,7 @@ async def test_without_common_encryption_nothing_is_sent_and_the_person_is_told(
                 sent = alice.say(bob, "hello")
                 await until(lambda: (alice.post.outbox.pending(sent) or "").startswith("failed"))
                 assert "no encryption" in alice.notes()
-                assert relay.office.room.total() == (0, 0)
+                assert relay.mailboxes.quota.total() == (0, 0)
 
 
 @pytest.mark.spec("A2ACP-258")
@@ -426,7 +438,7 @@ async def test_a_rate_limited_agent_waits_and_sends_again_from_its_queue(tmp_pat
         for number in range(12):
             alice.say(bob, f"{number}")
         await bob.has(*[f"{number}" for number in range(12)])
-        assert relay.office.counts.errors["rate_limited"] > 0
+        assert relay.mailboxes.counts.errors["rate_limited"] > 0
 
 
 @pytest.mark.spec("A2ACP-222")
@@ -436,7 +448,7 @@ async def test_ids_are_remembered_for_sixty_days_and_older_packets_are_refused(t
         alice.say(bob)
         await alice.online()
         await alice.sent()
-        (stored,) = relay.office.store.fetch(relay.office.agent("bob").account, 0, 9)
+        (stored,) = relay.mailboxes.store.fetch(relay.mailboxes.agent("bob").account, 0, 9)
         await bob.post.directory.refresh(alice.address)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is None
         relay.clock.ahead += 59 * DAY
@@ -461,10 +473,10 @@ async def test_malformed_packets_are_dropped_silently_counted_and_flagged(tmp_pa
         for _ in range(5):
             alice.say(bob)
         await alice.sent()
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
         await until(lambda: "malformed" in bob.notes())
         contact = bob.post.store.contact(alice.address)
-        assert (contact.standing.flagged, contact.standing.blocked) == (True, False)
+        assert (contact.reputation.flagged, contact.reputation.blocked) == (True, False)
         assert "malformed" in bob.notes()
         assert bob.texts() == []
         assert not bob.post.outbox.waiting()
@@ -484,24 +496,93 @@ def _lenient_header(outbox):
     return header
 
 
-@pytest.mark.spec("A2ACP-260")
-async def test_low_standing_senders_are_handled_after_the_others(tmp_path):
-    from tacit.agent.standing import Standing
+async def heard_by_listening(person, count):
+    """What `tacit agent listen` prints, in its order."""
+    listening = await asyncio.create_subprocess_exec(
+        *command(AGENT, "--data", person.folder, "listen", "--count", count, "--json"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    told, _ = await asyncio.wait_for(listening.communicate(), 60)
+    assert listening.returncode == 0
+    said = [json.loads(line) for line in told.decode().splitlines()]
+    return [one["packet"]["context"]["text"] for one in said if "packet" in one]
 
+
+@pytest.mark.spec("A2ACP-260", "A2ACP-261")
+async def test_listening_prints_low_reputation_senders_after_the_others(tmp_path):
     async with (
         Relay(tmp_path / "relay") as relay,
         people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),
     ):
-        await bob.online()
-        await alice.online()
-        alice.say(bob, "from alice", thread="thr_aaaa")
-        await bob.has("from alice")
-        await carol.online()
-        carol.say(bob, "from carol", thread="thr_cccc")
-        await bob.has("from alice", "from carol")
-        bob.post.store.set_standing(alice.address, Standing(score=10))
-        order = bob.post.inbox.by_standing(bob.post.inbox.read(0))
-        assert [one.peer for one in order] == [carol.address, alice.address]
+        for person in (bob, alice, carol):
+            await person.online()
+        alice.say(bob, "alice 1", thread="thr_aaaa")
+        alice.say(bob, "alice 2", thread="thr_aaaa")
+        await bob.has("alice 1", "alice 2")
+        carol.say(bob, "carol 1", thread="thr_cccc")
+        await bob.has("alice 1", "alice 2", "carol 1")
+        await bob.offline()
+        with bob.post.store.transaction():
+            bob.post.store.set_reputation(alice.address, Reputation(score=19))
+        assert await heard_by_listening(bob, 3) == ["carol 1", "alice 1", "alice 2"]
+        assert bob.post.inbox.unhandled() == []
+
+
+@pytest.mark.spec("A2ACP-260")
+async def test_what_poor_senders_pile_up_delays_nobody_and_nothing_is_lost_or_comes_twice(tmp_path):
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol") as (alice, bob, carol),
+    ):
+        for person in (bob, alice, carol):
+            await person.online()
+        for number in range(3):
+            alice.say(bob, f"alice {number}", thread="thr_aaaa")
+        await until(lambda: len(bob.texts()) == 3)
+        for number in range(2):
+            carol.say(bob, f"carol {number}", thread="thr_cccc")
+        await until(lambda: len(bob.texts()) == 5)
+        store, inbox = bob.post.store, bob.post.inbox
+
+        def judged(address, score):
+            with store.transaction():
+                store.set_reputation(address, Reputation(score=score))
+
+        def handle(limit):
+            page = inbox.unhandled(limit)
+            with store.transaction():
+                inbox.handled(page)
+            return [read(one.payload).fields["context"]["text"] for one in page]
+
+        judged(alice.address, 19)
+        assert handle(1) == ["carol 0"]
+        # Reputations that change between two pages move what is left, and only that.
+        judged(alice.address, 20)
+        judged(carol.address, 0)
+        assert handle(2) == ["alice 0", "alice 1"]
+        judged(alice.address, 0)
+        assert handle(9) == ["alice 2", "carol 1"]
+        assert handle(9) == []
+        assert store.setting("printed_beyond", "") == "[]"
+
+
+@pytest.mark.spec("A2ACP-261")
+async def test_a_stranger_of_low_reputation_is_kept_without_a_note(tmp_path):
+    async with (
+        Relay(tmp_path / "relay") as relay,
+        people_on(relay, tmp_path, "alice", "bob", "carol", friends=False) as (alice, bob, carol),
+    ):
+        for person in (bob, alice, carol):
+            await person.online()
+        with bob.post.store.transaction():
+            bob.post.store.know(alice.address)
+            bob.post.store.set_reputation(alice.address, Reputation(score=10))
+        alice.say(bob, "muted", thread="thr_aaaa")
+        carol.say(bob, "told", thread="thr_cccc")
+        asked = "SELECT peer FROM history WHERE state='asked' ORDER BY peer"
+        await until(lambda: bob.post.store.rows(asked) == [(alice.address,), (carol.address,)])
+        assert f"{carol.address} wants to reach you" in bob.notes()
+        assert alice.address not in bob.notes()
 
 
 @pytest.mark.spec("A2ACP-009")
@@ -536,12 +617,12 @@ async def test_a_thread_speaks_the_highest_common_version_and_none_is_an_error_a
 @pytest.mark.spec("A2ACP-017")
 async def test_an_agent_signs_no_challenge_of_a_relay_that_names_another_domain(tmp_path):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, _):
-        relay.office.domain = "bank.example"
-        line = alice.post.line()
-        running = asyncio.create_task(line.run())
-        await until(lambda: line.attempts > 0)
-        assert relay.office.counts.login_failures == 0
-        assert relay.office.counts.logins == 0
+        relay.mailboxes.domain = "bank.example"
+        connection = alice.post.connection()
+        running = asyncio.create_task(connection.run())
+        await until(lambda: connection.attempts > 0)
+        assert relay.mailboxes.counts.login_failures == 0
+        assert relay.mailboxes.counts.logins == 0
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
@@ -555,8 +636,8 @@ async def test_thread_state_is_local_and_the_relay_has_no_frame_to_ask_for_it(tm
 
 
 async def stored_for(relay, person):
-    account = relay.office.agent(person.username).account
-    return relay.office.store.fetch(account, 0, 100)
+    account = relay.mailboxes.agent(person.username).account
+    return relay.mailboxes.store.fetch(account, 0, 100)
 
 
 @pytest.mark.spec("A2ACP-244", "A2ACP-227")
@@ -574,7 +655,7 @@ async def test_a_tag_that_does_not_belong_to_the_thread_inside_is_dropped_and_co
         (stored,) = await stored_for(relay, bob)
         monkeypatch.setattr(outbox.reception, "queue_tag", real)
         assert bob.post.inbox.take(stored.envelope, stored.sig) is Drop.HEADER
-        assert bob.post.store.contact(alice.address).standing.score == 45
+        assert bob.post.store.contact(alice.address).reputation.score == 45
         assert bob.texts() == []
 
 
@@ -624,13 +705,12 @@ async def test_a_limit_on_new_recipients_holds_up_the_new_ones_alone(tmp_path):
         alice.say(bob, "one")
         await bob.has("one")
         late = alice.say(carol, "nice to meet you", thread="thr_carol")
-        await until(lambda: relay.office.counts.errors["rate_limited"] > 0)
+        await until(lambda: relay.mailboxes.counts.errors["rate_limited"] > 0)
         alice.say(bob, "two")
         await bob.has("one", "two")
         assert alice.post.outbox.pending(late) == "waiting"
-        assert relay.office.counts.errors["rate_limited"] == 1
+        assert relay.mailboxes.counts.errors["rate_limited"] == 1
         # The hour is over.
         relay.clock.ahead += 3601 * SECOND
-        alice.line._held.clear()
-        alice.line.nudge()
+        alice.connection._held.clear()
         await carol.has("nice to meet you")

@@ -1,11 +1,11 @@
 """Versions, gap recovery and keys over a thread's life, between two real posts on a real relay."""
 
 import pytest
-from tests.agent_support import body, people_on
+from tests.agent_support import arrived, body, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent import packet, sync
-from tacit.agent.io import line, prekeys
+from tacit.agent import packet
+from tacit.agent.io import prekeys, relay_connection
 from tacit.agent.io.threads import STALLED
 from tacit.agent.packet import read
 from tacit.base.errors import Refused
@@ -73,7 +73,7 @@ async def test_a_thread_switches_down_on_the_answer_and_nothing_is_sent_again(tm
         second = alice.say(bob, "two")
         await bob.has("one", "two")
         assert spoken(alice, second) == "a2acp/0.1"
-        assert [one.packet_id for one in bob.post.inbox.read(0)] == [first, second]
+        assert [one.packet_id for one in arrived(bob.post)] == [first, second]
         assert sent_types(alice) == ["context", "context"]
 
 
@@ -111,8 +111,8 @@ async def test_without_a_common_version_the_peer_is_told_once_the_thread_stalls_
         await alice.sent()
         monkeypatch.undo()
         await bob.online()
-        await until(lambda: "processing_error" in [one.type for one in alice.post.inbox.read(0)])
-        (told,) = [one for one in alice.post.inbox.read(0) if one.thread_id == "thr_future"]
+        await until(lambda: "processing_error" in [one.type for one in arrived(alice.post)])
+        (told,) = [one for one in arrived(alice.post) if one.thread_id == "thr_future"]
         fields = read(told.payload).fields
         assert (fields["code"], fields["in_reply_to"], fields["retry_expected"]) == (
             "no_common_version", foreign, False,
@@ -158,9 +158,7 @@ async def test_a_summary_is_answered_once_and_an_answer_never(tmp_path):
 
         def ask():
             with alice.post.store.transaction():
-                asked = alice.post.inbox.summarise(bob.address, THREAD, answer=False)
-            alice.line.nudge()
-            return asked
+                return alice.post.inbox.summarise(bob.address, THREAD, answer=False)
 
         before = [sent_types(one).count("thread_sync") for one in (alice, bob)]
         assert ask()
@@ -181,42 +179,8 @@ async def test_a_summary_is_answered_once_and_an_answer_never(tmp_path):
         )
         fields = read(bob.post.store.row(row)[0]).fields
         assert fields["state"] == "open"
-        assert fields["sent_ids"] == [alice.post.inbox.read(0)[0].packet_id]
-        assert fields["received_ids"] == [bob.post.inbox.read(0)[0].packet_id]
-
-
-@pytest.mark.spec("A2ACP-214")
-async def test_sent_packets_are_kept_until_seven_days_after_their_threads_end(tmp_path):
-    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
-        await met(alice, bob)
-        alice.say(bob, "elsewhere", thread="thr_open")
-        await bob.has("one", "elsewhere")
-        with alice.post.store.transaction():
-            alice.post.inbox.threads.end(bob.address, THREAD, "completed", relay.clock.now())
-        await alice.offline()
-        relay.clock.ahead += 7 * DAY - 60 * SECOND
-        alice.post.inbox.forget_old()
-        assert sent_types(alice).count("context") == 2
-        relay.clock.ahead += 120 * SECOND
-        alice.post.inbox.forget_old()
-        kept = alice.post.store.rows("SELECT thread_id FROM history WHERE direction='out' AND type='context'")
-        assert [row[0] for row in kept] == ["thr_open"]
-        assert alice.texts() == ["hi"]
-        assert sync.KEEP_AFTER_END == 7 * DAY
-
-
-@pytest.mark.spec("A2ACP-214", "A2ACP-225")
-async def test_a_restored_agent_keeps_an_ended_threads_packets_for_seven_days_anew(tmp_path):
-    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
-        await met(alice, bob)
-        with alice.post.store.transaction():
-            alice.post.inbox.threads.end(bob.address, THREAD, "declined", relay.clock.now())
-            alice.post.store.run("DELETE FROM endings")
-        alice.post.inbox.forget_old()
-        assert "context" in sent_types(alice)
-        relay.clock.ahead += 7 * DAY
-        alice.post.inbox.forget_old()
-        assert "context" not in sent_types(alice)
+        assert fields["sent_ids"] == [arrived(alice.post)[0].packet_id]
+        assert fields["received_ids"] == [arrived(bob.post)[0].packet_id]
 
 
 @pytest.mark.spec("A2ACP-252")
@@ -242,15 +206,15 @@ async def test_the_published_agreement_key_changes_within_thirty_days_and_the_on
 
 @pytest.mark.spec("A2ACP-252")
 async def test_the_key_changes_also_while_the_line_stands(tmp_path, monkeypatch):
-    monkeypatch.setattr(line.backoff, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(relay_connection.timing, "PING_SECONDS", 0.05)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
         await bob.online()
-        account = relay.office.agent("bob").account
+        account = relay.mailboxes.agent("bob").account
 
         def published():
             from tacit.relay.io import registry
 
-            return registry.signed_prekey_id(relay.office.store.reader, account)
+            return registry.signed_prekey_id(relay.mailboxes.store.reader, account)
 
         await until(published)
         first = published()
@@ -268,7 +232,7 @@ async def test_what_the_relay_holds_has_one_length_for_many_texts(tmp_path):
         for length in range(0, 240, 20):
             alice.say(bob, "x" * length)
         await alice.sent()
-        stored = relay.office.store.fetch(relay.office.agent("bob").account, 0, 100)
+        stored = relay.mailboxes.store.fetch(relay.mailboxes.agent("bob").account, 0, 100)
         sizes = {len(read_body(one.envelope)) for one in stored}
         assert len(stored) == 12
         assert len(sizes) <= 3
@@ -337,7 +301,7 @@ async def test_a_peer_that_left_our_versions_does_not_keep_us_from_our_line(tmp_
         alice.post.store.set_offers(bob.address, encryption=[version.RATCHET], versions=["9.9"])
         relay.clock.ahead += 61 * SECOND
         await alice.online()
-        assert alice.line.connected.is_set()
+        assert alice.connection.connected.is_set()
 
 
 @pytest.mark.spec("A2ACP-214")

@@ -9,7 +9,7 @@ import re
 import aiohttp
 import msgspec
 import pytest
-from tests.agent_support import INTENT, people_on
+from tests.agent_support import INTENT, arrived, people_on
 from tests.processes import RelayProcess
 from tests.relay_support import Bare, Relay, free_port, relay_with, until
 from tests.seal import edwards
@@ -19,7 +19,7 @@ from tacit.agent.packet import read
 from tacit.agent.reception import Drop
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.relay.io import door, registry
+from tacit.relay.io import registry, websocket
 from tacit.relay.settings import Limits
 from tacit.seal import identity
 from tacit.wire import envelope, frames, records, version
@@ -77,7 +77,7 @@ async def test_nobody_sends_in_anothers_name(tmp_path):
             forged = mallory.packet(bob.address, **{"from": alice.address})
             await mallory.say(forged)
             assert (await mallory.hear_a(frames.Error)).code == "from_mismatch"
-        assert relay.office.room.total() == (0, 0)
+        assert relay.mailboxes.quota.total() == (0, 0)
 
 
 @pytest.mark.spec("A2ACP-014", "A2ACP-249")
@@ -98,7 +98,7 @@ async def test_small_order_and_identity_point_keys_cannot_register(tmp_path, poi
         universal = b64(bytes.fromhex("01" + "00" * 31) + bytes(32))
         body["record"]["sig"] = body["possession"] = universal
         assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
-        assert relay.office.agent("bob") is None
+        assert relay.mailboxes.agent("bob") is None
 
 
 @pytest.mark.spec("A2ACP-014", "A2ACP-249")
@@ -122,15 +122,15 @@ async def test_a_key_outside_the_prime_group_cannot_register_though_its_signatur
             relay=relay.domain, owner=bob.address, code=code, statement=raw
         )
         signed = records.statement_signed_bytes(raw)
-        assert relay.office.signatures.verify(public, signed, sign(signed))
+        assert relay.mailboxes.signatures.verify(public, signed, sign(signed))
         body["record"]["sig"], body["possession"] = b64(sign(signed)), b64(sign(proof))
         assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
-        assert relay.office.agent("bob") is None
+        assert relay.mailboxes.agent("bob") is None
 
 
 @pytest.mark.spec("A2ACP-257")
 async def test_whoever_floods_is_read_slowly(tmp_path, monkeypatch):
-    monkeypatch.setattr(door, "_PENALTY_SECONDS", 0.01)
+    monkeypatch.setattr(websocket, "_PENALTY_SECONDS", 0.01)
     limits = Limits(packets_per_minute=1, burst=1)
     async with relay_with(tmp_path, "mallory", "bob", limits=limits) as (_, mallory, bob), mallory:
         await mallory.sent(bob.address)
@@ -171,16 +171,16 @@ async def test_look_alike_names_cannot_register(tmp_path, name):
         twin = Bare(relay, name)
         status, _ = await relay.post("/v1/agents", twin.enrolment(await relay.invite(name)))
         assert status >= 400
-        assert relay.office.agent("alice").signing_key == alice.me.signing_public
-        assert relay.office.store.reader.execute("SELECT count(*) FROM accounts").get == 1
+        assert relay.mailboxes.agent("alice").signing_key == alice.me.signing_public
+        assert relay.mailboxes.store.reader.execute("SELECT count(*) FROM accounts").get == 1
 
 
 @pytest.mark.spec("A2ACP-021", "A2ACP-017")
 async def test_login_tells_nobody_whether_an_address_exists(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, alice):
         checks = []
-        verify = relay.office.signatures.verify
-        relay.office.signatures.verify = lambda *given: checks.append(given) or verify(*given)
+        verify = relay.mailboxes.signatures.verify
+        relay.mailboxes.signatures.verify = lambda *given: checks.append(given) or verify(*given)
         answers = []
         for name in ("alice", "nobody"):
             stranger = Bare(relay, name)
@@ -241,7 +241,7 @@ async def test_a_client_that_never_finishes_its_request_or_its_frame_is_cut_off(
         transport = alice.ws._response.connection.transport
         transport.write(b"\x81\xfe\x10\x00\x00\x00\x00\x00{")
         relay.clock.ahead += 41 * 10**6
-        await until(lambda: not relay.office.all)
+        await until(lambda: not relay.mailboxes.all)
         relay.clock.ahead += 41 * 10**6
         await asyncio.wait_for(reader.read(), 20)
         await until(lambda: not relay.server._runner.server.connections)
@@ -260,14 +260,14 @@ async def test_a_flooding_sender_does_not_hold_up_the_others(tmp_path):
         async with mallory, alice:
             frame = frames.encode(mallory.packet(bob.address)).decode()
             flood = asyncio.create_task(_flood(mallory, frame))
-            await until(lambda: relay.office.counts.errors["rate_limited"] > 5)
+            await until(lambda: relay.mailboxes.counts.errors["rate_limited"] > 5)
             begun = asyncio.get_running_loop().time()
             for _ in range(20):
                 await alice.sent(bob.address, tag="B")
             assert asyncio.get_running_loop().time() - begun < 5
             flood.cancel()
             await asyncio.gather(flood, return_exceptions=True)
-        assert relay.office.room.total()[0] <= 141
+        assert relay.mailboxes.quota.total()[0] <= 141
 
 
 async def _flood(mallory: Bare, frame: str) -> None:
@@ -288,7 +288,7 @@ async def _flood(mallory: Bare, frame: str) -> None:
 
 
 def stored(relay, username):
-    return relay.office.store.fetch(relay.office.agent(username).account, 0, 100)
+    return relay.mailboxes.store.fetch(relay.mailboxes.agent(username).account, 0, 100)
 
 
 @pytest.mark.spec("A2ACP-247", "A2ACP-251")
@@ -300,7 +300,7 @@ async def test_a_relay_that_swaps_a_public_key_is_noticed_and_blocked(tmp_path):
         await bob.has("first")
         mallory = identity.generate(SystemEntropy())
         record = alice.post.directory.own_record(bob.address, mallory, 2**52)
-        await relay.office.store.write(
+        await relay.mailboxes.store.write(
             lambda file: (
                 file.execute(
                     "UPDATE agents SET record=?, signing_key=? WHERE account=2",
@@ -309,7 +309,7 @@ async def test_a_relay_that_swaps_a_public_key_is_noticed_and_blocked(tmp_path):
                 and None
             )
         )
-        relay.office.reload()
+        relay.mailboxes.reload()
         pin = await alice.post.directory.refresh(bob.address)
         assert not pin.usable
         with pytest.raises(Refused) as refused:
@@ -409,19 +409,19 @@ async def test_a_packet_redirected_to_another_recipient_does_not_open(tmp_path):
 @pytest.mark.spec("A2ACP-251", "A2ACP-236", "A2ACP-253")
 async def test_a_relay_cannot_lower_versions_or_encryption(tmp_path):
     async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice", "bob") as (alice, bob):
-        honest = msgspec.json.decode(relay.office.agent("bob").record)
+        honest = msgspec.json.decode(relay.mailboxes.agent("bob").record)
         lowered = {
             **honest,
             "statement": {**honest["statement"], "supported_encryption": [version.STATELESS]},
         }
 
         async def hand_out(record):
-            await relay.office.store.write(
+            await relay.mailboxes.store.write(
                 lambda file: (
                     file.execute("UPDATE agents SET record=? WHERE account=2", (canonical(record),)) and None
                 )
             )
-            relay.office.reload()
+            relay.mailboxes.reload()
 
         await hand_out(lowered)
         with pytest.raises(PeerFault):
@@ -453,7 +453,7 @@ async def test_a_relay_cannot_lower_versions_or_encryption(tmp_path):
 async def test_a_relay_that_withholds_or_forges_prekeys_gets_no_weaker_packet(tmp_path):
     async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice", "bob") as (alice, bob):
         await bob.post.publish()
-        await relay.office.store.write(
+        await relay.mailboxes.store.write(
             lambda file: (
                 file.execute(
                     "UPDATE prekeys SET body=?",
@@ -464,12 +464,12 @@ async def test_a_relay_that_withholds_or_forges_prekeys_gets_no_weaker_packet(tm
         )
         with pytest.raises(PeerFault):
             await alice.post.directory.prekeys(bob.address)
-        await relay.office.store.write(lambda file: registry.drop_prekeys(file, 2))
+        await relay.mailboxes.store.write(lambda file: registry.drop_prekeys(file, 2))
         sent = alice.say(bob, "waits")
         await alice.online()
-        await until(lambda: alice.line._resting)
+        await until(lambda: alice.connection._resting)
         assert alice.post.outbox.pending(sent) == "waiting"
-        assert relay.office.room.total() == (0, 0)
+        assert relay.mailboxes.quota.total() == (0, 0)
 
 
 # Blindness.
@@ -520,8 +520,8 @@ async def test_a_marker_in_every_body_field_is_nowhere_in_the_relay(tmp_path):
             assert await post.publish()
         alice, bob = posts["alice"], posts["bob"]
         bob.inbox.welcome(f"agent:alice@{relay.domain}")
-        line = alice.line()
-        running.append(asyncio.create_task(line.run()))
+        connection = alice.connection()
+        running.append(asyncio.create_task(connection.run()))
         for _ in range(5):
             alice.outbox.post(f"agent:bob@{relay.domain}", "context", _everything_marked(), thread_id=thread)
         await until(lambda: not alice.outbox.waiting())
@@ -531,9 +531,9 @@ async def test_a_marker_in_every_body_field_is_nowhere_in_the_relay(tmp_path):
         port, server = await _tap(relay.port, onward)
         with bob.store.transaction():
             bob.store.run("UPDATE identity SET relay_url=?", f"http://127.0.0.1:{port}")
-        running.append(asyncio.create_task(bob.line().run()))
-        await until(lambda: len(bob.inbox.read(0)) == 5)
-        assert MARKER in read(bob.inbox.read(0)[0].payload).fields["context"]
+        running.append(asyncio.create_task(bob.connection().run()))
+        await until(lambda: len(arrived(bob)) == 5)
+        assert MARKER in read(arrived(bob)[0].payload).fields["context"]
         memory += _memory_of(relay.pid)
         stored_now += b"".join(path.read_bytes() for path in relay.folder.iterdir())
         server.close()

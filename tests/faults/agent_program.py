@@ -21,12 +21,11 @@ THREAD = "thr_faults"
 
 async def main(folder: str, role: str, peer: str, count: int) -> None:
     async with Post(pathlib.Path(folder), clock=SystemClock(), entropy=SystemEntropy()) as post:
-        line = post.line()
-        running = asyncio.create_task(line.run())
+        connection = post.connection()
+        running = asyncio.create_task(connection.run())
         written = post.store.row("SELECT sent_seq FROM threads WHERE thread_id=? AND peer=?", THREAD, peer)
         for number in range(written[0] if written else 0, count if role == "send" else 0):
             post.outbox.post(peer, "context", body(f"{number}"), thread_id=THREAD)
-            line.nudge()
             await asyncio.sleep(0.005)
         await running
 

@@ -235,7 +235,7 @@ async def test_a_full_disk_means_an_error_and_nothing_accepted_that_is_not_store
             error = await alice.hear_a(frames.Error)
             assert (error.code, error.packet_id) == ("unavailable", lost)
             assert error.retry_after
-            assert relay.office.room.total()[0] == 1
+            assert relay.mailboxes.quota.total()[0] == 1
             disk.full = False
             again = await alice.sent(bob.address)
         async with bob:
@@ -279,11 +279,11 @@ async def test_an_agents_full_disk_loses_nothing_the_relay_keeps_what_was_not_wr
         alice.say(bob, "kept")
         await alice.sent()
         disk.full = True
-        line = bob.post.line()
-        running = asyncio.create_task(line.run())
-        await until(lambda: line.attempts)
+        connection = bob.post.connection()
+        running = asyncio.create_task(connection.run())
+        await until(lambda: connection.attempts)
         assert bob.texts() == []
-        assert relay.office.room.total()[0] == 1
+        assert relay.mailboxes.quota.total()[0] == 1
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         disk.full = False
@@ -296,10 +296,10 @@ async def test_an_agents_full_disk_loses_nothing_the_relay_keeps_what_was_not_wr
 async def test_a_half_open_connection_is_noticed_by_the_missing_pong(tmp_path, monkeypatch):
     from tests.agent_support import people_on
 
-    from tacit.agent import backoff
+    from tacit.agent import timing
 
-    monkeypatch.setattr(backoff, "PONG_SECONDS", 0.3)
-    monkeypatch.setattr(backoff, "PING_SECONDS", 0.1)
+    monkeypatch.setattr(timing, "PONG_SECONDS", 0.3)
+    monkeypatch.setattr(timing, "PING_SECONDS", 0.1)
     async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice") as (alice,):
         assert isinstance(alice, Person)
         swallow = asyncio.Event()
@@ -323,8 +323,8 @@ async def test_a_half_open_connection_is_noticed_by_the_missing_pong(tmp_path, m
         )
         await alice.online()
         swallow.set()
-        await until(lambda: not alice.line.connected.is_set())
+        await until(lambda: not alice.connection.connected.is_set())
         swallow.clear()
-        await until(alice.line.connected.is_set)
+        await until(alice.connection.connected.is_set)
         await alice.offline()
         server.close()

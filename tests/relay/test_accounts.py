@@ -82,7 +82,7 @@ async def test_until_code_and_passkey_are_in_there_is_no_account(tmp_path):
             {"registration": begun["registration"], "credential": passkey.create(options)},
         )
         assert (status, answer["code"]) == (400, "bad_code")
-        assert relay.office.agent("bob") is None
+        assert relay.mailboxes.agent("bob") is None
 
 
 @pytest.mark.spec("A2ACP-019")
@@ -115,8 +115,8 @@ async def test_an_enrolment_code_works_once_for_ten_minutes_and_for_its_own_name
         late = await enrolment_code(relay)
         relay.clock.ahead += 11 * MINUTE
         assert (await relay.post("/v1/agents", bob.enrolment(late, serial=3)))[1]["code"] == "bad_code"
-        assert relay.office.agent("bob").serial == 1
-        assert relay.office.agent("mallory") is None
+        assert relay.mailboxes.agent("bob").serial == 1
+        assert relay.mailboxes.agent("mallory") is None
 
 
 @pytest.mark.spec("A2ACP-014")
@@ -134,7 +134,7 @@ async def test_a_taken_name_is_refused_and_its_key_stays(tmp_path):
             {"registration": begun["registration"], "credential": passkey.create(options)},
         )
         assert (status, answer["code"]) == (409, "username_taken")
-        assert relay.office.agent("alice").signing_key == alice.me.signing_public
+        assert relay.mailboxes.agent("alice").signing_key == alice.me.signing_public
 
 
 @pytest.mark.spec("A2ACP-014")
@@ -242,7 +242,7 @@ async def test_deletion_erases_key_and_queue_and_the_name_is_never_given_again(t
             await alice.send(bob.address)
             assert (await alice.hear_a(frames.Error)).code == "unknown_recipient"
         assert (await relay.get("/v1/agents/bob"))[0] == 404
-        assert relay.office.store.reader.execute("SELECT count(*) FROM queue").get == 0
+        assert relay.mailboxes.store.reader.execute("SELECT count(*) FROM queue").get == 0
         again = await relay.post("/v1/agents", bob.enrolment(await relay.invite("bob"), serial=9))
         assert again[1]["code"] == "username_taken"
 
@@ -273,7 +273,7 @@ async def test_a_record_that_does_not_hold_registers_nothing_and_uses_up_nothing
             case _:
                 body = bob.enrolment(code, signing=bytes([1]) + bytes(31))
         assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
-        assert relay.office.agent("bob") is None
+        assert relay.mailboxes.agent("bob") is None
         assert (await relay.post("/v1/agents", bob.enrolment(code)))[0] == 201
 
 
@@ -353,10 +353,10 @@ async def test_behind_a_proxy_each_caller_has_its_own_allowance_and_the_numbers_
 @pytest.mark.spec("A2ACP-261")
 async def test_scores_outlive_a_restart(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, _):
-        relay.office.standing.change("agent:x@y.example", -40)
-        await relay.server._save_standing()
+        relay.mailboxes.reputation.change("agent:x@y.example", -40)
+        await relay.server._save_reputation()
     async with Relay(tmp_path, port=relay.port) as again:
-        assert again.office.standing.score("agent:x@y.example") == 10
+        assert again.mailboxes.reputation.score("agent:x@y.example") == 10
 
 
 @pytest.mark.spec("A2ACP-245")
@@ -429,7 +429,7 @@ async def test_an_agreement_key_of_small_order_cannot_register(tmp_path, point):
         mal = Bare(relay, "mal")
         body = mal.enrolment(await relay.invite("mal"), agreement=bytes.fromhex(point))
         assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
-        assert relay.office.agent("mal") is None
+        assert relay.mailboxes.agent("mal") is None
 
 
 @pytest.mark.spec("A2ACP-021")

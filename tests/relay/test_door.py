@@ -35,14 +35,14 @@ async def test_packets_for_a_sleeping_agent_wait_and_come_in_order_and_are_then_
         async with bob:
             assert bob.welcome.queued == 60
             assert await bob.take(60) == sent
-            await until(lambda: relay.office.store.fetch(bob_account(relay), 0, 10) == [])
-        assert relay.office.room.total() == (0, 0)
+            await until(lambda: relay.mailboxes.store.fetch(bob_account(relay), 0, 10) == [])
+        assert relay.mailboxes.quota.total() == (0, 0)
         async with bob:
             assert bob.welcome.queued == 0
 
 
 def bob_account(relay):
-    return relay.office.agent("bob").account
+    return relay.mailboxes.agent("bob").account
 
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-005")
@@ -82,7 +82,7 @@ async def test_before_login_nothing_is_delivered_and_nothing_is_taken(tmp_path):
         assert answer.code == "not_authenticated"
         await bob.say(frames.Received([1]))
         assert (await bob.hear()).code == "not_authenticated"
-        assert relay.office.room.total()[0] == 1
+        assert relay.mailboxes.quota.total()[0] == 1
         await bob.close()
 
 
@@ -100,8 +100,8 @@ async def test_a_wrong_signature_closes_with_4003(tmp_path):
 async def test_a_late_challenge_is_no_challenge(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, alice):
         challenge = await alice.open()
-        relay.office.arrived_at = None
-        next(iter(relay.office.all)).opened -= 31 * SECOND
+        relay.mailboxes.arrived_at = None
+        next(iter(relay.mailboxes.all)).opened -= 31 * SECOND
         await alice.say(alice.signed(challenge.challenge))
         await alice.hear()
         assert await alice.hear() == 4003
@@ -168,7 +168,7 @@ async def test_each_refusal_has_its_code_and_stores_nothing(tmp_path, twist, cod
             await alice.say(frame)
         error = await alice.hear_a(frames.Error)
         assert error.code == code
-        assert relay.office.room.total() == (0, 0)
+        assert relay.mailboxes.quota.total() == (0, 0)
         assert await alice.sent(bob.address)
 
 
@@ -190,14 +190,14 @@ async def test_the_101st_packet_of_a_tag_is_refused_and_a_consolidated_one_takes
             assert (overflow.packet_id, overflow.limit, overflow.to) == (refused, 100, bob.address)
             other = await alice.sent(bob.address, tag="B")
             summary = await alice.sent(bob.address, flags=("replace_queue",))
-        await relay.office.settle()
+        await relay.mailboxes.settle()
         async with bob:
             marker = await bob.hear_a(frames.QueueOverflow)
             assert (marker.refused, marker.queue_tag) == (1, "q_" + "A" * 22)
             await bob.say(frames.Received([marker.delivery]))
             assert await bob.take(2) == [other, summary]
-        await until(lambda: relay.office.room.total() == (0, 0))
-        await until(lambda: relay.office.store.reader.execute("SELECT count(*) FROM markers").get == 0)
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))
+        await until(lambda: relay.mailboxes.store.reader.execute("SELECT count(*) FROM markers").get == 0)
 
 
 @pytest.mark.spec("A2ACP-222")
@@ -221,8 +221,8 @@ async def test_what_nobody_fetches_in_thirty_days_is_forgotten_and_the_sender_is
         async with alice:
             old = await alice.sent(bob.address)
         relay.clock.ahead += 31 * DAY
-        await relay.office.expire(relay.clock.now())
-        assert relay.office.room.total() == (0, 0)
+        await relay.mailboxes.expire(relay.clock.now())
+        assert relay.mailboxes.quota.total() == (0, 0)
         async with alice:
             error = await alice.hear_a(frames.Error)
             assert (error.code, error.packet_id) == ("expired", old)
@@ -252,7 +252,7 @@ async def test_a_connection_silent_for_ninety_seconds_is_closed(tmp_path):
 @pytest.mark.spec("A2ACP-207")
 async def test_a_ping_is_answered_and_counts_as_a_sign_of_life(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, alice), alice:
-        (connection,) = relay.office.all
+        (connection,) = relay.mailboxes.all
         connection.heard -= 80 * SECOND
         before = connection.heard
         await alice.ws.ping()
@@ -270,7 +270,7 @@ async def test_the_excess_is_refused_with_a_time_to_wait_and_is_not_queued(tmp_p
                 break
         assert error.code == "rate_limited"
         assert 1 <= error.retry_after <= 2
-        assert 120 <= relay.office.room.total()[0] == number
+        assert 120 <= relay.mailboxes.quota.total()[0] == number
         relay.clock.ahead += error.retry_after * SECOND
         assert await alice.sent(bob.address, tag="Z")
 
@@ -309,8 +309,8 @@ async def test_a_poor_standing_halves_the_rate(tmp_path):
             await alice.hear_a(frames.Error)
         await bob.say(frames.Report(alice.address))
         await bob.say(frames.Report(alice.address))
-        await until(lambda: relay.office.standing.score(alice.address) == 5)
-        assert relay.office.standing.share(alice.address) == 0.5
+        await until(lambda: relay.mailboxes.reputation.score(alice.address) == 5)
+        assert relay.mailboxes.reputation.share(alice.address) == 0.5
         assert good
 
 
@@ -321,7 +321,7 @@ async def test_the_same_packet_sent_twice_is_accepted_twice_and_stored_once(tmp_
         for _ in range(2):
             await alice.say(frame)
             await alice.hear_a(frames.Accepted)
-        assert relay.office.room.total()[0] == 1
+        assert relay.mailboxes.quota.total()[0] == 1
 
 
 @pytest.mark.spec("A2ACP-004")
@@ -404,4 +404,4 @@ async def test_a_packet_that_is_never_answered_comes_again_whatever_else_is_answ
         assert (again.delivery, bytes(again.envelope)) == (unanswered.delivery, bytes(unanswered.envelope))
         assert json.loads(bytes(again.envelope))["packet_id"] == first
         await bob.say(frames.Received([again.delivery]))
-        await until(lambda: relay.office.room.total() == (0, 0))
+        await until(lambda: relay.mailboxes.quota.total() == (0, 0))

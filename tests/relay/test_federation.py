@@ -13,17 +13,16 @@ from tacit.base.errors import PeerFault, Unavailable
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.federation import (
-    FIRST_WAIT,
     LONGEST_WAIT,
     Policy,
     RelayCard,
-    Resting,
+    SenderBackoff,
     deliver_url,
     read_card,
     wait_after,
 )
 from tacit.relay.io import registry
-from tacit.relay.io.abroad import Carried, Delivery
+from tacit.relay.io.federation_http import Carried, Delivery
 from tacit.relay.settings import HOUR, Limits
 from tacit.seal import http_signature, identity
 from tacit.wire import frames
@@ -42,8 +41,8 @@ async def two_relays(tmp_path, **more):
 
 
 async def allow(relay: Relay, domain: str, policy: str = "allowed") -> None:
-    await relay.office.store.write(lambda file: registry.set_peer(file, domain, policy))
-    relay.office.reload()
+    await relay.mailboxes.store.write(lambda file: registry.set_peer(file, domain, policy))
+    relay.mailboxes.reload()
 
 
 async def carry(relay: Relay, signer: str, seed: bytes, packets, *, nonce="n" * 22, url=None, spoil=False):
@@ -91,7 +90,7 @@ async def test_without_an_allowance_packets_neither_leave_nor_enter(tmp_path):
             await allow(one, two.domain, "denied")
             await alice.send(bob.address)
             assert (await alice.hear_a(frames.Error)).code == "federation_failed"
-        assert two.office.room.total() == (0, 0)
+        assert two.mailboxes.quota.total() == (0, 0)
 
 
 @pytest.mark.spec("A2ACP-256")
@@ -106,8 +105,8 @@ def test_the_policy_is_an_allowlist_unless_opened_and_denial_wins():
 
 @pytest.mark.spec("A2ACP-256")
 def test_waiting_doubles_to_ten_minutes():
-    assert wait_after(0) == FIRST_WAIT
-    assert wait_after(3) == 8 * FIRST_WAIT
+    assert wait_after(0) == SECOND
+    assert wait_after(3) == 8 * SECOND
     assert wait_after(99) == LONGEST_WAIT
 
 
@@ -127,7 +126,7 @@ async def test_a_request_that_does_not_hold_is_refused_whole(tmp_path, twist):
             more["url"] = "http://elsewhere.example/v1/federation/packets"
         status, answer = await carry(two, one.domain, seed, [packet], **more)
         assert (status, answer["code"]) == (401, "bad_signature")
-        assert two.office.room.total()[0] == (1 if twist == "replay" else 0)
+        assert two.mailboxes.quota.total()[0] == (1 if twist == "replay" else 0)
 
 
 @pytest.mark.spec("A2ACP-255")
@@ -138,7 +137,7 @@ async def test_a_relay_cannot_speak_for_another_domain_nor_hand_on_what_is_not_f
         second_hop = alice.packet("agent:bob@third.example")
         _, outcomes = await carry(two, one.domain, seed_of(one), [forged, second_hop])
         assert [outcome["code"] for outcome in outcomes] == ["from_mismatch", "unknown_recipient"]
-        assert two.office.room.total() == (0, 0)
+        assert two.mailboxes.quota.total() == (0, 0)
 
 
 @pytest.mark.spec("A2ACP-255", "A2ACP-249")
@@ -160,7 +159,7 @@ async def test_new_keys_of_an_agent_are_fetched_once_before_refusing(tmp_path):
             await bob.take()
         alice.me = identity.generate(SystemEntropy())
         code = "some-code-for-a-renewal"
-        await one.office.store.write(
+        await one.mailboxes.store.write(
             lambda file: registry.add_code(file, code=code, purpose="enrol", username="alice", expires=2**60)
         )
         assert (await one.post("/v1/agents", alice.enrolment(code, serial=2)))[0] == 201
@@ -172,12 +171,14 @@ async def test_new_keys_of_an_agent_are_fetched_once_before_refusing(tmp_path):
 @pytest.mark.spec("A2ACP-255")
 async def test_a_relays_key_is_pinned_and_another_one_stops_the_traffic(tmp_path):
     async with two_relays(tmp_path) as (one, two, alice, bob):
-        await one.office.store.write(lambda file: registry.set_peer(file, two.domain, "allowed", b"k" * 32))
+        await one.mailboxes.store.write(
+            lambda file: registry.set_peer(file, two.domain, "allowed", b"k" * 32)
+        )
         async with alice:
             await alice.sent(bob.address)
             with pytest.raises(PeerFault):
                 await one.server._federation.card(two.domain)
-        assert two.office.room.total() == (0, 0)
+        assert two.mailboxes.quota.total() == (0, 0)
 
 
 @pytest.mark.spec("A2ACP-256")
@@ -234,7 +235,7 @@ async def test_a_full_queue_abroad_is_told_to_the_sender_at_home(tmp_path):
     async with two_relays(tmp_path, limits=limits) as (_, two, alice, bob), alice:
         for count in range(3):
             await alice.sent(bob.address)
-            await until(lambda count=count: two.office.room.total()[0] == count + 1)
+            await until(lambda count=count: two.mailboxes.quota.total()[0] == count + 1)
         over = await alice.send(bob.address)
         overflow = await alice.hear_a(frames.QueueOverflow)
         assert (overflow.packet_id, overflow.to) == (over, bob.address)
@@ -280,7 +281,9 @@ async def test_a_mistake_of_our_own_costs_its_caller_an_answer_not_everyone_the_
 
     async with Relay(tmp_path) as relay:
         with pytest.raises(Bug):
-            await relay.office.store.write(lambda file: file.execute("INSERT INTO accounts (id) VALUES (1)"))
+            await relay.mailboxes.store.write(
+                lambda file: file.execute("INSERT INTO accounts (id) VALUES (1)")
+            )
         assert await relay.invite("bob")
 
 
@@ -316,7 +319,7 @@ def deliveries_read(relay: Relay) -> int:
 
 
 def waiting_at(relay: Relay) -> list[str]:
-    rows = relay.office.store.reader.execute("SELECT packet_id FROM outgoing ORDER BY position")
+    rows = relay.mailboxes.store.reader.execute("SELECT packet_id FROM outgoing ORDER BY position")
     return [row[0] for row in rows]
 
 
@@ -362,10 +365,10 @@ async def test_a_sender_without_a_key_that_holds_is_refused_for_good(tmp_path, m
 
             monkeypatch.setattr(two.server._federation, "_get", get)
         packets = [ghost.packet(bob.address) for _ in range(3)]
-        lookups = one.office.counts.lookups
+        lookups = one.mailboxes.counts.lookups
         _, outcomes = await carry(two, one.domain, seed_of(one), packets)
         assert [outcome["code"] for outcome in outcomes] == ["bad_signature"] * 3
-        assert one.office.counts.lookups - lookups <= 1
+        assert one.mailboxes.counts.lookups - lookups <= 1
 
 
 @pytest.mark.spec("A2ACP-222", "A2ACP-254")
@@ -389,8 +392,8 @@ async def test_what_a_deleted_account_sent_abroad_goes_with_it(tmp_path):
         async with alice, mal:
             await mal.sent(f"agent:bob@{gone}")
             kept = await alice.sent(f"agent:bob@{gone}")
-        account = one.office.agent("mal").account
-        await one.office.store.write(lambda file: registry.delete_account(file, account, mal.address))
+        account = one.mailboxes.agent("mal").account
+        await one.mailboxes.store.write(lambda file: registry.delete_account(file, account, mal.address))
         assert waiting_at(one) == [kept]
 
 
@@ -415,13 +418,13 @@ async def test_whatever_a_relays_card_does_to_us_its_packets_are_tried_again(tmp
 
 @pytest.mark.spec("A2ACP-256")
 def test_a_resting_sender_is_tried_again_later_and_later():
-    resting, now = Resting(), Moment(10**15)
-    for wait in (FIRST_WAIT, 2 * FIRST_WAIT, 4 * FIRST_WAIT):
+    resting, now = SenderBackoff(), Moment(10**15)
+    for wait in (SECOND, 2 * SECOND, 4 * SECOND):
         resting.note("a", now, 0)
         assert (resting.senders(now), resting.ends_in(now)) == (["a"], wait)
     resting.note("b", now, 10**9)
-    assert resting.senders(Moment(now + 5 * FIRST_WAIT)) == ["b"]
-    assert resting.ends_in(Moment(now + 5 * FIRST_WAIT)) == LONGEST_WAIT - 5 * FIRST_WAIT
+    assert resting.senders(Moment(now + 5 * SECOND)) == ["b"]
+    assert resting.ends_in(Moment(now + 5 * SECOND)) == LONGEST_WAIT - 5 * SECOND
     resting.note("a", now, None)
     resting.note("b", now, None)
     assert (resting.senders(now), resting.ends_in(now)) == ([], None)

@@ -33,8 +33,8 @@ async def held_writer(relay):
         begun.set()
         release.wait(20)
 
-    await relay.office.settle()
-    held = relay.office.store.write(hold)
+    await relay.mailboxes.settle()
+    held = relay.mailboxes.store.write(hold)
     try:
         await asyncio.to_thread(begun.wait, 20)
         yield
@@ -56,8 +56,8 @@ async def test_a_received_number_that_was_never_given_out_changes_nothing(tmp_pa
         await mal.ws.send_str(json.dumps({"frame": "received", "deliveries": [number]}))
         assert await bob.sent(mal.address)
         assert await mal.take()
-        await relay.office.settle()
-        assert not relay.office.store.died
+        await relay.mailboxes.settle()
+        assert not relay.mailboxes.store.died
 
 
 async def test_a_write_that_meets_any_mistake_costs_its_caller_alone(tmp_path):
@@ -68,25 +68,25 @@ async def test_a_write_that_meets_any_mistake_costs_its_caller_alone(tmp_path):
             file.execute("SELECT ?", (2**63,))
 
         with pytest.raises(Bug):
-            await relay.office.store.write(mistaken)
+            await relay.mailboxes.store.write(mistaken)
         assert await bob.sent(bob.address)
-        assert relay.office.store.reader.execute("SELECT count(*) FROM agents").get == 1
+        assert relay.mailboxes.store.reader.execute("SELECT count(*) FROM agents").get == 1
 
 
 @pytest.mark.spec("A2ACP-002")
 async def test_a_marker_is_forgotten_by_the_one_whom_it_was_told_and_by_nobody_else(tmp_path):
     async with relay_with(tmp_path, "mal", "bob") as (relay, mal, bob), mal:
-        await relay.office.mark(relay.office.agent("bob").account, "q_" + "A" * 22)
+        await relay.mailboxes.mark(relay.mailboxes.agent("bob").account, "q_" + "A" * 22)
         async with bob:
             marker = await bob.hear_a(frames.QueueOverflow)
             await mal.say(frames.Received([marker.delivery]))
             await mal.sent(mal.address)
             count = "SELECT count(*) FROM markers"
-            assert relay.office.store.reader.execute(count).get == 1
+            assert relay.mailboxes.store.reader.execute(count).get == 1
             await bob.say(frames.Received([marker.delivery]))
             await bob.sent(bob.address)
-            await relay.office.settle()
-            assert relay.office.store.reader.execute(count).get == 0
+            await relay.mailboxes.settle()
+            assert relay.mailboxes.store.reader.execute(count).get == 0
 
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-006")
@@ -96,9 +96,9 @@ async def test_more_numbers_than_a_window_holds_are_refused_unread(tmp_path):
         packet = await mal.hear_a(frames.Packet)
         await mal.say(frames.Received([packet.delivery] * 10_000))
         assert (await mal.hear_a(frames.Error)).code == "bad_envelope"
-        assert relay.office.room.total()[0] == 1
+        assert relay.mailboxes.quota.total()[0] == 1
         await mal.say(frames.Received([packet.delivery]))
-        await until(lambda: relay.office.room.total()[0] == 0)
+        await until(lambda: relay.mailboxes.quota.total()[0] == 0)
 
 
 @pytest.mark.spec("A2ACP-002")
@@ -110,10 +110,10 @@ async def test_however_many_answers_come_one_write_at_a_time_forgets_their_packe
         async with held_writer(relay):
             for packet in packets:
                 await bob.say(frames.Received([packet.delivery]))
-            await until(lambda: relay.office.counts.received == 20)
-            assert len(relay.office._tasks) == 1
-        await relay.office.settle()
-        assert relay.office.store.fetch(relay.office.agent("bob").account, 0, 100) == []
+            await until(lambda: relay.mailboxes.counts.received == 20)
+            assert len(relay.mailboxes._tasks) == 1
+        await relay.mailboxes.settle()
+        assert relay.mailboxes.store.fetch(relay.mailboxes.agent("bob").account, 0, 100) == []
 
 
 @pytest.mark.spec("A2ACP-257")
@@ -137,10 +137,10 @@ async def test_the_next_frame_is_read_when_the_prekeys_before_it_are_stored(tmp_
         async with held_writer(relay):
             for number in range(5):
                 await mal.say(frames.Prekeys(one_time=[prekey(mal, number)]))
-            await until(lambda: relay.office._tasks)
+            await until(lambda: relay.mailboxes._tasks)
             # An answer by another way shows that the loop has gone round meanwhile.
             assert await relay.get("/healthz") == (200, b'{"status":"ok"}')
-            assert len(relay.office._tasks) == 1
+            assert len(relay.mailboxes._tasks) == 1
         assert [(await mal.hear()).one_time for _ in range(5)] == [1, 2, 3, 4, 5]
 
 
@@ -168,13 +168,13 @@ async def test_what_cannot_be_read_counts_against_the_rate_as_well(tmp_path):
 @pytest.mark.spec("A2ACP-006", "A2ACP-257")
 async def test_whoever_is_refused_is_read_more_slowly(tmp_path):
     async with relay_with(tmp_path, "mal") as (relay, mal), mal:
-        (connection,) = relay.office.all
+        (connection,) = relay.mailboxes.all
         for text in ("no frame", '{"frame":"received","deliveries":[1]}', '{"frame":"from a newer edition"}'):
-            relay.office.hear(connection, text, relay.clock.now())
-        relay.office.hear(
+            relay.mailboxes.hear(connection, text, relay.clock.now())
+        relay.mailboxes.hear(
             connection, frames.encode(frames.Packet(msgspec.Raw(b"{}"), "a")), relay.clock.now()
         )
-        relay.office._turn._take_turn()
+        relay.mailboxes._batch._flush()
         assert connection.penalty == 4
 
 
@@ -221,7 +221,7 @@ async def test_a_failed_login_with_what_is_no_address_leaves_nothing_behind(tmp_
             await mal.say(mal.signed(challenge.challenge, address=claimed))
             assert (await mal.hear()).code == "not_authenticated"
             await mal.close()
-        assert not relay.office.failures._failures
+        assert not relay.mailboxes.failures._failures
 
 
 @pytest.mark.spec("A2ACP-261")
@@ -229,7 +229,7 @@ async def test_only_who_was_handed_a_packet_reports_its_sender(tmp_path):
     async with relay_with(tmp_path, "mal", "ann", "bob") as (relay, mal, ann, bob), mal, ann, bob:
         await ann.sent(bob.address)
         await bob.take()
-        scores = relay.office.standing
+        scores = relay.mailboxes.reputation
         for accused in (ann.address, "y" * 100_000):
             await mal.say(frames.Report(accused))
         await mal.sent(mal.address)
@@ -242,9 +242,9 @@ async def test_only_who_was_handed_a_packet_reports_its_sender(tmp_path):
 async def test_a_replaced_key_loses_its_connection_also_after_an_operators_command(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, old):
         await old.connect()
-        relay.office.reload()
+        relay.mailboxes.reload()
         new, code = Bare(relay, "alice"), "a-code-for-a-renewal"
-        await relay.office.store.write(
+        await relay.mailboxes.store.write(
             lambda file: registry.add_code(file, code=code, purpose="enrol", username="alice", expires=2**60)
         )
         assert (await relay.post("/v1/agents", new.enrolment(code, serial=2)))[0] == 201

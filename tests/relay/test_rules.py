@@ -7,22 +7,22 @@ from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.relay import accounts
 from tacit.relay.federation import SeenNonces, given_up
-from tacit.relay.login import Failures, challenge_holds
-from tacit.relay.quota import Overflow, Room
-from tacit.relay.rate import NewRecipients, Places, Standing, TokenBuckets
+from tacit.relay.login import LoginFailures, challenge_holds
+from tacit.relay.quota import MailboxQuota, Overflow
+from tacit.relay.rate import ConcurrencyLimit, NewRecipients, PerMinute, Reputation
 from tacit.relay.settings import HOUR, MINUTE, Limits
 
 NOW = Moment(10**15)
 
 
-class Mailboxes(RuleBasedStateMachine):
-    """Room against a plain list of what is stored."""
+class QuotaAgainstAList(RuleBasedStateMachine):
+    """MailboxQuota against a plain list of what is stored."""
 
     limits = Limits(per_tag=3, per_recipient=8, per_recipient_bytes=1000, per_sender=5)
 
     def __init__(self):
         super().__init__()
-        self.room = Room(self.limits)
+        self.quota = MailboxQuota(self.limits)
         self.stored = []
 
     @rule(
@@ -41,7 +41,7 @@ class Mailboxes(RuleBasedStateMachine):
             or len(mine) >= 8 + lent
             or sum(one[3] for one in mine) + size > 1000
         )
-        outcome = self.room.reserve(recipient, tag, sender, size, replaces=replaces)
+        outcome = self.quota.reserve(recipient, tag, sender, size, replaces=replaces)
         assert isinstance(outcome, Overflow) == (full and bool(mine))
         if outcome is None:
             self.stored.append((recipient, tag, sender, size))
@@ -50,24 +50,24 @@ class Mailboxes(RuleBasedStateMachine):
     def release(self, data):
         if self.stored:
             one = self.stored.pop(data.draw(st.integers(0, len(self.stored) - 1)))
-            self.room.release(*one)
+            self.quota.release(*one)
 
     @invariant()
     def totals_agree_and_a_reload_gives_the_same(self):
-        assert self.room.total() == (len(self.stored), sum(one[3] for one in self.stored))
-        again = Room(self.limits)
+        assert self.quota.total() == (len(self.stored), sum(one[3] for one in self.stored))
+        again = MailboxQuota(self.limits)
         again.load((recipient, tag, sender, 1, size) for recipient, tag, sender, size in self.stored)
-        assert again.total() == self.room.total()
-        assert {again.packets(n) == self.room.packets(n) for n in (1, 2)} == {True}
+        assert again.total() == self.quota.total()
+        assert {again.packets(n) == self.quota.packets(n) for n in (1, 2)} == {True}
 
 
-Mailboxes.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
-TestMailboxes = Mailboxes.TestCase
+QuotaAgainstAList.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestMailboxQuota = QuotaAgainstAList.TestCase
 
 
 @pytest.mark.spec("A2ACP-258")
 def test_sixty_a_minute_with_bursts_of_a_hundred_and_twenty():
-    rates = TokenBuckets(60, 120)
+    rates = PerMinute(60, 120)
     assert [rates.take("a", NOW) for _ in range(120)] == [0] * 120
     wait = rates.take("a", NOW)
     assert wait in {1, 2}
@@ -78,15 +78,15 @@ def test_sixty_a_minute_with_bursts_of_a_hundred_and_twenty():
 
 @pytest.mark.spec("A2ACP-261")
 def test_a_poor_sender_gets_half_and_a_report_counts_once_an_hour():
-    standing, rates = Standing(), TokenBuckets(60, 120)
-    assert standing.score("a") == 50
+    reputation, rates = Reputation(), PerMinute(60, 120)
+    assert reputation.score("a") == 50
     for reporter in range(7):
-        standing.report(f"r{reporter}", "a", NOW)
-    assert not standing.report("r0", "a", NOW)
-    assert standing.score("a") == 15
-    assert sum(rates.take("a", NOW, share=standing.share("a")) == 0 for _ in range(200)) == 60
-    again = Standing()
-    again.load(standing.dump())
+        reputation.report(f"r{reporter}", "a", NOW)
+    assert not reputation.report("r0", "a", NOW)
+    assert reputation.score("a") == 15
+    assert sum(rates.take("a", NOW, share=reputation.share("a")) == 0 for _ in range(200)) == 60
+    again = Reputation()
+    again.load(reputation.dump())
     assert again.score("a") == 15
 
 
@@ -106,7 +106,7 @@ def test_known_recipients_are_not_new_again():
 
 @pytest.mark.spec("A2ACP-017")
 def test_a_lock_holds_for_one_source_and_one_address():
-    failures = Failures(Limits())
+    failures = LoginFailures(Limits())
     for _ in range(5):
         failures.failed("here", "alice", NOW)
     assert failures.locked("here", "alice", NOW)
@@ -117,7 +117,7 @@ def test_a_lock_holds_for_one_source_and_one_address():
 
 @pytest.mark.spec("A2ACP-017")
 def test_failures_past_the_window_are_forgotten():
-    failures = Failures(Limits())
+    failures = LoginFailures(Limits())
     for number in range(50):
         failures.failed("here", f"a{number}", NOW)
     failures.failed("here", "a7", Moment(NOW + 5 * MINUTE))
@@ -126,15 +126,15 @@ def test_failures_past_the_window_are_forgotten():
 
 
 def test_places_are_few_few_for_each_and_given_back():
-    places = Places(most=3, most_each=2)
-    with places.place("a"), places.place("a"):
-        with pytest.raises(Refused), places.place("a"):
+    limit = ConcurrencyLimit(most=3, most_each=2)
+    with limit.slot("a"), limit.slot("a"):
+        with pytest.raises(Refused), limit.slot("a"):
             pass
-        with places.place("b"), pytest.raises(Refused), places.place("c"):
+        with limit.slot("b"), pytest.raises(Refused), limit.slot("c"):
             pass
-        with places.place("c"):
+        with limit.slot("c"):
             pass
-    assert not places._taken
+    assert not limit._taken
 
 
 @pytest.mark.spec("A2ACP-017")

@@ -1,4 +1,4 @@
-"""The relay's file: one copy of a packet, also in a file of the edition before; a broken turn answers nobody."""
+"""The relay's file: one copy of a packet, also in a file of the edition before; a broken batch answers nobody."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ async def two_on(tmp_path):
 
 
 def stored(relay, person):
-    return relay.office.store.fetch(relay.office.agent(person.username).account, 0, 1000)
+    return relay.mailboxes.store.fetch(relay.mailboxes.agent(person.username).account, 0, 1000)
 
 
 @pytest.mark.spec("A2ACP-219", "A2ACP-215")
@@ -33,7 +33,7 @@ async def test_a_repeated_packet_is_accepted_again_and_stored_once(tmp_path):
             await alice.say(packet)
             assert (await alice.hear()).packet_ids
         assert len(stored(relay, bob)) == 1
-        assert relay.office.room.packets(relay.office.agent("bob").account) == 1
+        assert relay.mailboxes.quota.packets(relay.mailboxes.agent("bob").account) == 1
 
 
 @pytest.mark.spec("A2ACP-219")
@@ -78,24 +78,24 @@ async def test_a_mistake_of_our_own_costs_only_the_packet_that_met_it(tmp_path, 
         broken = []
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: broken.append(context["exception"]))
-        first_contact, turn = relay.office.gate.first_contact, relay.office._turn
+        first_contact, batch = relay.mailboxes.checks.first_contact, relay.mailboxes._batch
 
         def mistaken(found, now):
             if found.sender == alice.address:
                 raise KeyError
             return first_contact(found, now)
 
-        monkeypatch.setattr(relay.office.gate, "first_contact", mistaken)
-        connections = {one.address: one for one in relay.office.all}
+        monkeypatch.setattr(relay.mailboxes.checks, "first_contact", mistaken)
+        connections = {one.address: one for one in relay.mailboxes.all}
         packets = [bob.packet(bob.address), alice.packet(bob.address), bob.packet(bob.address)]
         for sender, packet in zip((bob, alice, bob), packets, strict=True):
-            turn.add(connections[sender.address], packet, relay.clock.now())
+            batch.add(connections[sender.address], packet, relay.clock.now())
         assert await alice.hear() == 1011
         await until(lambda: len(stored(relay, bob)) == 2)
         await bob.hear_a(frames.Accepted)
         assert [type(error) for error in broken] == [KeyError, KeyError]
         assert [one.envelope for one in stored(relay, bob)] == [bytes(packets[n].envelope) for n in (0, 2)]
-        assert relay.office.room.packets(relay.office.agent("bob").account) == 2
+        assert relay.mailboxes.quota.packets(relay.mailboxes.agent("bob").account) == 2
         await alice.close()
         monkeypatch.undo()
         await alice.connect()
@@ -142,7 +142,7 @@ async def test_a_burst_longer_than_a_turn_keeps_its_order_and_each_bad_packet_is
 
 
 def kept_notices(relay):
-    return relay.office.store.reader.execute("SELECT count(*) FROM notices").get
+    return relay.mailboxes.store.reader.execute("SELECT count(*) FROM notices").get
 
 
 @pytest.mark.spec("A2ACP-256", "A2ACP-222")
@@ -153,9 +153,9 @@ async def test_what_was_told_to_a_socket_that_had_died_is_told_again(tmp_path):
         transport = alice.ws._response.connection.transport
         transport.pause_reading()
         lost = frames.Error("federation_failed", "pkt_lost1")
-        await relay.office.tell(alice.address, lost)
+        await relay.mailboxes.tell(alice.address, lost)
         transport.abort()
-        await until(lambda: not relay.office.all)
+        await until(lambda: not relay.mailboxes.all)
         assert kept_notices(relay) == 1
         await alice.http.close()
         async with alice:
@@ -170,12 +170,12 @@ async def test_what_was_told_to_a_socket_that_had_died_is_told_again(tmp_path):
 @pytest.mark.spec("A2ACP-222")
 async def test_a_pong_proves_only_what_was_asked_by_a_ping(tmp_path):
     async with two_on(tmp_path) as (relay, alice, bob), alice:
-        await relay.office.tell(bob.address, frames.Error("expired", "pkt_of_bob"))
+        await relay.mailboxes.tell(bob.address, frames.Error("expired", "pkt_of_bob"))
         for data in (b"1", b"9" * 30, b"x", b""):
             await alice.ws.pong(data)
         await alice.send(alice.address)
         await alice.hear_a(frames.Accepted)
-        await relay.office.settle()
+        await relay.mailboxes.settle()
         assert kept_notices(relay) == 1
         async with bob:
             assert (await bob.hear()).packet_id == "pkt_of_bob"
@@ -190,7 +190,7 @@ async def test_the_newest_thousand_notices_of_an_agent_are_kept_however_many_oth
                 registry.add_notice(file, 2, str(number).encode())
             registry.add_notice(file, 1, b"second")
 
-        await relay.office.store.write(many)
-        reader = relay.office.store.reader
+        await relay.mailboxes.store.write(many)
+        reader = relay.mailboxes.store.reader
         assert [frame for _, frame in registry.notices(reader, 1)] == [b"first", b"second"]
         assert [frame for _, frame in registry.notices(reader, 2)][::999] == [b"100", b"1099"]

@@ -1,7 +1,7 @@
 """The packet inside the seal: seven header fields, and the shape of the types that are known.
 
-A2ACP-025 to A2ACP-028, A2ACP-030, A2ACP-033 to A2ACP-035, A2ACP-044, A2ACP-057, A2ACP-226, A2ACP-241,
-A2ACP-242.
+A2ACP-025, A2ACP-026, A2ACP-027, A2ACP-028, A2ACP-030, A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-044,
+A2ACP-057, A2ACP-226, A2ACP-241, A2ACP-242.
 
 Unknown fields and unknown types are never a fault. `context` may hold anything; only that it is an object is
 checked. Received bytes are kept. Knows nothing of threads, consent or sealing.
@@ -43,7 +43,6 @@ NEEDS_FEATURE: Final = {
 
 _PACKET_ID: Final = re.compile(r"pkt_[A-Za-z0-9_-]{4,64}", re.ASCII)
 _THREAD_ID: Final = re.compile(r"thr_[A-Za-z0-9_-]{4,64}", re.ASCII)
-_PRIORITIES: Final = frozenset({"required", "helpful", "nice_to_have"})
 _ERROR_CODES: Final = frozenset({"generation_failed", "model_unavailable", "no_common_version"})
 
 Fields = dict[str, Any]
@@ -145,7 +144,7 @@ def _check_common(fields: Fields) -> None:
 def check_needs(needs: object) -> None:
     """`field`, a non-empty `reason`, a priority (A2ACP-035).
 
-    An unknown priority is read as `nice_to_have`.
+    No priority is a fault for not being known; what an unknown one means is for whoever answers the need.
     """
     if not isinstance(needs, list):
         raise MalformedPacket("needs is a list")
@@ -158,12 +157,6 @@ def check_needs(needs: object) -> None:
                 raise MalformedPacket(f"a need lacks its {name}")
         if not isinstance(entry.get("priority", ""), str):
             raise MalformedPacket("a need's priority is a word")
-
-
-def priority_of(need: Fields) -> str:
-    """A need's priority as the receiver reads it."""
-    given = need.get("priority")
-    return given if given in _PRIORITIES else "nice_to_have"
 
 
 def check_intent(intent: object) -> None:

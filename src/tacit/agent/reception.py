@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity
     from tacit.seal.pinning import Pin
-    from tacit.seal.session import Opened, Session
+    from tacit.seal.session import Opened, RatchetSession
     from tacit.wire.envelope import Envelope
 
 
@@ -69,7 +69,7 @@ class Taken:
     opened: Opened
 
 
-class Desk(Protocol):
+class Knowledge(Protocol):
     """What the receiver knows, read inside one transaction."""
 
     def blocked(self, sender: str) -> bool:
@@ -84,7 +84,7 @@ class Desk(Protocol):
         """The pinned keys of a sender."""
         ...
 
-    def sessions(self, sender: str) -> tuple[Session, ...]:
+    def sessions(self, sender: str) -> tuple[RatchetSession, ...]:
         """The sessions with a sender."""
         ...
 
@@ -103,7 +103,7 @@ class Desk(Protocol):
 
 
 def receive(
-    raw: bytes, sig: str, *, me: Identity, address: str, desk: Desk, entropy: Entropy, now: Moment
+    raw: bytes, sig: str, *, me: Identity, address: str, knowledge: Knowledge, entropy: Entropy, now: Moment
 ) -> Taken | Dropped:
     """What becomes of a packet frame."""
     try:
@@ -113,33 +113,41 @@ def receive(
     sender = outer.sender
     if outer.recipient != address:
         return Dropped(Drop.NOT_OURS, sender)
-    if desk.blocked(sender):
+    if knowledge.blocked(sender):
         return Dropped(Drop.BLOCKED, sender)
-    if desk.seen(sender, outer.packet_id):
+    if knowledge.seen(sender, outer.packet_id):
         return Dropped(Drop.REPEAT, sender)
     created = envelope.timestamp_of(outer.timestamp)
     if created is None or not replay.within_window(created, now):
         return Dropped(Drop.STALE, sender)
-    pin = desk.pin(sender)
+    pin = knowledge.pin(sender)
     if pin is None:
         return Dropped(Drop.NO_KEY, sender)
     if not pin.usable:
         return Dropped(Drop.KEY_CHANGED, sender)
     if not primitives.verify(pin.keys.signing, envelope.signed_bytes(raw), unb64(sig) or b""):
         return Dropped(Drop.BAD_SIGNATURE, sender)
-    return _unseal(outer, pin, me=me, desk=desk, entropy=entropy)
+    return _unseal(outer, pin, me=me, knowledge=knowledge, entropy=entropy)
 
 
-def _unseal(outer: Envelope, pin: Pin, *, me: Identity, desk: Desk, entropy: Entropy) -> Taken | Dropped:
+def _unseal(
+    outer: Envelope, pin: Pin, *, me: Identity, knowledge: Knowledge, entropy: Entropy
+) -> Taken | Dropped:
     sender = outer.sender
     binding = session.Binding(
         sender, outer.recipient, outer.packet_id, envelope.associated_data(envelope.header_of(outer))
     )
     opened = None
-    for who in _ourselves(me, desk):
+    for who in _ourselves(me, knowledge):
         with contextlib.suppress(primitives.CannotOpen):
             opened = session.open_body(
-                who, pin.keys, desk.sessions(sender), desk.prekeys, unb64(outer.body) or b"", binding, entropy
+                who,
+                pin.keys,
+                knowledge.sessions(sender),
+                knowledge.prekeys,
+                unb64(outer.body) or b"",
+                binding,
+                entropy,
             )
             break
     if opened is None:
@@ -148,17 +156,17 @@ def _unseal(outer: Envelope, pin: Pin, *, me: Identity, desk: Desk, entropy: Ent
         inner = packet.read(opened.payload)
     except packet.MalformedPacket:
         return Dropped(Drop.MALFORMED, sender)
-    if not any(_headers_agree(outer, inner, who, pin) for who in _ourselves(me, desk)):
+    if not any(_headers_agree(outer, inner, who, pin) for who in _ourselves(me, knowledge)):
         return Dropped(Drop.HEADER, sender)
-    if not desk.participant(inner.thread_id, sender):
+    if not knowledge.participant(inner.thread_id, sender):
         return Dropped(Drop.OUTSIDER, sender)
     return Taken(outer, inner, opened)
 
 
-def _ourselves(me: Identity, desk: Desk) -> Iterator[Identity]:
+def _ourselves(me: Identity, knowledge: Knowledge) -> Iterator[Identity]:
     """The keys a packet may be for; the former ones are looked for only when the present ones do not fit."""
     yield me
-    yield from desk.formers()
+    yield from knowledge.formers()
 
 
 def _headers_agree(outer: Envelope, inner: packet.Packet, me: Identity, pin: Pin) -> bool:

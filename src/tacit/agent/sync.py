@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 LAST: Final = 200
 EVERY: Final = 60 * SECOND
-KEEP_AFTER_END: Final = 7 * 24 * 3600 * SECOND
 
 
 def summary(state: str, sent: Sequence[str], received: Sequence[str], *, answer: bool) -> dict[str, Any]:

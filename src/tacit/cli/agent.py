@@ -18,6 +18,7 @@ from rich.markup import escape
 from tacit.agent import packet
 from tacit.agent.io.outbox import decode_fields
 from tacit.agent.io.post import Post
+from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
@@ -157,14 +158,36 @@ def _show_contact(post: Post, who: str, *, as_json: bool) -> None:
     value: dict[str, Any] = {
         "address": who,
         "welcome": known.welcome,
-        "blocked": known.standing.blocked,
-        "flagged": known.standing.flagged,
+        "blocked": known.reputation.blocked,
+        "flagged": known.reputation.flagged,
         "key": str(pin.trust) if pin else "unknown",
         "safety_number": post.safety_number(who) if pin else None,
     }
     if pin is not None and pin.offered is not None:
         value["offered_safety_number"] = post.safety_number(who, offered=True)
     show(value, "\n".join(f"{name:<22} {item}" for name, item in value.items()), as_json=as_json)
+
+
+@agent.command()
+@click.argument("name", type=click.Choice(sorted(CHOICES)))
+@click.argument("value", required=False)
+@json_option
+@reported
+@_pass_post
+def setting(post: Post, name: str, value: str | None, *, as_json: bool) -> None:
+    """Show or change a setting of this agent.
+
+    `unknown_senders`: packets from somebody you have not accepted are kept until you decide (`ask`), taken
+    (`accept`) or dropped (`reject`). `auto_block_malformed`: whoever sends twenty malformed packets within a
+    day is blocked without asking you (`on`) or not (`off`).
+    """
+    if value is not None:
+        if value not in CHOICES[name]:
+            raise click.BadParameter(f"one of {', '.join(CHOICES[name])}", param_hint="VALUE")
+        with post.store.transaction():
+            post.store.choose(name, value)
+    chosen = post.store.choice(name)
+    show({name: chosen}, f"{name} {chosen}", as_json=as_json)
 
 
 @agent.command()
@@ -227,13 +250,13 @@ def _body(text: str, body: str | None) -> dict[str, Any]:
 
 
 async def _carry(post: Post, identifier: str, wait: float) -> None:
-    """Carry the packet ourselves, unless a listening process of this agent already holds the line."""
+    """Carry the packet ourselves, unless a listening process of this agent is already connected."""
     try:
         lock = FolderLock(post.store.folder, purpose="tacit agent")
     except Unavailable:
         lock = None
-    line = post.line()
-    running = asyncio.get_running_loop().create_task(line.run()) if lock is not None else None
+    connection = post.connection()
+    running = asyncio.get_running_loop().create_task(connection.run()) if lock is not None else None
     try:
         async with asyncio.timeout(wait):
             # Another process may be the one that carries it: the file is what both can see.
@@ -270,8 +293,8 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with post:
-        line = post.line(changed.set)
-        running = loop.create_task(line.run())
+        connection = post.connection(changed.set)
+        running = loop.create_task(connection.run())
         running.add_done_callback(lambda _: stopped.set())
         printed, quiet = 0, 0
         try:
@@ -280,7 +303,7 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
                 printed += new
                 if count is not None and printed >= count:
                     break
-                quiet = 0 if new or not line.connected.is_set() else quiet + 1
+                quiet = 0 if new or not connection.connected.is_set() else quiet + 1
                 if once and quiet >= 8:
                     break
                 changed.clear()
@@ -297,7 +320,7 @@ async def _listen(post: Post, *, once: bool, count: int | None, as_json: bool) -
 
 
 def _why(ended: BaseException | None) -> Exception:
-    """What to tell of a line that ended by itself: it never does so without a reason."""
+    """What to tell of a connection that ended by itself: it never does so without a reason."""
     while isinstance(ended, BaseExceptionGroup):
         ended = cast("BaseExceptionGroup[BaseException]", ended).exceptions[0]
     if isinstance(ended, (Refused, Unavailable, PeerFault, Corrupt)):
@@ -307,8 +330,8 @@ def _why(ended: BaseException | None) -> Exception:
 
 def _print_new(post: Post, *, as_json: bool) -> int:
     """Print, then remember how far; a crash between the two repeats a line rather than losing one."""
-    after, noted = int(post.store.setting("printed", "0")), int(post.store.setting("noted", "0"))
-    arrived = post.inbox.read(after)
+    noted = int(post.store.setting("noted", "0"))
+    arrived = post.inbox.unhandled()
     for one in arrived:
         _print(one, as_json=as_json)
     notes = post.store.notes(noted)
@@ -316,8 +339,7 @@ def _print_new(post: Post, *, as_json: bool) -> int:
         show({"note": text}, f"[yellow]note[/] {escape(_plain(text))}", as_json=as_json)
     if arrived or notes:
         with post.store.transaction():
-            if arrived:
-                post.store.choose("printed", str(arrived[-1].ready))
+            post.inbox.handled(arrived)
             if notes:
                 post.store.choose("noted", str(notes[-1][0]))
     return len(arrived)

@@ -1,6 +1,6 @@
 """Who may have which name: pending registrations, sessions, enrolment codes.
 
-(A2ACP-010 to A2ACP-014, A2ACP-019).
+A2ACP-010, A2ACP-011, A2ACP-012, A2ACP-013, A2ACP-014, A2ACP-019.
 
 No password exists anywhere. An email address is kept only as a keyed hash. Answers to the first step do not
 tell whether a name or a mailbox is taken. Codes are compared by their hashes, so timing tells nothing.
@@ -84,7 +84,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class AccountSession:
     """A person who proved a passkey a moment ago."""
 
     account: int
@@ -92,10 +92,10 @@ class Session:
     expires: Moment
 
 
-T = TypeVar("T", Pending, Session)
+T = TypeVar("T", Pending, AccountSession)
 
 
-class Waiting(Generic[T]):
+class ShortLived(Generic[T]):
     """Short-lived things by an unguessable id; the oldest go when there are too many."""
 
     def __init__(self) -> None:

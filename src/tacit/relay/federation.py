@@ -1,6 +1,6 @@
 """Relays among themselves: whom to talk to, what a relay says of itself, when to try again.
 
-(A2ACP-254 to A2ACP-256).
+A2ACP-254, A2ACP-255, A2ACP-256.
 
 Rules only; the requests are made elsewhere. A relay's key is pinned at first sight and does not change by
 itself.
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tacit.base.backoff import Backoff
 from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND
 from tacit.relay.settings import MINUTE
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
 
 BATCH: Final = 100
-FIRST_WAIT: Final = 1 * SECOND
 LONGEST_WAIT: Final = 10 * MINUTE
+AGAIN: Final = Backoff(first=1 * SECOND, longest=LONGEST_WAIT)
 KEY_CACHE: Final = 60 * MINUTE
 UNKNOWN_CACHE: Final = 1 * MINUTE
 _PORTS: Final = {"https": 443, "http": 80}
@@ -56,8 +57,11 @@ class Policy:
 
 
 def wait_after(attempts: int) -> int:
-    """Microseconds before the next attempt: doubling, capped."""
-    return min(LONGEST_WAIT, FIRST_WAIT << min(attempts, 20))
+    """Microseconds before the next attempt.
+
+    Without jitter: one worker a domain knocks, so there is nobody to be spread from.
+    """
+    return int(AGAIN.pause(attempts))
 
 
 def given_up(accepted_at: Moment, now: Moment, keep: int) -> bool:
@@ -78,13 +82,13 @@ def read_card(raw: bytes, domain: str) -> RelayCard:
 
 
 def deliver_url(card: RelayCard, scheme: str) -> str:
-    """Where a relay takes packets: at its own door, so that no card sends us to another machine."""
+    """Where a relay takes packets: at its own address, so that no card sends us to another machine."""
     try:
-        found, door = urlsplit(card.deliver), urlsplit(f"{scheme}://{card.domain}")
+        found, own = urlsplit(card.deliver), urlsplit(f"{scheme}://{card.domain}")
         same = (found.scheme, found.hostname, found.port or _PORTS.get(scheme)) == (
             scheme,
-            door.hostname,
-            door.port or _PORTS.get(scheme),
+            own.hostname,
+            own.port or _PORTS.get(scheme),
         )
     except ValueError:
         same = False
@@ -94,7 +98,7 @@ def deliver_url(card: RelayCard, scheme: str) -> str:
 
 
 @dataclass(slots=True)
-class Resting:
+class SenderBackoff:
     """Senders whose packets another relay wants later; those of the others go on meanwhile."""
 
     _refusals: dict[str, int] = field(default_factory=dict[str, int])

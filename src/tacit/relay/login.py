@@ -19,7 +19,7 @@ NOBODY: Final = bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325a
 _MOST: Final = 100_000
 
 
-class Failures:
+class LoginFailures:
     """Failed logins by source and address."""
 
     def __init__(self, limits: Limits) -> None:

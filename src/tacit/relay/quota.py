@@ -1,6 +1,6 @@
-"""Room in a mailbox: 100 per queue tag, 2,000 packets or 64 MiB in all, a quarter per sender.
+"""Quotas of a mailbox: 100 per queue tag, 2,000 packets or 64 MiB in all, a quarter per sender.
 
-(A2ACP-218, 221, 222).
+A2ACP-218, A2ACP-221, A2ACP-222.
 
 Counts what is stored and what is about to be; a reservation is given back when its write fails. The new
 packet is the one refused. Knows counts, never contents.
@@ -32,7 +32,7 @@ class Overflow:
     limit: int
 
 
-class Room:
+class MailboxQuota:
     """How much every mailbox holds."""
 
     def __init__(self, limits: Limits) -> None:

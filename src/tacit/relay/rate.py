@@ -1,6 +1,6 @@
-"""Rates: a token bucket per sender, new recipients per hour, and a standing that halves them.
+"""Rates: a token bucket per sender, new recipients per hour, and a reputation that halves them.
 
-(A2ACP-257, 258, 261).
+A2ACP-257, A2ACP-258, A2ACP-261.
 
 Judged by envelopes and reports alone. Scores are not published. `now` is an argument; old entries fade by
 themselves.
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.base.token_bucket import TokenBuckets
 from tacit.relay.settings import HOUR, MINUTE
 from tacit.wire import codes
 
@@ -26,38 +26,22 @@ POOR: Final = 20
 _MOST: Final = 100_000
 
 
-@dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    at: Moment
+class PerMinute:
+    """`per_minute` tokens a minute for each key, at most `burst` saved up; waits are whole seconds.
 
-
-class TokenBuckets:
-    """`per_minute` tokens a minute for each key, at most `burst` saved up."""
+    That is how the wire says `retry_after`.
+    """
 
     def __init__(self, per_minute: int, burst: int) -> None:
-        self._rate = per_minute / MINUTE
-        self._burst = burst
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+        self._buckets = TokenBuckets(per_minute / MINUTE, burst, most=_MOST)
 
     def take(self, key: str, now: Moment, *, count: int = 1, share: float = 1.0) -> int:
         """0 when `count` tokens were taken, else the seconds until they would be there."""
-        bucket = self._buckets.get(key)
-        if bucket is None:
-            bucket = self._buckets[key] = _Bucket(self._burst * share, now)
-            if len(self._buckets) > _MOST:
-                self._buckets.popitem(last=False)
-        else:
-            gained = max(0, now - bucket.at) * self._rate * share
-            bucket.tokens = min(self._burst * share, bucket.tokens + gained)
-            bucket.at = now
-        if bucket.tokens >= count:
-            bucket.tokens -= count
-            return 0
-        return int((count - bucket.tokens) / (self._rate * share * SECOND)) + 1
+        wait = self._buckets.take(key, now, count=count, share=share)
+        return int(wait / SECOND) + 1 if wait else 0
 
 
-class Places:
+class ConcurrencyLimit:
     """At most so many at once, and so many for each key.
 
     For work that takes memory before it is known whose it is.
@@ -69,8 +53,8 @@ class Places:
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def place(self, key: str) -> Generator[None]:
-        """Hold a place, or `Refused` when none is free."""
+    def slot(self, key: str) -> Generator[None]:
+        """Hold a slot, or `Refused` when none is free."""
         if self._taken.total() >= self._most or self._taken[key] >= self._most_each:
             raise Refused(codes.RATE_LIMITED, "too many at once", row="A2ACP-256", details={"retry_after": 5})
         self._taken[key] += 1
@@ -107,13 +91,12 @@ class NewRecipients:
         return 0
 
 
-class Standing:
+class Reputation:
     """A score per sender from what a blind relay can see: bad signatures, rate hits, recipients' reports."""
 
     BAD_SIGNATURE: Final = -10
     RATE_HIT: Final = -1
     REPORT: Final = -5
-    GOOD: Final = 1
 
     def __init__(self) -> None:
         self._scores: OrderedDict[str, int] = OrderedDict()

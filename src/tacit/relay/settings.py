@@ -1,6 +1,6 @@
 """The relay's numbers in one place.
 
-Each may be changed by its operator (A2ACP-017, 044, 218, 222, 256, 258).
+Each may be changed by its operator (A2ACP-017, A2ACP-044, A2ACP-218, A2ACP-222, A2ACP-256, A2ACP-258).
 """
 
 from __future__ import annotations

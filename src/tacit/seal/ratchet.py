@@ -43,7 +43,6 @@ class Ratchet:
 
     root: bytes
     own_private: bytes
-    their_public: bytes | None
     sending: bytes | None
     receiving: bytes | None
     sent: int
@@ -83,7 +82,6 @@ def start_initiator(secret: Secret, their_prekey: bytes, own_private: bytes) -> 
     return Ratchet(
         root=root,
         own_private=own_private,
-        their_public=their_prekey,
         sending=sending,
         receiving=None,
         sent=0,
@@ -101,7 +99,6 @@ def start_responder(secret: Secret, prekey_private: bytes) -> Ratchet:
     return Ratchet(
         root=secret.root,
         own_private=prekey_private,
-        their_public=None,
         sending=None,
         receiving=None,
         sent=0,
@@ -210,7 +207,6 @@ def _turn(state: Ratchet, their_public: bytes, fresh_private: bytes) -> Ratchet:
         state,
         root=root,
         own_private=fresh_private,
-        their_public=their_public,
         sending=sending,
         receiving=receiving,
         sent=0,

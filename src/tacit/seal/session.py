@@ -1,6 +1,6 @@
 """From a payload to a sealed body and back: inner signature, padding, ratchet or stateless form.
 
-A2ACP-243 to A2ACP-245, A2ACP-248, A2ACP-250.
+A2ACP-243, A2ACP-244, A2ACP-245, A2ACP-248, A2ACP-250.
 
 Both forms look alike from outside: a version byte and noise of a bucket's length. The receiver tries its
 sessions with that sender, then the form that needs none. The first packets of a session carry the X3DH
@@ -44,7 +44,7 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Session:
+class RatchetSession:
     """A ratchet with one peer. `opening` is repeated until the peer has answered."""
 
     ratchet: ratchet.Ratchet
@@ -69,19 +69,21 @@ class Opened:
     """A payload, the sessions after it, and the one-time prekey that must now be destroyed."""
 
     payload: bytes
-    sessions: tuple[Session, ...]
+    sessions: tuple[RatchetSession, ...]
     used_one_time: int | None = None
     stateless: bool = False
 
 
-def begin(me: Identity, peer: PublicIdentity, prekeys: x3dh.PublicPrekeys, entropy: Entropy) -> Session:
+def begin(
+    me: Identity, peer: PublicIdentity, prekeys: x3dh.PublicPrekeys, entropy: Entropy
+) -> RatchetSession:
     """A new session towards a peer's prekeys."""
     opening, secret = x3dh.initiate(me, peer, prekeys, entropy.draw(32))
     state = ratchet.start_initiator(secret, prekeys.signed, entropy.draw(32))
-    return Session(state, opening.ephemeral, opening.encode())
+    return RatchetSession(state, opening.ephemeral, opening.encode())
 
 
-def with_new(sessions: tuple[Session, ...], session: Session) -> tuple[Session, ...]:
+def with_new(sessions: tuple[RatchetSession, ...], session: RatchetSession) -> tuple[RatchetSession, ...]:
     """The newest first, few kept: both sides may have begun at once."""
     others = tuple(other for other in sessions if other.ephemeral != session.ephemeral)
     return (session, *others)[:MAX_SESSIONS]
@@ -90,12 +92,12 @@ def with_new(sessions: tuple[Session, ...], session: Session) -> tuple[Session, 
 def seal(
     me: Identity,
     peer: PublicIdentity,
-    session: Session,
+    session: RatchetSession,
     payload: bytes,
     binding: Binding,
     fit: Callable[[int], int],
     entropy: Entropy,
-) -> tuple[Session, bytes]:
+) -> tuple[RatchetSession, bytes]:
     """The session after it, and a body whose length `fit` has chosen."""
     overhead = len(VERSION) + ratchet.OVERHEAD
     if session.opening is not None:
@@ -123,7 +125,7 @@ def seal_stateless(
 def open_body(
     me: Identity,
     peer: PublicIdentity,
-    sessions: tuple[Session, ...],
+    sessions: tuple[RatchetSession, ...],
     prekeys: PrekeySecrets,
     body: bytes,
     binding: Binding,
@@ -149,7 +151,7 @@ def open_body(
 def _open_first(
     me: Identity,
     peer: PublicIdentity,
-    sessions: tuple[Session, ...],
+    sessions: tuple[RatchetSession, ...],
     prekeys: PrekeySecrets,
     inner: bytes,
     binding: Binding,
@@ -172,7 +174,7 @@ def _open_first(
     state, plain = ratchet.open_message(state, message, _bound(binding), entropy)
     payload = _verified(peer, plain, binding)
     used = opening.single_id if opening.single_kind == x3dh.ONE_TIME else None
-    return Opened(payload, with_new(sessions, Session(state, opening.ephemeral)), used)
+    return Opened(payload, with_new(sessions, RatchetSession(state, opening.ephemeral)), used)
 
 
 def _bound(binding: Binding) -> bytes:

@@ -1,4 +1,6 @@
-"""The outer envelope: the only part of a packet that stands in the open (A2ACP-025 to A2ACP-028, A2ACP-244).
+"""The outer envelope: the only part of a packet that stands in the open.
+
+A2ACP-025, A2ACP-026, A2ACP-027, A2ACP-028, A2ACP-244.
 
 An envelope travels in canonical bytes. The signature stands beside it and covers exactly the bytes that were
 received; nothing is ever encoded again to be verified or forwarded. In place of the thread id stands an

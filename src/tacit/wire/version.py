@@ -1,6 +1,6 @@
 """Versions, features and encryption names, and how two sides agree on them.
 
-(A2ACP-236 to A2ACP-240, A2ACP-253).
+A2ACP-236, A2ACP-237, A2ACP-238, A2ACP-239, A2ACP-240, A2ACP-253.
 
 The offers are values; both sides compute the same answer. Offers arrive signed, inside a key record or a
 sealed packet, so nobody in between can lower them. There is no plaintext to fall back to.

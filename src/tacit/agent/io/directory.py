@@ -1,6 +1,6 @@
 """Questions to relays: an exact address becomes keys, checked and pinned; a code becomes a registration.
 
-A2ACP-013 to A2ACP-015, A2ACP-020, A2ACP-021, A2ACP-245, A2ACP-247, A2ACP-250.
+A2ACP-013, A2ACP-014, A2ACP-015, A2ACP-020, A2ACP-021, A2ACP-245, A2ACP-247, A2ACP-250.
 
 A relay is asked, never believed: records and prekeys carry their owner's signatures, and the pin decides.
 Private keys are made here and stay here.
@@ -244,7 +244,7 @@ def _answer_of_another() -> Generator[None]:
     except (TacitError, *OWN_FAULTS):
         raise
     except Exception as fault:
-        # Whatever a stranger's relay answers must not end our own line.
+        # Whatever a stranger's relay answers must not end our own connection.
         raise PeerFault(f"the relay's answer cannot be read: {type(fault).__name__}") from fault
 
 

@@ -1,10 +1,10 @@
 """Packets that came in: opened, written down once, handed on in order.
 
-A2ACP-029 to A2ACP-032, A2ACP-213 to A2ACP-215, A2ACP-219, A2ACP-226 to A2ACP-229, A2ACP-241, A2ACP-259,
-A2ACP-260.
+A2ACP-029, A2ACP-030, A2ACP-031, A2ACP-032, A2ACP-213, A2ACP-214, A2ACP-215, A2ACP-219, A2ACP-226,
+A2ACP-227, A2ACP-228, A2ACP-229, A2ACP-241, A2ACP-259, A2ACP-260.
 
 One transaction holds the ratchet's step, the used prekey, the packet and its id; only after it may `received`
-be said. The application reads by a rising number, so each packet reaches it once.
+be said. What the application has handled is remembered here too, so each packet reaches it once.
 """
 
 from __future__ import annotations
@@ -14,34 +14,42 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent import ordering, packet, reception, standing, sync
+import msgspec
+
+from tacit.agent import ordering, packet, reception, reputation, sync
 from tacit.agent.io import prekeys
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
-from tacit.agent.io.unjudged import Unjudged
+from tacit.agent.io.unverified import Unverified
 from tacit.agent.reception import FAULTS, Drop, Dropped
+from tacit.agent.settings import AUTO_BLOCK, UNKNOWN_SENDERS
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 from tacit.seal import replay, x3dh
 from tacit.wire import envelope
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.agent.io.outbox import Outbox
     from tacit.agent.io.store import AgentStore, Contact
     from tacit.agent.reception import Taken
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.identity import Identity
     from tacit.seal.pinning import Pin
-    from tacit.seal.session import PrekeySecrets, Session
+    from tacit.seal.session import PrekeySecrets, RatchetSession
 
 _log: Final = logging.getLogger("tacit.agent")
 WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
 """What another key, or the person's word on one, may mend."""
+# Kept among the settings, under the names they had when only `tacit agent listen` read packets.
+_HANDLED: Final = "printed"
+_HANDLED_BEYOND: Final = "printed_beyond"
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A packet for the application, and the number to read on from."""
+    """A packet for the application; `ready` rises in the order in which packets were handed on."""
 
     ready: int
     peer: str
@@ -51,7 +59,7 @@ class Arrived:
     payload: bytes
 
 
-class _Desk:
+class _StoredKnowledge:
     """What the checks may ask, read from the file."""
 
     def __init__(self, store: AgentStore) -> None:
@@ -65,7 +73,7 @@ class _Desk:
 
     def blocked(self, sender: str) -> bool:
         contact = self._contact(sender)
-        return contact is not None and contact.standing.blocked
+        return contact is not None and contact.reputation.blocked
 
     def seen(self, sender: str, packet_id: str) -> bool:
         sql = "SELECT 1 FROM seen WHERE sender=? AND packet_id=?"
@@ -75,7 +83,7 @@ class _Desk:
         contact = self._contact(sender)
         return contact.pin if contact else None
 
-    def sessions(self, sender: str) -> tuple[Session, ...]:
+    def sessions(self, sender: str) -> tuple[RatchetSession, ...]:
         return self._store.sessions(sender)
 
     def participant(self, thread_id: str, sender: str) -> bool:
@@ -99,31 +107,31 @@ class Inbox:
         self._clock = clock
         self._entropy = entropy
         self.threads = Threads(store)
-        self.unjudged = Unjudged(store)
+        self.unverified = Unverified(store)
 
     def admit(self, raw: bytes, sig: str) -> bool:
         """Take a packet, or keep it until it can be judged; False when the relay must go on keeping it."""
         sender = sender_of(raw)
-        if sender is None or not self.unjudged.holds(sender):
+        if sender is None or not self.unverified.holds(sender):
             why = self.take(raw, sig)
             if why is not None:
                 _log.info("packet dropped: %s" if why not in WANTING else "packet kept: %s", why)
             if sender is None or why not in WANTING:
                 return True
         with self._store.transaction():
-            return self.unjudged.keep(sender, raw, sig, self._clock.now())
+            return self.unverified.keep(sender, raw, sig, self._clock.now())
 
     def judge(self, sender: str, *, asked: bool) -> bool:
         """Judge what was kept of a sender, in order; False when its key is still wanted.
 
         `asked`: its relay has just told its key, so that a signature that does not hold now never will.
         """
-        while (kept := self.unjudged.first(sender)) is not None:
+        while (kept := self.unverified.first(sender)) is not None:
             why = self.take(kept.envelope, kept.sig)
             if why in WANTING and not (asked and why is Drop.BAD_SIGNATURE):
                 return False
             with self._store.transaction():
-                self.unjudged.done(kept.position)
+                self.unverified.done(kept.position)
         return True
 
     def take(self, raw: bytes, sig: str) -> Drop | None:
@@ -148,7 +156,7 @@ class Inbox:
                 sig,
                 me=me.identity,
                 address=me.address,
-                desk=_Desk(store),
+                knowledge=_StoredKnowledge(store),
                 entropy=self._entropy,
                 now=now,
             )
@@ -170,10 +178,10 @@ class Inbox:
         contact = store.contact(dropped.sender)
         if contact is None:
             return
-        auto = store.setting("auto_block_malformed", "off") == "on"
-        after = standing.after_fault(contact.standing, now, auto_block=auto)
-        store.set_standing(dropped.sender, after)
-        if after.flagged and not contact.standing.flagged:
+        auto = store.choice(AUTO_BLOCK) == "on"
+        after = reputation.after_fault(contact.reputation, now, auto_block=auto)
+        store.set_reputation(dropped.sender, after)
+        if after.flagged and not contact.reputation.flagged:
             store.note(f"{dropped.sender} keeps sending malformed packets; you may block it", now)
 
     def _write_down(self, found: Taken, now: Moment) -> None:
@@ -190,7 +198,7 @@ class Inbox:
             return
         contact = store.contact(sender)
         welcome = contact is not None and contact.welcome
-        choice = store.setting("unknown_senders", "ask")
+        choice = store.choice(UNKNOWN_SENDERS)
         if not welcome and choice == "reject":
             return
         state = "held" if welcome or choice == "accept" else "asked"
@@ -203,7 +211,7 @@ class Inbox:
         )  # fmt: skip
         if inner.fields.get("consolidated") is True:
             self._skip_to(inner, sender)
-        if state == "asked" and known is None:
+        if state == "asked" and known is None and not (contact is not None and contact.reputation.low):
             store.note(f"{sender} wants to reach you for the first time; accept or block it", now)
         if state == "held":
             self._release(inner.thread_id, sender, now)
@@ -228,7 +236,7 @@ class Inbox:
             "INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", inner.thread_id, sender
         )
         if fresh and (contact := store.contact(sender)) is not None:
-            store.set_standing(sender, standing.after_thread(contact.standing))
+            store.set_reputation(sender, reputation.after_thread(contact.reputation))
         features = packet.features_named(inner.fields)
         if features:
             store.run("UPDATE contacts SET features=? WHERE address=?", " ".join(sorted(features)), sender)
@@ -248,9 +256,9 @@ class Inbox:
 
         A2ACP-032, A2ACP-259.
         """
-        if contact is None or contact.standing.blocked:
+        if contact is None or contact.reputation.blocked:
             return False
-        return contact.welcome or self._store.setting("unknown_senders", "ask") == "accept"
+        return contact.welcome or self._store.choice(UNKNOWN_SENDERS) == "accept"
 
     # Order.
 
@@ -301,24 +309,45 @@ class Inbox:
                 if self._release(thread_id, peer, now):
                     self.summarise(peer, thread_id, answer=False)
 
-    def read(self, after: int, limit: int = 100) -> list[Arrived]:
-        """Packets for the application after a number it has; low-standing senders come last in a page."""
+    # For the application.
+
+    def unhandled(self, limit: int = 100) -> list[Arrived]:
+        """Packets that the application has not handled; those of low reputation last (A2ACP-260).
+
+        Each sender's stay in their order. Asked anew for every page, so that a good packet does not wait for
+        what a poor sender has piled up before it.
+        """
+        before, beyond = self._handled()
         rows = self._store.rows(
-            "SELECT ready, h.peer, packet_id, thread_id, type, payload FROM history h WHERE ready>?"
-            " ORDER BY ready LIMIT ?",
-            after,
-            limit,
-        )
+            "SELECT ready, peer, packet_id, thread_id, type, payload FROM history"
+            " LEFT JOIN contacts ON address=peer"
+            " WHERE ready>? AND ready NOT IN (SELECT value FROM json_each(?))"
+            " ORDER BY ifnull(score,?)<?, ready LIMIT ?",
+            before, _json(beyond), reputation.START, reputation.LOW, limit,
+        )  # fmt: skip
         return [Arrived(*row) for row in rows]
 
-    def by_standing(self, arrived: list[Arrived]) -> list[Arrived]:
-        """The same packets with those of low-standing senders after the others (A2ACP-260)."""
-        low = {
-            peer
-            for peer in {one.peer for one in arrived}
-            if (contact := self._store.contact(peer)) is not None and contact.standing.low
-        }
-        return sorted(arrived, key=lambda one: one.peer in low)
+    def handled(self, arrived: Sequence[Arrived]) -> None:
+        """These are done and do not come again; inside a transaction of the caller's."""
+        store, (before, beyond) = self._store, self._handled()
+        beyond |= {one.ready for one in arrived}
+        row = store.row(
+            "SELECT min(ready) FROM history WHERE ready>? AND ready NOT IN (SELECT value FROM json_each(?))",
+            before,
+            _json(beyond),
+        )
+        before = max(before, *beyond, 0) if row is None or row[0] is None else row[0] - 1
+        store.choose(_HANDLED, str(before))
+        store.choose(_HANDLED_BEYOND, _json({number for number in beyond if number > before}))
+
+    def _handled(self) -> tuple[int, set[int]]:
+        """All up to a number, and some beyond it while poor senders' packets wait.
+
+        Not one number for each reputation: a sender's may change meanwhile, and its packets would be lost or
+        come twice.
+        """
+        beyond = msgspec.json.decode(self._store.setting(_HANDLED_BEYOND, "[]"), type=set[int])
+        return int(self._store.setting(_HANDLED, "0")), beyond
 
     # First contact.
 
@@ -336,12 +365,12 @@ class Inbox:
         with self._store.transaction():
             self._store.know(peer)
             contact = self._store.contact(peer)
-            known = contact.standing if contact else standing.Standing()
-            changed = standing.Standing(known.score, known.faults, known.flagged, blocked)
-            self._store.set_standing(peer, changed)
+            known = contact.reputation if contact else reputation.Reputation()
+            changed = reputation.Reputation(known.score, known.faults, known.flagged, blocked)
+            self._store.set_reputation(peer, changed)
             if blocked:
                 self._store.run("DELETE FROM history WHERE peer=? AND state='asked'", peer)
-                self.unjudged.forget(peer)
+                self.unverified.forget(peer)
 
     # Gap recovery.
 
@@ -381,7 +410,7 @@ class Inbox:
         try:
             self._outbox.write_sync(peer, thread_id, sync.summary(row[1], sent, got, answer=answer))
         except Refused:
-            # A peer that no longer speaks any version of ours must not keep us from our line.
+            # A peer that no longer speaks any version of ours must not keep us from our connection.
             return False
         return True
 
@@ -392,16 +421,19 @@ class Inbox:
             return sum(self.summarise(peer, thread_id, answer=False) for thread_id, peer in open_threads)
 
     def forget_old(self) -> None:
-        """Let go of ids that no replay can use any more, and of packets nobody will ask for.
+        """Let go of ids that no replay can use any more, of packets nobody could verify, and of spent keys.
 
-        A2ACP-214, A2ACP-222.
+        A2ACP-222, A2ACP-245.
         """
         now = self._clock.now()
         with self._store.transaction():
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
-            self.threads.forget_ended(now)
-            self.unjudged.forget_old(now)
+            self.unverified.forget_old(now)
             prekeys.forget_replaced(self._store, now)
+
+
+def _json(numbers: set[int]) -> str:
+    return msgspec.json.encode(sorted(numbers)).decode()
 
 
 def sender_of(raw: bytes) -> str | None:

@@ -34,7 +34,7 @@ UNORDERED: Final = frozenset({packet.THREAD_SYNC})
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class UnsentPacket:
     """A packet that the relay does not have yet."""
 
     position: int
@@ -178,7 +178,7 @@ class Outbox:
                 )  # fmt: skip
         return count
 
-    def waiting(self, limit: int = 64, besides: Sequence[str] = ()) -> list[Waiting]:
+    def waiting(self, limit: int = 64, besides: Sequence[str] = ()) -> list[UnsentPacket]:
         """The oldest packets that the relay does not have, besides those for some peers."""
         rows = self._store.rows(
             "SELECT position, packet_id, peer, envelope, sig FROM outbox WHERE state='waiting'"
@@ -186,7 +186,7 @@ class Outbox:
             msgspec.json.encode(besides).decode(),
             limit,
         )
-        return [Waiting(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+        return [UnsentPacket(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
 
     def recipient(self, packet_id: str) -> str | None:
         """For whom a packet waits."""
@@ -202,7 +202,7 @@ class Outbox:
             return False
         return contact.fresh_session or not self._store.sessions(peer)
 
-    def seal(self, position: int, prekeys: PublicPrekeys | None) -> Waiting | None:
+    def seal(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         """Seal one packet.
 
         None when it cannot be, yet or ever. The ratchet and the envelope change together.
@@ -217,7 +217,7 @@ class Outbox:
                 self.refused(row[0], fault.code if isinstance(fault, Refused) else "cannot_be_sealed")
             return None
 
-    def _sealed(self, position: int, prekeys: PublicPrekeys | None) -> Waiting | None:
+    def _sealed(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         store = self._store
         row = store.row(
             "SELECT packet_id, peer, payload, flags, envelope, sig FROM outbox WHERE position=?", position
@@ -226,7 +226,7 @@ class Outbox:
             return None
         packet_id, peer, payload, flags, sealed, sig = row
         if sealed is not None:
-            return Waiting(position, packet_id, peer, sealed, sig)
+            return UnsentPacket(position, packet_id, peer, sealed, sig)
         contact = store.contact(peer)
         if contact is None or contact.pin is None or not contact.pin.usable:
             return None
@@ -243,7 +243,7 @@ class Outbox:
         raw = envelope.compose(header, b64(body))
         sig = b64(store.me().identity.sign(envelope.signed_bytes(raw)))
         store.run("UPDATE outbox SET envelope=?, sig=? WHERE position=?", raw, sig, position)
-        return Waiting(position, packet_id, peer, raw, sig)
+        return UnsentPacket(position, packet_id, peer, raw, sig)
 
     @staticmethod
     def _header(me: Myself, pin: Pin, payload: bytes, flags: str) -> dict[str, Any]:
@@ -305,11 +305,6 @@ class Outbox:
             )
             if changed or code == "expired":
                 self._store.note(f"packet {packet_id} was not delivered: {code}", self._clock.now())
-
-    def overflowed(self) -> list[tuple[str, str]]:
-        """Peer and thread of every full queue: one consolidated packet each would go through (A2ACP-220)."""
-        rows = self._store.rows("SELECT DISTINCT peer, thread_id FROM outbox WHERE state='overflow'")
-        return [(row[0], row[1]) for row in rows]
 
     def pending(self, packet_id: str) -> str | None:
         """`waiting`, `overflow` or `failed: code`; None once the relay has it."""

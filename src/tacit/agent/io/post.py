@@ -1,4 +1,4 @@
-"""One agent's post, put together: its file, its ways in and out, its line, its backup.
+"""One agent's post, put together: its file, its ways in and out, its connection, its backup.
 
 A2ACP-015, A2ACP-224, A2ACP-225, A2ACP-247.
 
@@ -16,8 +16,8 @@ import msgspec
 
 from tacit.agent.io.directory import Directory
 from tacit.agent.io.inbox import Inbox
-from tacit.agent.io.line import Line
 from tacit.agent.io.outbox import Outbox
+from tacit.agent.io.relay_connection import RelayConnection
 from tacit.agent.io.store import AgentStore, Myself
 from tacit.base.errors import Refused
 from tacit.seal import backup, identity, pinning
@@ -61,9 +61,9 @@ class Post:
     async def __aexit__(self, *_: object) -> None:
         await self.http.close()
 
-    def line(self, changed: Callable[[], None] = lambda: None) -> Line:
+    def connection(self, changed: Callable[[], None] = lambda: None) -> RelayConnection:
         """The connection, not yet running."""
-        return Line(
+        return RelayConnection(
             self.store,
             self.outbox,
             self.inbox,
@@ -76,9 +76,9 @@ class Post:
 
     async def publish(self, patience: float = 10.0) -> bool:
         """Connect once so that the relay holds our prekeys: from then on strangers can write first."""
-        line = self.line()
-        running = asyncio.get_running_loop().create_task(line.run())
-        waiting = asyncio.get_running_loop().create_task(line.stocked.wait())
+        connection = self.connection()
+        running = asyncio.get_running_loop().create_task(connection.run())
+        waiting = asyncio.get_running_loop().create_task(connection.stocked.wait())
         done, _ = await asyncio.wait(
             {running, waiting}, timeout=patience, return_when=asyncio.FIRST_COMPLETED
         )

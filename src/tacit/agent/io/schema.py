@@ -91,6 +91,7 @@ CREATE TABLE outbox (
 CREATE TABLE notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
 """
 
+# No longer written: nothing here ends a thread. A step that files have taken stays.
 _ENDINGS: Final = """
 CREATE TABLE endings (
   thread_id TEXT NOT NULL, peer TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (thread_id, peer)

@@ -20,14 +20,15 @@ import apsw
 import msgspec
 
 from tacit.agent.io.schema import SCHEMA
-from tacit.agent.standing import Standing
+from tacit.agent.reputation import Reputation
+from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.moment import Moment
 from tacit.seal import x3dh
 from tacit.seal.identity import Identity, PublicIdentity
 from tacit.seal.pinning import Pin, Trust
-from tacit.seal.session import Session
+from tacit.seal.session import RatchetSession
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -60,7 +61,7 @@ class Contact:
     versions: tuple[str, ...]
     features: frozenset[str]
     welcome: bool
-    standing: Standing
+    reputation: Reputation
     fresh_session: bool
 
 
@@ -172,12 +173,16 @@ class AgentStore:
         return [Identity(*row) for row in rows]
 
     def setting(self, name: str, default: str) -> str:
-        """A choice of the person's."""
+        """What is remembered under a name."""
         row = self.row("SELECT value FROM settings WHERE name=?", name)
         return str(row[0]) if row else default
 
+    def choice(self, name: str) -> str:
+        """What the person has chosen, or the default (`agent.settings`)."""
+        return self.setting(name, CHOICES[name][0])
+
     def choose(self, name: str, value: str) -> None:
-        """Remember a choice."""
+        """Remember it."""
         self.run("INSERT OR REPLACE INTO settings VALUES (?,?)", name, value)
 
     # Others.
@@ -202,13 +207,9 @@ class AgentStore:
             versions=tuple(row[8].split()),
             features=frozenset(row[9].split()),
             welcome=bool(row[10]),
-            standing=Standing(row[11], faults, bool(row[13]), bool(row[14])),
+            reputation=Reputation(row[11], faults, bool(row[13]), bool(row[14])),
             fresh_session=bool(row[15]),
         )
-
-    def contacts(self) -> list[str]:
-        """All known addresses."""
-        return [row[0] for row in self.rows("SELECT address FROM contacts ORDER BY address")]
 
     def know(self, address: str, *, welcome: bool = False) -> None:
         """See that a contact exists; `welcome` once the person has said so (A2ACP-020, A2ACP-032)."""
@@ -244,25 +245,25 @@ class AgentStore:
             address,
         )
 
-    def set_standing(self, address: str, standing: Standing) -> None:
+    def set_reputation(self, address: str, reputation: Reputation) -> None:
         """Keep a sender's record."""
         self.run(
             "UPDATE contacts SET score=?, faults=?, flagged=?, blocked=? WHERE address=?",
-            standing.score,
-            " ".join(str(at) for at in standing.faults),
-            int(standing.flagged),
-            int(standing.blocked),
+            reputation.score,
+            " ".join(str(at) for at in reputation.faults),
+            int(reputation.flagged),
+            int(reputation.blocked),
             address,
         )
 
     # Sessions and prekeys.
 
-    def sessions(self, address: str) -> tuple[Session, ...]:
+    def sessions(self, address: str) -> tuple[RatchetSession, ...]:
         """The ratchets with one peer, newest first."""
         row = self.row("SELECT state FROM sessions WHERE address=?", address)
-        return msgspec.msgpack.decode(row[0], type=tuple[Session, ...]) if row else ()
+        return msgspec.msgpack.decode(row[0], type=tuple[RatchetSession, ...]) if row else ()
 
-    def set_sessions(self, address: str, sessions: tuple[Session, ...]) -> None:
+    def set_sessions(self, address: str, sessions: tuple[RatchetSession, ...]) -> None:
         """Keep the ratchets after a step; the step before is gone."""
         self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, msgspec.msgpack.encode(sessions))
 

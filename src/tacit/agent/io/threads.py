@@ -1,16 +1,16 @@
-"""What the post knows of threads: the version they speak, whether they stand still, when they ended.
+"""What the post knows of threads: the version they speak, and whether they stand still.
 
-A2ACP-214, A2ACP-237, A2ACP-239.
+A2ACP-237, A2ACP-239.
 
-Which state a thread is in is decided elsewhere; here only stands what follows for packets. Every call is made
-inside a transaction of the caller's.
+Nothing here ends a thread, so what was sent in it is kept (A2ACP-212). Every call is made inside a
+transaction of the caller's.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent import packet, sync
+from tacit.agent import packet
 from tacit.wire import version
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 OPEN: Final = "open"
 STALLED: Final = "stalled"
-ENDED: Final = ("completed", "declined", "expired")
 NO_COMMON_VERSION: Final = "no_common_version"
 
 
@@ -68,22 +67,3 @@ class Threads:
             )  # fmt: skip
             store.note(f"a thread with {peer} stands still: {why}", now)
         return changed > 0
-
-    def end(self, peer: str, thread_id: str, state: str, now: Moment) -> None:
-        """A thread has reached one of its last states."""
-        self._store.run("UPDATE threads SET state=? WHERE thread_id=? AND peer=?", state, thread_id, peer)
-        self._store.run("INSERT OR IGNORE INTO endings VALUES (?,?,?)", thread_id, peer, int(now))
-
-    def forget_ended(self, now: Moment) -> int:
-        """Let go of sent packets seven days after their thread's end; until then they can be asked for."""
-        store, marks = self._store, ",".join("?" * len(ENDED))
-        # A restored backup knows that a thread ended, not when.
-        store.run(
-            f"INSERT OR IGNORE INTO endings SELECT thread_id, peer, ? FROM threads WHERE state IN ({marks})",  # noqa: S608
-            int(now), *ENDED,
-        )  # fmt: skip
-        return store.run(
-            "DELETE FROM history WHERE direction='out' AND (thread_id, peer) IN"
-            " (SELECT thread_id, peer FROM endings WHERE at<=?)",
-            int(now) - sync.KEEP_AFTER_END,
-        )

@@ -16,10 +16,10 @@ from aiohttp import web
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
 from tacit.relay import accounts
-from tacit.relay.accounts import Pending, Session, Waiting
+from tacit.relay.accounts import AccountSession, Pending, ShortLived
 from tacit.relay.io import registry
 from tacit.relay.io.replies import caller, json_body, json_reply, text_field
-from tacit.relay.rate import TokenBuckets
+from tacit.relay.rate import PerMinute
 from tacit.wire import frames, records
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64, canonical, unb64
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.moment import Moment
-    from tacit.relay.io.office import PostOffice
+    from tacit.relay.io.mailboxes import Mailboxes
     from tacit.relay.ports import Mailer, Passkeys
     from tacit.wire.records import Statement
 
@@ -42,17 +42,17 @@ class Accounts:
     """The account endpoints of one relay."""
 
     def __init__(
-        self, office: PostOffice, passkeys: Passkeys, mailer: Mailer, *, pepper: bytes, secure_cookie: bool
+        self, mailboxes: Mailboxes, passkeys: Passkeys, mailer: Mailer, *, pepper: bytes, secure_cookie: bool
     ) -> None:
-        self._office = office
+        self._mailboxes = mailboxes
         self._passkeys = passkeys
         self._mailer = mailer
         self._pepper = pepper
         self._secure = secure_cookie
-        self._pending: Waiting[Pending] = Waiting()
-        self._sessions: Waiting[Session] = Waiting()
-        self._logins: Waiting[Pending] = Waiting()
-        self._rates = TokenBuckets(per_minute=20, burst=40)
+        self._pending: ShortLived[Pending] = ShortLived()
+        self._sessions: ShortLived[AccountSession] = ShortLived()
+        self._logins: ShortLived[Pending] = ShortLived()
+        self._rates = PerMinute(per_minute=20, burst=40)
 
     def routes(self) -> list[web.RouteDef]:
         """Where each step is."""
@@ -72,15 +72,15 @@ class Accounts:
         ]
 
     def _slow_down(self, request: web.Request) -> Moment:
-        now = self._office.clock.now()
-        source = caller(request, behind_proxy=self._office.behind_proxy)
-        wait = self._rates.take(self._office.source(source), now)
+        now = self._mailboxes.clock.now()
+        source = caller(request, behind_proxy=self._mailboxes.behind_proxy)
+        wait = self._rates.take(self._mailboxes.source(source), now)
         if wait:
             raise Refused("rate_limited", "too many requests", details={"retry_after": wait})
         return now
 
     def _token(self) -> str:
-        return b64(self._office.entropy.draw(24))
+        return b64(self._mailboxes.entropy.draw(24))
 
     # A new account.
 
@@ -91,8 +91,8 @@ class Accounts:
         username, email = text_field(body, "username").strip().lower(), text_field(body, "email")
         accounts.check_username(username)
         accounts.check_email(email)
-        code = accounts.email_code(self._office.entropy.draw(16))
-        expires = _later(now, self._office.limits.email_code_valid)
+        code = accounts.email_code(self._mailboxes.entropy.draw(16))
+        expires = _later(now, self._mailboxes.limits.email_code_valid)
         pending = Pending(
             username, accounts.email_hash(self._pepper, email), accounts.code_hash(code), expires, 0
         )
@@ -106,12 +106,12 @@ class Accounts:
         now = self._slow_down(request)
         body = await json_body(request)
         pending = self._pending.get(text_field(body, "registration"), now)
-        pending = accounts.confirm(pending, text_field(body, "code"), self._office.limits)
-        pending.challenge = self._office.entropy.draw(32)
+        pending = accounts.confirm(pending, text_field(body, "code"), self._mailboxes.limits)
+        pending.challenge = self._mailboxes.entropy.draw(32)
         user_id = accounts.code_hash(pending.username)[:16]
         return json_reply(
             self._passkeys.creation_options(
-                username=str(Address(pending.username, self._office.domain)),
+                username=str(Address(pending.username, self._mailboxes.domain)),
                 user_id=user_id,
                 challenge=pending.challenge,
             )
@@ -136,14 +136,14 @@ class Accounts:
             registry.add_passkey(file, account, credential)
             return account
 
-        account = await self._office.store.write(create)
+        account = await self._mailboxes.store.write(create)
         return self._signed_in(account, pending.username, now, 201)
 
     def _signed_in(self, account: int, username: str, now: Moment, status: int = 200) -> web.Response:
         token = self._token()
-        valid = self._office.limits.session_valid
-        self._sessions.put(token, Session(account, username, _later(now, valid)))
-        reply = json_reply({"address": str(Address(username, self._office.domain))}, status)
+        valid = self._mailboxes.limits.session_valid
+        self._sessions.put(token, AccountSession(account, username, _later(now, valid)))
+        reply = json_reply({"address": str(Address(username, self._mailboxes.domain))}, status)
         reply.set_cookie(
             COOKIE,
             token,
@@ -155,7 +155,7 @@ class Accounts:
         )
         return reply
 
-    def _session(self, request: web.Request, now: Moment) -> Session:
+    def _session(self, request: web.Request, now: Moment) -> AccountSession:
         session = self._sessions.get(request.cookies.get(COOKIE, ""), now)
         if session is None:
             raise Refused("not_signed_in", "sign in with your passkey first", row="A2ACP-014")
@@ -166,9 +166,9 @@ class Accounts:
     async def login_options(self, request: web.Request) -> web.Response:
         """A challenge for any passkey of this site; it names nobody."""
         now = self._slow_down(request)
-        token, challenge = self._token(), self._office.entropy.draw(32)
+        token, challenge = self._token(), self._mailboxes.entropy.draw(32)
         login = Pending(
-            "", b"", b"", _later(now, self._office.limits.email_code_valid), 0, challenge=challenge
+            "", b"", b"", _later(now, self._mailboxes.limits.email_code_valid), 0, challenge=challenge
         )
         self._logins.put(token, login)
         return json_reply({"login": token, "options": self._passkeys.request_options(challenge)})
@@ -181,23 +181,23 @@ class Accounts:
         login = self._logins.get(token, now)
         self._logins.drop(token)
         credential_id = unb64(text_field(credential, "id")) or b""
-        known = registry.passkey(self._office.store.reader, credential_id)
+        known = registry.passkey(self._mailboxes.store.reader, credential_id)
         if login is None or known is None:
             raise Refused("passkey_refused", "the passkey was not accepted", row="A2ACP-011")
         account, username, stored = known
         count = self._passkeys.asserted(credential, login.challenge, stored)
-        await self._office.store.write(lambda file: registry.count_use(file, credential_id, count))
+        await self._mailboxes.store.write(lambda file: registry.count_use(file, credential_id, count))
         return self._signed_in(account, username, now)
 
     async def another_passkey_options(self, request: web.Request) -> web.Response:
         """What the browser needs to make a further passkey for the signed-in account."""
         now = self._slow_down(request)
         session = self._session(request, now)
-        token, challenge = self._token(), self._office.entropy.draw(32)
-        expires = _later(now, self._office.limits.email_code_valid)
+        token, challenge = self._token(), self._mailboxes.entropy.draw(32)
+        expires = _later(now, self._mailboxes.limits.email_code_valid)
         self._logins.put(token, Pending(session.username, b"", b"", expires, 0, challenge=challenge))
         options = self._passkeys.creation_options(
-            username=str(Address(session.username, self._office.domain)),
+            username=str(Address(session.username, self._mailboxes.domain)),
             user_id=accounts.code_hash(session.username)[:16],
             challenge=challenge,
         )
@@ -214,8 +214,10 @@ class Accounts:
         if waiting is None or waiting.username != session.username:
             raise Refused("passkey_refused", "the passkey was not accepted", row="A2ACP-011")
         credential = self._passkeys.created(_object(body, "credential"), waiting.challenge)
-        await self._office.store.write(lambda file: registry.add_passkey(file, session.account, credential))
-        return json_reply({"address": str(Address(session.username, self._office.domain))}, 201)
+        await self._mailboxes.store.write(
+            lambda file: registry.add_passkey(file, session.account, credential)
+        )
+        return json_reply({"address": str(Address(session.username, self._mailboxes.domain))}, 201)
 
     # Agents.
 
@@ -223,14 +225,14 @@ class Accounts:
         """A one-time code for the signed-in person's headless agent (A2ACP-012)."""
         now = self._slow_down(request)
         session = self._session(request, now)
-        code = accounts.code_text(self._office.entropy.draw(accounts.CODE_BYTES))
-        expires = _later(now, self._office.limits.enrolment_valid)
-        await self._office.store.write(
+        code = accounts.code_text(self._mailboxes.entropy.draw(accounts.CODE_BYTES))
+        expires = _later(now, self._mailboxes.limits.enrolment_valid)
+        await self._mailboxes.store.write(
             lambda file: registry.add_code(
                 file, code=code, purpose="enrol", username=session.username, expires=expires
             )
         )
-        address = str(Address(session.username, self._office.domain))
+        address = str(Address(session.username, self._mailboxes.domain))
         return json_reply({"code": code, "address": address, "expires_at": rfc3339(expires)}, 201)
 
     async def enrol(self, request: web.Request) -> web.Response:
@@ -264,20 +266,20 @@ class Accounts:
                 now=now,
             )
 
-        await self._office.store.write(register)
-        self._office.forget_agent(username)
+        await self._mailboxes.store.write(register)
+        self._mailboxes.forget_agent(username)
         return json_reply({"address": statement.address}, 201)
 
     def _check_record(
         self, statement: Statement, record: records.KeyRecord, code: str, possession: str
     ) -> bytes:
         raw, key = bytes(record.statement), unb64(statement.signing_key) or b""
-        signatures = self._office.signatures
+        signatures = self._mailboxes.signatures
         proof = records.enrolment_signed_bytes(
-            relay=self._office.domain, owner=statement.address, code=code, statement=raw
+            relay=self._mailboxes.domain, owner=statement.address, code=code, statement=raw
         )
         sound = (
-            statement.address.endswith(f"@{self._office.domain}")
+            statement.address.endswith(f"@{self._mailboxes.domain}")
             and signatures.sound(key)
             and signatures.agrees(unb64(statement.agreement_key) or b"")
             and signatures.verify(key, records.statement_signed_bytes(raw), unb64(record.sig) or b"")
@@ -294,16 +296,16 @@ class Accounts:
         now = self._slow_down(request)
         body = await json_body(request)
         username, email = text_field(body, "username").strip().lower(), text_field(body, "email")
-        known = registry.account_of(self._office.store.reader, username)
+        known = registry.account_of(self._mailboxes.store.reader, username)
         if known is not None and known[1] == accounts.email_hash(self._pepper, email):
             await self._start_recovery(username, email, now)
         # The same answer for everyone.
         return json_reply({"status": "if the name and the email belong together, a mail is on its way"}, 202)
 
     async def _start_recovery(self, username: str, email: str, now: Moment) -> None:
-        code = accounts.code_text(self._office.entropy.draw(accounts.CODE_BYTES))
-        opens = _later(now, self._office.limits.recovery_delay)
-        expires = _later(opens, self._office.limits.invite_valid)
+        code = accounts.code_text(self._mailboxes.entropy.draw(accounts.CODE_BYTES))
+        opens = _later(now, self._mailboxes.limits.recovery_delay)
+        expires = _later(opens, self._mailboxes.limits.invite_valid)
 
         def start(file: apsw.Connection) -> int | None:
             # A recovery that runs is not begun anew: whoever asks again would put it off for ever.
@@ -314,7 +316,7 @@ class Accounts:
                 )
             return pending
 
-        pending = await self._office.store.write(start)
+        pending = await self._mailboxes.store.write(start)
         if pending is not None:
             opened = rfc3339(cast("Moment", pending))
             await self._mailer.send(
@@ -326,19 +328,19 @@ class Accounts:
             await self._mailer.send(email, "Relay account recovery", text)
         except Unavailable:
             # Nobody has this code: it must not stand in the way of the next one.
-            await self._office.store.write(lambda file: registry.drop_code(file, code))
+            await self._mailboxes.store.write(lambda file: registry.drop_code(file, code))
             raise
         notice = frames.Notice("recovery_started", rfc3339(opens))
-        await self._office.tell(str(Address(username, self._office.domain)), notice)
+        await self._mailboxes.tell(str(Address(username, self._mailboxes.domain)), notice)
 
     async def finish_recovery(self, request: web.Request) -> web.Response:
         """The recovery code, after the delay, becomes a session in which a new passkey is made."""
         now = self._slow_down(request)
         code = text_field(await json_body(request), "code")
-        _, username = await self._office.store.write(
+        _, username = await self._mailboxes.store.write(
             lambda file: registry.take_code(file, code, now, "recovery")
         )
-        known = registry.account_of(self._office.store.reader, username)
+        known = registry.account_of(self._mailboxes.store.reader, username)
         if known is None:
             raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-019")
         return self._signed_in(known[0], username, now)
@@ -347,12 +349,12 @@ class Accounts:
         """Keys and queue go; the name is never given again."""
         now = self._slow_down(request)
         session = self._session(request, now)
-        spoken = str(Address(session.username, self._office.domain))
-        await self._office.store.write(lambda file: registry.delete_account(file, session.account, spoken))
-        self._office.room.forget(session.account)
-        self._office.forget_agent(session.username)
+        spoken = str(Address(session.username, self._mailboxes.domain))
+        await self._mailboxes.store.write(lambda file: registry.delete_account(file, session.account, spoken))
+        self._mailboxes.quota.forget(session.account)
+        self._mailboxes.forget_agent(session.username)
         self._sessions.drop_account(session.account)
-        connection = self._office.connected.get(session.account)
+        connection = self._mailboxes.connected.get(session.account)
         if connection is not None:
             connection.close(4003)
         return json_reply({"deleted": spoken})

@@ -19,12 +19,12 @@ from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
 from tacit.relay.io.replies import bounded, caller, json_reply
-from tacit.relay.rate import Places, TokenBuckets
+from tacit.relay.rate import ConcurrencyLimit, PerMinute
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
-    from tacit.relay.io.abroad import Federation
-    from tacit.relay.io.office import PostOffice
+    from tacit.relay.io.federation_http import Federation
+    from tacit.relay.io.mailboxes import Mailboxes
 
 _PAGES: Final = {
     "": ("join.html", "text/html"),
@@ -40,13 +40,13 @@ _DELIVERIES_EACH: Final = 2
 class PublicHttp:
     """The open endpoints of one relay."""
 
-    def __init__(self, office: PostOffice, federation: Federation, *, base_url: str) -> None:
-        self._office = office
+    def __init__(self, mailboxes: Mailboxes, federation: Federation, *, base_url: str) -> None:
+        self._mailboxes = mailboxes
         self._federation = federation
         self._base = base_url
-        limit = office.limits.lookups_per_minute
-        self._lookups = TokenBuckets(limit, limit)
-        self._deliveries = Places(most=_DELIVERIES, most_each=_DELIVERIES_EACH)
+        limit = mailboxes.limits.lookups_per_minute
+        self._lookups = PerMinute(limit, limit)
+        self._deliveries = ConcurrencyLimit(most=_DELIVERIES, most_each=_DELIVERIES_EACH)
 
     def routes(self) -> list[web.RouteDef]:
         """Where each answer is."""
@@ -71,7 +71,8 @@ class PublicHttp:
         if request.remote not in {"127.0.0.1", "::1"} or "X-Forwarded-For" in request.headers:
             raise Refused("not_found", "nothing here")
         return web.Response(
-            body=exposition(self._office.counts, self._office.gauges), headers={"Content-Type": CONTENT_TYPE}
+            body=exposition(self._mailboxes.counts, self._mailboxes.gauges),
+            headers={"Content-Type": CONTENT_TYPE},
         )
 
     async def card(self, _request: web.Request) -> web.Response:
@@ -79,8 +80,8 @@ class PublicHttp:
         websocket = self._base.replace("http", "ws", 1)
         return json_reply(
             RelayCard(
-                domain=self._office.domain,
-                relay_key=b64(self._office.signatures.relay_key),
+                domain=self._mailboxes.domain,
+                relay_key=b64(self._mailboxes.signatures.relay_key),
                 websocket=f"{websocket}/a2acp",
                 agents=f"{self._base}/v1/agents/",
                 deliver=f"{self._base}/v1/federation/packets",
@@ -89,16 +90,16 @@ class PublicHttp:
         )
 
     def _count_lookup(self, request: web.Request) -> None:
-        office = self._office
-        office.counts.lookups += 1
+        mailboxes = self._mailboxes
+        mailboxes.counts.lookups += 1
         wait = self._lookups.take(
-            office.source(caller(request, behind_proxy=office.behind_proxy)), office.clock.now()
+            mailboxes.source(caller(request, behind_proxy=mailboxes.behind_proxy)), mailboxes.clock.now()
         )
         if wait:
             raise Refused("rate_limited", "too many lookups", row="A2ACP-021", details={"retry_after": wait})
 
     def _agent(self, request: web.Request) -> registry.Agent:
-        agent = self._office.agent(request.match_info["username"])
+        agent = self._mailboxes.agent(request.match_info["username"])
         if agent is None:
             raise Refused("not_found", "no such agent", row="A2ACP-021")
         return agent
@@ -112,11 +113,11 @@ class PublicHttp:
         """Record and prekeys; the one-time prekey is handed out once."""
         self._count_lookup(request)
         agent = self._agent(request)
-        signed, one_time, last = await self._office.store.write(
+        signed, one_time, last = await self._mailboxes.store.write(
             lambda file: registry.pop_prekeys(file, agent.account)
         )
-        if one_time is None or registry.prekeys_left(self._office.store.reader, agent.account) < 20:
-            self._office.prekeys_low(agent.account)
+        if one_time is None or registry.prekeys_left(self._mailboxes.store.reader, agent.account) < 20:
+            self._mailboxes.prekeys_low(agent.account)
         bundle: dict[str, msgspec.Raw] = {"record": msgspec.Raw(agent.record)}
         for name, body in (("signed", signed), ("one_time", one_time), ("last_resort", last)):
             if body is not None:
@@ -129,8 +130,8 @@ class PublicHttp:
         Who sends them is known when the body is there to be verified; until then only a few are let in.
         """
         self._federation.admit(request.headers)
-        source = self._office.source(caller(request, behind_proxy=self._office.behind_proxy))
-        with self._deliveries.place(source):
+        source = self._mailboxes.source(caller(request, behind_proxy=self._mailboxes.behind_proxy))
+        with self._deliveries.slot(source):
             async with asyncio.timeout(_READ_WITHIN):
                 body = await bounded(request.content, _MOST_DELIVERY)
             outcomes = await self._federation.receive(

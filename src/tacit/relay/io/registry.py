@@ -238,7 +238,7 @@ def secret(connection: apsw.Connection, name: str, fresh: bytes) -> bytes:
     return cast("bytes", row[0]) if row else fresh
 
 
-def standing(connection: apsw.Connection) -> dict[str, int]:
+def reputations(connection: apsw.Connection) -> dict[str, int]:
     """Senders' scores as they were kept."""
     rows = connection.execute("SELECT sender, score FROM standing").fetchall()
     return {cast("str", sender): cast("int", score) for sender, score in rows}

@@ -1,6 +1,6 @@
 """One process for HTTP and WebSocket: puts the parts together, opens the port, keeps the house.
 
-A2ACP-001, 208, 222.
+A2ACP-001, A2ACP-208, A2ACP-222.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.http_runner import Runner
 from tacit.base.moment import SECOND, Moment
 from tacit.relay.io import registry
-from tacit.relay.io.abroad import Federation
 from tacit.relay.io.accounts_http import Accounts
-from tacit.relay.io.door import Door
-from tacit.relay.io.office import PostOffice
+from tacit.relay.io.federation_http import Federation
+from tacit.relay.io.mailboxes import Mailboxes
 from tacit.relay.io.public_http import PublicHttp
 from tacit.relay.io.replies import errors_as_json, unreadable
 from tacit.relay.io.store import RelayStore
+from tacit.relay.io.websocket import WebSocketEndpoint
 from tacit.relay.settings import HOUR, Limits
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class RelayServer:
         self._parts = parts
         self.port = 0
         self.failed = asyncio.Event()
-        self.office: PostOffice
+        self.mailboxes: Mailboxes
 
     async def start(self) -> None:
         """Open the file, then the port."""
@@ -90,7 +90,7 @@ class RelayServer:
         self._lock = FolderLock(settings.data, purpose="tacit relay")
         self._store = RelayStore(settings.data, now=parts.clock.now(), vfs=settings.vfs)
         self._store.start()
-        self.office = PostOffice(
+        self.mailboxes = Mailboxes(
             domain=settings.domain,
             relay_store=self._store,
             signatures=parts.signatures,
@@ -102,8 +102,8 @@ class RelayServer:
         )
         connector = aiohttp.TCPConnector(ssl=settings.trust if settings.trust is not None else True)
         self._http = aiohttp.ClientSession(connector=connector)
-        self._federation = Federation(self.office, self._http, scheme=settings.scheme)
-        self.office.abroad = self._federation
+        self._federation = Federation(self.mailboxes, self._http, scheme=settings.scheme)
+        self.mailboxes.forwarder = self._federation
         pepper_seed = parts.entropy.draw(32)
         pepper = await self._store.write(lambda file: registry.secret(file, "pepper", pepper_seed))
         self._runner = Runner(
@@ -123,11 +123,11 @@ class RelayServer:
     def _app(self, pepper: bytes) -> web.Application:
         settings, parts = self._settings, self._parts
         app = web.Application(middlewares=[errors_as_json], client_max_size=256 * 1024)
-        app.router.add_get("/a2acp", Door(self.office).serve)
-        app.add_routes(PublicHttp(self.office, self._federation, base_url=settings.public_url).routes())
+        app.router.add_get("/a2acp", WebSocketEndpoint(self.mailboxes).serve)
+        app.add_routes(PublicHttp(self.mailboxes, self._federation, base_url=settings.public_url).routes())
         app.add_routes(
             Accounts(
-                self.office,
+                self.mailboxes,
                 parts.passkeys,
                 parts.mailer,
                 pepper=pepper,
@@ -146,7 +146,7 @@ class RelayServer:
         self.port = int(self._runner.addresses[0][1])
 
     async def _sweep(self) -> None:
-        office, version, next_hour = self.office, self._store.operator_version(), 0
+        mailboxes, version, next_hour = self.mailboxes, self._store.operator_version(), 0
         waiting: dict[int, Moment] = {}
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
@@ -155,16 +155,16 @@ class RelayServer:
                 _log.critical("the store's writer has died; stopping, nothing more is accepted")
                 self.failed.set()
                 return
-            office.close_silent(now)
+            mailboxes.close_silent(now)
             waiting = self._close_slow_headers(waiting, now)
             if (seen := self._store.operator_version()) != version:
                 version = seen
-                office.reload()
+                mailboxes.reload()
             if now >= next_hour:
                 next_hour = now + HOUR
                 try:
-                    await office.expire(now)
-                    await self._save_standing()
+                    await mailboxes.expire(now)
+                    await self._save_reputation()
                 except Unavailable:
                     _log.warning("housekeeping must wait: the file cannot be written")
 
@@ -178,8 +178,8 @@ class RelayServer:
                     handler.force_close()
         return still
 
-    async def _save_standing(self) -> None:
-        scores = list(self.office.standing.dump().items())
+    async def _save_reputation(self) -> None:
+        scores = list(self.mailboxes.reputation.dump().items())
 
         def keep(file: Any) -> None:
             file.execute("DELETE FROM standing")
@@ -191,11 +191,11 @@ class RelayServer:
         """Close the port, finish what was begun, close the file."""
         self._sweeper.cancel()
         await asyncio.gather(self._sweeper, return_exceptions=True)
-        for connection in list(self.office.all):
+        for connection in list(self.mailboxes.all):
             connection.close(1001)
         await self._runner.cleanup()
         await self._federation.close()
         await self._http.close()
-        await self.office.settle()
+        await self.mailboxes.settle()
         await self._store.close()
         self._lock.release()

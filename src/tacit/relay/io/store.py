@@ -83,7 +83,6 @@ class RelayStore:
     def __init__(self, folder: Path, *, now: Moment, vfs: str | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = folder / FILE
-        self._vfs = vfs
         self._writer = sqlite.connect(self._path, vfs=vfs)
         self._path.chmod(0o600)
         SCHEMA.migrate(self._writer, self._path)

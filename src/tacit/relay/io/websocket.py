@@ -1,6 +1,6 @@
-"""The WebSocket door, `WS /a2acp`: sockets in, frames out (A2ACP-001, A2ACP-006, A2ACP-207, A2ACP-208).
+"""The WebSocket endpoint, `WS /a2acp`: sockets in, frames out (A2ACP-001, A2ACP-006, A2ACP-207, A2ACP-208).
 
-Knows sockets and sizes; what a frame means is the post office's.
+Knows sockets and sizes; what a frame means is for the mailboxes to say.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from tacit.relay.io.replies import caller
 from tacit.wire import frames
 
 if TYPE_CHECKING:
-    from tacit.relay.io.office import PostOffice
+    from tacit.relay.io.mailboxes import Mailboxes
 
 _PENALTY_SECONDS: Final = 0.05
-_TURN: Final = 16
+_BREATH_EVERY: Final = 16
 _ENDINGS: Final = frozenset({WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR})
 
 
-class Door:
+class WebSocketEndpoint:
     """Lets agents in."""
 
-    def __init__(self, office: PostOffice) -> None:
-        self._office = office
+    def __init__(self, mailboxes: Mailboxes) -> None:
+        self._mailboxes = mailboxes
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """One connection, from its first byte to its last."""
-        office = self._office
-        source = office.source(caller(request, behind_proxy=office.behind_proxy))
-        if office.sources[source] >= office.limits.connections_per_source:
+        mailboxes = self._mailboxes
+        source = mailboxes.source(caller(request, behind_proxy=mailboxes.behind_proxy))
+        if mailboxes.sources[source] >= mailboxes.limits.connections_per_source:
             raise web.HTTPTooManyRequests
         ws = web.WebSocketResponse(
             max_msg_size=frames.MAX_TEXT, autoping=False, compress=False, timeout=2.0, decode_text=False
@@ -41,40 +41,42 @@ class Door:
         transport = request.transport
         if transport is None:  # gone already
             return ws
-        connection = Connection(ws, transport, office.store, office.limits, source=source, clock=office.clock)
-        office.arrived(connection)
+        connection = Connection(
+            ws, transport, mailboxes.store, mailboxes.limits, source=source, clock=mailboxes.clock
+        )
+        mailboxes.arrived(connection)
         try:
             await self._listen(ws, connection)
         finally:
-            office.left(connection)
+            mailboxes.left(connection)
         return ws
 
     async def _listen(self, ws: web.WebSocketResponse, connection: Connection) -> None:
-        office, heard = self._office, 0
+        mailboxes, heard = self._mailboxes, 0
         while not connection.closing:
             heard += 1
             if connection.penalty:
                 # Whoever floods is read slowly: its own socket fills up, nobody else waits.
                 excess, connection.penalty = connection.penalty, 0
                 await asyncio.sleep(_PENALTY_SECONDS * excess)
-            elif heard % _TURN == 0:
+            elif heard % _BREATH_EVERY == 0:
                 # Frames that wait in the buffer come without a pause of their own.
                 await asyncio.sleep(0)
             if connection.job is not None:
                 await asyncio.wait({connection.job})
                 connection.job = None
             message = await ws.receive()
-            now = office.clock.now()
+            now = mailboxes.clock.now()
             kind = message.type
             if kind is WSMsgType.TEXT:
                 connection.heard = now
-                office.hear(connection, message.data, now)
+                mailboxes.hear(connection, message.data, now)
             elif kind is WSMsgType.PING:
                 connection.heard = now
                 await ws.pong(message.data)
             elif kind is WSMsgType.PONG:
                 connection.heard = now
-                office.ponged(connection, message.data)
+                mailboxes.ponged(connection, message.data)
             elif kind in _ENDINGS:
                 break
         if connection.closing:

@@ -1,4 +1,4 @@
-"""Packets that cannot be judged yet: kept on our own disk until their sender's key is known, or decided.
+"""Packets that cannot be verified yet: kept on our own disk until their sender's key is known, or decided.
 
 A2ACP-002, A2ACP-215, A2ACP-219, A2ACP-247.
 
@@ -37,7 +37,7 @@ class Kept:
     sig: str
 
 
-class Unjudged:
+class Unverified:
     """What one agent keeps for later. Changes are made inside a transaction of the caller's."""
 
     def __init__(self, store: AgentStore) -> None:

@@ -1,6 +1,6 @@
-"""What happens to a packet at the door: the order of checks and the code of each refusal.
+"""What happens to a packet on its way in: the order of checks and the code of each refusal.
 
-(A2ACP-006, 018, 249, 254).
+A2ACP-006, A2ACP-018, A2ACP-249, A2ACP-254.
 
 Cheap checks stand before the signature, so that a flood costs little. Whatever is refused was neither routed
 nor queued. Sees the envelope only.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.base.moment import Moment
-    from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+    from tacit.relay.rate import NewRecipients, PerMinute, Reputation
     from tacit.wire.envelope import Envelope
 
 
@@ -30,16 +30,21 @@ class RateLimited(Refused):
         self.retry_after = seconds
 
 
-class Gate:
+def retry_after(refused: Refused) -> int | None:
+    """The seconds a refusal asks for, if coming again is any use."""
+    return refused.retry_after if isinstance(refused, RateLimited) else None
+
+
+class PacketChecks:
     """The checks that every packet passes, local or from another relay."""
 
     def __init__(
-        self, *, rates: TokenBuckets, prekeys: TokenBuckets, newcomers: NewRecipients, standing: Standing
+        self, *, rates: PerMinute, prekeys: PerMinute, newcomers: NewRecipients, reputation: Reputation
     ) -> None:
         self._rates = rates
         self._prekeys = prekeys
         self._newcomers = newcomers
-        self._standing = standing
+        self._reputation = reputation
 
     def from_agent(self, raw: bytes, *, speaker: str, now: Moment) -> Envelope:
         """The envelope of a packet that an authenticated agent sent, or `Refused`.
@@ -54,14 +59,16 @@ class Gate:
 
     def rate(self, sender: str, now: Moment) -> None:
         """One packet of a sender, local or not (A2ACP-256, A2ACP-257)."""
-        wait = self._rates.take(sender, now, share=self._standing.share(sender))
+        wait = self._rates.take(sender, now, share=self._reputation.share(sender))
         if wait:
-            self._standing.change(sender, self._standing.RATE_HIT)
+            self._reputation.change(sender, self._reputation.RATE_HIT)
             raise RateLimited(wait)
 
-    def prekeys(self, speaker: str, count: int, now: Moment) -> int:
-        """0 when an agent may have so many prekeys checked, else the seconds to wait."""
-        return self._prekeys.take(speaker, now, count=count)
+    def prekeys(self, speaker: str, count: int, now: Moment) -> None:
+        """So many prekeys of an agent, each of which costs a signature check."""
+        wait = self._prekeys.take(speaker, now, count=count)
+        if wait:
+            raise RateLimited(wait)
 
     def first_contact(self, found: Envelope, now: Moment) -> None:
         """At most so many new recipients an hour."""
@@ -85,5 +92,5 @@ class Gate:
         """The agent's own signature, over the bytes as received."""
         signature = unb64(sig)
         if signature is None or not check(envelope.signed_bytes(found.raw), signature):
-            self._standing.change(found.sender, self._standing.BAD_SIGNATURE)
+            self._reputation.change(found.sender, self._reputation.BAD_SIGNATURE)
             raise Refused(codes.BAD_SIGNATURE, "the signature does not hold", row="A2ACP-249")

@@ -1,6 +1,7 @@
-"""The post office: takes frames, keeps the order of checks, stores, then answers and hands out.
+"""Mailboxes: takes frames, keeps the order of checks, stores, then answers and hands out.
 
-A2ACP-001 to A2ACP-006, A2ACP-016 to A2ACP-018, A2ACP-218 to A2ACP-223, A2ACP-249, A2ACP-254, A2ACP-257.
+A2ACP-001, A2ACP-002, A2ACP-003, A2ACP-004, A2ACP-005, A2ACP-006, A2ACP-016, A2ACP-017, A2ACP-018,
+A2ACP-218, A2ACP-219, A2ACP-220, A2ACP-221, A2ACP-222, A2ACP-223, A2ACP-249, A2ACP-254, A2ACP-257.
 
 Composes the rules; the rules themselves stand in the core. Nothing is answered `accepted` before its commit.
 """
@@ -14,15 +15,16 @@ from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
-from tacit.relay.admission import Gate
 from tacit.relay.federation import Policy
-from tacit.relay.io import notices, prekeys, registry, store
+from tacit.relay.io import notices, registry, store
 from tacit.relay.io.metrics import Counts
+from tacit.relay.io.packet_batch import PacketBatch
+from tacit.relay.io.prekeys import PrekeyUploads
 from tacit.relay.io.store import Put, Queued
-from tacit.relay.io.turn import Turn
-from tacit.relay.login import NOBODY, Failures, challenge_holds
-from tacit.relay.quota import Room
-from tacit.relay.rate import NewRecipients, Standing, TokenBuckets
+from tacit.relay.login import CHALLENGE_BYTES, NOBODY, LoginFailures, challenge_holds
+from tacit.relay.packet_checks import PacketChecks, retry_after
+from tacit.relay.quota import MailboxQuota
+from tacit.relay.rate import NewRecipients, PerMinute, Reputation
 from tacit.wire import address, codes, frames
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64, unb64
@@ -48,7 +50,7 @@ _MOST_MARKERS: Final = 200
 _MOST_BEFORE_LOGIN: Final = 8 * 1024
 
 
-class Abroad(Protocol):
+class Forwarder(Protocol):
     """Takes what is addressed to another relay."""
 
     def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
@@ -56,7 +58,7 @@ class Abroad(Protocol):
         ...
 
 
-class PostOffice:
+class Mailboxes:
     """One relay's mailboxes and whoever is connected to them."""
 
     def __init__(
@@ -78,22 +80,23 @@ class PostOffice:
         self.entropy = entropy
         self.limits = limits
         self.counts = Counts()
-        self.room = Room(limits)
-        self.room.load(relay_store.occupancy())
-        self.standing = Standing()
-        self.standing.load(registry.standing(relay_store.reader))
-        self.failures = Failures(limits)
-        self.gate = Gate(
-            rates=TokenBuckets(limits.packets_per_minute, limits.burst),
-            prekeys=TokenBuckets(limits.prekeys_per_minute, 2 * limits.prekeys_per_minute),
+        self.quota = MailboxQuota(limits)
+        self.quota.load(relay_store.occupancy())
+        self.reputation = Reputation()
+        self.reputation.load(registry.reputations(relay_store.reader))
+        self.failures = LoginFailures(limits)
+        self.checks = PacketChecks(
+            rates=PerMinute(limits.packets_per_minute, limits.burst),
+            prekeys=PerMinute(limits.prekeys_per_minute, 2 * limits.prekeys_per_minute),
             newcomers=NewRecipients(limits.new_recipients_per_hour),
-            standing=self.standing,
+            reputation=self.reputation,
         )
-        self._turn = Turn(self.gate, route=self.route, refuse=self.refuse)
+        self._uploads = PrekeyUploads(self.checks, signatures, relay_store, most=limits.one_time_prekeys)
+        self._batch = PacketBatch(self.checks, route=self.route, refuse=self.refuse)
         self.connected: dict[int, Connection] = {}
         self.all: set[Connection] = set()
         self.sources: Counter[str] = Counter()
-        self.abroad: Abroad | None = None
+        self.forwarder: Forwarder | None = None
         self._agents: OrderedDict[str, Agent] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
         self._source_key = entropy.draw(32)
@@ -164,7 +167,7 @@ class PostOffice:
         """A socket opened: challenge it (A2ACP-016)."""
         self.all.add(connection)
         self.sources[connection.source] += 1
-        connection.challenge = b64(self.entropy.draw(32))
+        connection.challenge = b64(self.entropy.draw(CHALLENGE_BYTES))
         connection.say(frames.Challenge(connection.challenge, self.domain, ["0.1", "0.2"]))
 
     def left(self, connection: Connection) -> None:
@@ -190,7 +193,7 @@ class PostOffice:
             self.refuse(connection, codes.BAD_ENVELOPE)
             return
         if isinstance(frame, frames.Packet):
-            self._turn.add(connection, frame, now)
+            self._batch.add(connection, frame, now)
         elif isinstance(frame, frames.Auth):
             self._auth(connection, frame, now)
         elif connection.account == 0:
@@ -200,7 +203,7 @@ class PostOffice:
             self._received(connection, frame)
         elif isinstance(frame, frames.Prekeys):
             # The next frame is read when this one is done: nobody piles up work.
-            connection.job = self.spawn(prekeys.keep(self, connection, frame, now))
+            connection.job = self.spawn(self._keep_prekeys(connection, frame, now))
         elif isinstance(frame, frames.Report):
             self._report(connection, frame, now)
         else:
@@ -215,6 +218,16 @@ class PostOffice:
         if code != codes.UNAVAILABLE:
             connection.penalty += 1
         connection.say(frames.Error(code, packet_id, wait))
+
+    async def _keep_prekeys(self, connection: Connection, frame: frames.Prekeys, now: Moment) -> None:
+        try:
+            left = await self._uploads.keep(connection, frame, now)
+        except Refused as refused:
+            self.refuse(connection, refused.code, wait=retry_after(refused))
+        except TacitError:
+            self.refuse(connection, codes.UNAVAILABLE, wait=5)
+        else:
+            connection.say(frames.PrekeysOk(left))
 
     def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
         sent, connection.challenge = connection.challenge, ""
@@ -251,7 +264,7 @@ class PostOffice:
         connection.say(
             frames.AuthOk(
                 spoken,
-                self.room.packets(agent.account),
+                self.quota.packets(agent.account),
                 self.limits.heartbeat_seconds,
                 registry.prekeys_left(self.store.reader, agent.account),
                 registry.signed_prekey_id(self.store.reader, agent.account),
@@ -274,17 +287,17 @@ class PostOffice:
         """Store a packet that has passed every check, here or for another relay."""
         to = address.parse(found.recipient)
         if to.domain != self.domain:
-            if self.abroad is None or not self.policy.permits(to.domain):
+            if self.forwarder is None or not self.policy.permits(to.domain):
                 raise Refused(
                     codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256"
                 )
-            self.abroad.accept(connection, found, sig, to.domain, now)
+            self.forwarder.accept(connection, found, sig, to.domain, now)
             return
         agent = self.agent(to.username)
         if agent is None or found.recipient in self.blocked:
             raise Refused(codes.UNKNOWN_RECIPIENT, "nobody is registered there", row="A2ACP-018")
         size = len(found.raw)
-        over = self.room.reserve(
+        over = self.quota.reserve(
             agent.account, found.queue_tag, found.sender, size, replaces=found.replaces_queue
         )
         if over is not None:
@@ -324,7 +337,7 @@ class PostOffice:
             return
         connection = self.connected.get(put.recipient)
         for position, size in gone:
-            self.room.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, size)
+            self.quota.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, size)
             if connection is not None:
                 connection.inflight.pop(position, None)
         put.then(put, put.position)
@@ -341,7 +354,7 @@ class PostOffice:
             self.counts.delivered += 1
 
     def _release(self, put: Put) -> None:
-        self.room.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, put.size)
+        self.quota.release(put.recipient, put.envelope.queue_tag, put.envelope.sender, put.size)
 
     def _overflow(self, connection: Connection, account: int, found: Envelope, limit: int) -> None:
         self.counts.overflows += 1
@@ -369,7 +382,7 @@ class PostOffice:
             entry = connection.inflight.pop(position, None)
             if entry is not None:
                 sender, tag, size, _ = entry
-                self.room.release(connection.account, tag, sender, size)
+                self.quota.release(connection.account, tag, sender, size)
                 self.counts.received += 1
         if known:
             connection.gone += known
@@ -393,7 +406,7 @@ class PostOffice:
     def _report(self, connection: Connection, frame: frames.Report, now: Moment) -> None:
         """Only who was handed something by a sender may speak of it (A2ACP-261)."""
         if frame.sender in connection.senders:
-            self.standing.report(connection.address, frame.sender, now)
+            self.reputation.report(connection.address, frame.sender, now)
         else:
             connection.penalty += 1
 
@@ -408,7 +421,7 @@ class PostOffice:
         if agent is None or found.recipient in self.blocked or found.sender in self.blocked:
             return frames.Error(codes.UNKNOWN_RECIPIENT, found.packet_id)
         size = len(found.raw)
-        over = self.room.reserve(
+        over = self.quota.reserve(
             agent.account, found.queue_tag, found.sender, size, replaces=found.replaces_queue
         )
         if over is not None:
@@ -455,7 +468,7 @@ class PostOffice:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
         gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
         for recipient, sender, tag, size, _ in gone:
-            self.room.release(recipient, tag, sender, size)
+            self.quota.release(recipient, tag, sender, size)
             self.counts.expired += 1
         await asyncio.gather(
             *(
@@ -466,7 +479,7 @@ class PostOffice:
 
     def gauges(self) -> dict[str, float]:
         """What is true at this moment."""
-        packets, size = self.room.total()
+        packets, size = self.quota.total()
         return {
             "connections": len(self.all),
             "agents_connected": len(self.connected),

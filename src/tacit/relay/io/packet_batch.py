@@ -1,8 +1,8 @@
-"""A turn: the packets heard in one go of the loop, checked round by round (A2ACP-004, A2ACP-249, A2ACP-257).
+"""A batch: the packets heard in one go of the loop, checked round by round (A2ACP-004, A2ACP-249, A2ACP-257).
 
 First what costs little, for all of them; then the signatures; then each is routed, in the order they came.
 The same work packet by packet takes a twentieth longer: verification and the rest push each other out of the
-processor's caches. A turn is short, so nobody waits for it. Knows nothing of mailboxes.
+processor's caches. A batch is small, so nobody waits for it. Knows nothing of mailboxes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.relay.admission import RateLimited
+from tacit.relay.packet_checks import retry_after
 from tacit.wire import codes, envelope
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from tacit.base.moment import Moment
-    from tacit.relay.admission import Gate
     from tacit.relay.io.connection import Connection
+    from tacit.relay.packet_checks import PacketChecks
     from tacit.wire import frames
     from tacit.wire.envelope import Envelope
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 MOST: Final = 64
 
 
-class Turn:
+class PacketBatch:
     """Packets that wait for the end of this go of the loop."""
 
-    def __init__(self, gate: Gate, *, route: Route, refuse: Refuse) -> None:
-        self._gate = gate
+    def __init__(self, checks: PacketChecks, *, route: Route, refuse: Refuse) -> None:
+        self._checks = checks
         self._route = route
         self._refuse = refuse
         self._heard: list[Heard] = []
@@ -57,11 +57,11 @@ class Turn:
             return
         self._heard.append((connection, frame, now))
         if len(self._heard) >= MOST:
-            self._take_turn()
+            self._flush()
         elif len(self._heard) == 1:
-            asyncio.get_running_loop().call_soon(self._take_turn)
+            asyncio.get_running_loop().call_soon(self._flush)
 
-    def _take_turn(self) -> None:
+    def _flush(self) -> None:
         heard, self._heard = self._heard, []
         self._check(heard)
 
@@ -91,7 +91,7 @@ class Turn:
         for connection, frame, now in heard:
             raw = bytes(frame.envelope)
             try:
-                found = self._gate.from_agent(raw, speaker=connection.address, now=now)
+                found = self._checks.from_agent(raw, speaker=connection.address, now=now)
             except Refused as refused:
                 self._answer(connection, refused, envelope.packet_id_of(raw))
             else:
@@ -103,14 +103,14 @@ class Turn:
         for packet in opened:
             connection, found, sig, _ = packet
             try:
-                self._gate.check_signature(found, sig, connection.check)
+                self._checks.check_signature(found, sig, connection.check)
             except Refused as refused:
                 self._answer(connection, refused, found.packet_id)
             else:
                 sound.append(packet)
         for connection, found, sig, now in sound:
             try:
-                self._gate.first_contact(found, now)
+                self._checks.first_contact(found, now)
                 self._route(connection, found, sig, now)
             except Refused as refused:
                 self._answer(connection, refused, found.packet_id)
@@ -118,5 +118,4 @@ class Turn:
                 self._refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
 
     def _answer(self, connection: Connection, refused: Refused, packet_id: str | None) -> None:
-        wait = refused.retry_after if isinstance(refused, RateLimited) else None
-        self._refuse(connection, refused.code, packet_id, wait)
+        self._refuse(connection, refused.code, packet_id, retry_after(refused))

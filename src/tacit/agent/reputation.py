@@ -1,4 +1,6 @@
-"""What an agent thinks of a sender: faults, flags, a score; and who is blocked (A2ACP-228, 229, 259 to 261).
+"""What an agent thinks of a sender: faults, flags, a score; and who is blocked.
+
+A2ACP-228, A2ACP-229, A2ACP-259, A2ACP-260, A2ACP-261.
 
 Local to the agent, never published. Blocking stays a person's choice unless they have set it otherwise.
 """
@@ -21,7 +23,7 @@ WINDOW: Final = 24 * 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Reputation:
     """One sender's record."""
 
     score: int = START
@@ -35,18 +37,18 @@ class Standing:
         return self.score < LOW
 
 
-def after_fault(standing: Standing, now: Moment, *, auto_block: bool = False) -> Standing:
+def after_fault(reputation: Reputation, now: Moment, *, auto_block: bool = False) -> Reputation:
     """A malformed packet or a broken limit: five points, and a flag at the fifth within a day."""
-    recent = (*(at for at in standing.faults if now - at < WINDOW), now)[-AUTO_BLOCK_AT:]
+    recent = (*(at for at in reputation.faults if now - at < WINDOW), now)[-AUTO_BLOCK_AT:]
     return replace(
-        standing,
-        score=max(0, standing.score - 5),
+        reputation,
+        score=max(0, reputation.score - 5),
         faults=recent,
-        flagged=standing.flagged or len(recent) >= FLAG_AT,
-        blocked=standing.blocked or (auto_block and len(recent) >= AUTO_BLOCK_AT),
+        flagged=reputation.flagged or len(recent) >= FLAG_AT,
+        blocked=reputation.blocked or (auto_block and len(recent) >= AUTO_BLOCK_AT),
     )
 
 
-def after_thread(standing: Standing) -> Standing:
+def after_thread(reputation: Reputation) -> Reputation:
     """A valid thread: one point."""
-    return replace(standing, score=min(100, standing.score + 1))
+    return replace(reputation, score=min(100, reputation.score + 1))

@@ -1,4 +1,6 @@
-"""Packets between relays: out with a signature and retries, in with every check (A2ACP-254 to A2ACP-256).
+"""Packets between relays: out with a signature and retries, in with every check.
+
+A2ACP-254, A2ACP-255, A2ACP-256.
 
 Outgoing packets are on disk before the sender hears `accepted`, go out in each sender's order, one relay at a
 time in a task of its own, and are tried for 48 hours. Incoming requests are signed by the relay they come
@@ -17,14 +19,13 @@ import msgspec
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.base.moment import SECOND
-from tacit.relay.admission import RateLimited
 from tacit.relay.federation import (
     BATCH,
     KEY_CACHE,
     UNKNOWN_CACHE,
     RelayCard,
-    Resting,
     SeenNonces,
+    SenderBackoff,
     deliver_url,
     given_up,
     read_card,
@@ -32,7 +33,8 @@ from tacit.relay.federation import (
 )
 from tacit.relay.io import registry, store
 from tacit.relay.io.replies import bounded
-from tacit.relay.rate import TokenBuckets
+from tacit.relay.packet_checks import retry_after
+from tacit.relay.rate import PerMinute
 from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import UNREADABLE, b64, unb64
 
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.relay.io.connection import Connection
-    from tacit.relay.io.office import PostOffice
+    from tacit.relay.io.mailboxes import Mailboxes
     from tacit.relay.io.store import Outgoing
     from tacit.relay.quota import Overflow
     from tacit.wire.envelope import Envelope
@@ -66,7 +68,7 @@ class Delivery(msgspec.Struct, frozen=True):
     packets: list[Carried]
 
 
-class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+class DeliveryResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """What became of one packet: `accepted`, or a code and whether to come again."""
 
     packet_id: str | None
@@ -83,15 +85,17 @@ OVERFLOW: Final = "queue_overflow"
 class Federation:
     """This relay's dealings with others."""
 
-    def __init__(self, office: PostOffice, session: aiohttp.ClientSession, *, scheme: str = "https") -> None:
-        self._office = office
+    def __init__(
+        self, mailboxes: Mailboxes, session: aiohttp.ClientSession, *, scheme: str = "https"
+    ) -> None:
+        self._mailboxes = mailboxes
         self._http = session
         self._scheme = scheme
         self._wakes: dict[str, asyncio.Event] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._nonces = SeenNonces()
-        self._rates = TokenBuckets(
-            office.limits.peer_packets_per_minute, office.limits.peer_packets_per_minute
+        self._rates = PerMinute(
+            mailboxes.limits.peer_packets_per_minute, mailboxes.limits.peer_packets_per_minute
         )
         self._keys: dict[str, tuple[bytes, Moment]] = {}
         self._unknown: dict[str, Moment] = {}
@@ -101,13 +105,13 @@ class Federation:
 
     def accept(self, connection: Connection, found: Envelope, sig: str, domain: str, now: Moment) -> None:
         """Store a packet for another relay, then tell its sender."""
-        office = self._office
-        kept = office.store.write(
+        mailboxes = self._mailboxes
+        kept = mailboxes.store.write(
             lambda file: store.put_outgoing(
-                file, office.store.next_position(), found, sig, domain, now, office.limits
+                file, mailboxes.store.next_position(), found, sig, domain, now, mailboxes.limits
             )
         )
-        office.spawn(self._answer(connection, found, domain, kept))
+        mailboxes.spawn(self._answer(connection, found, domain, kept))
 
     async def _answer(
         self, connection: Connection, found: Envelope, domain: str, kept: asyncio.Future[Overflow | None]
@@ -115,19 +119,19 @@ class Federation:
         try:
             over = await kept
         except TacitError:
-            self._office.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
+            self._mailboxes.refuse(connection, codes.UNAVAILABLE, found.packet_id, 5)
             return
         if over is None:
-            self._office.counts.accepted += 1
+            self._mailboxes.counts.accepted += 1
             connection.confirm(found.packet_id)
             self._wake(domain)
             return
-        self._office.counts.overflows += 1
+        self._mailboxes.counts.overflows += 1
         connection.say(frames.QueueOverflow(found.queue_tag, over.limit, found.recipient, found.packet_id))
 
     def start(self) -> None:
         """Go on with what waited when the relay stopped."""
-        for domain in store.outgoing_domains(self._office.store.reader):
+        for domain in store.outgoing_domains(self._mailboxes.store.reader):
             self._wake(domain)
 
     def _wake(self, domain: str) -> None:
@@ -150,11 +154,11 @@ class Federation:
         await asyncio.gather(*self._workers.values(), return_exceptions=True)
 
     async def _work(self, domain: str) -> None:
-        attempts, resting = 0, Resting()
+        attempts, resting = 0, SenderBackoff()
         while True:
             self._wakes[domain].clear()
-            now = self._office.clock.now()
-            waiting = store.outgoing(self._office.store.reader, domain, BATCH, resting.senders(now))
+            now = self._mailboxes.clock.now()
+            waiting = store.outgoing(self._mailboxes.store.reader, domain, BATCH, resting.senders(now))
             if not waiting:
                 await self._pause(domain, resting.ends_in(now))
                 continue
@@ -186,45 +190,47 @@ class Federation:
         return None
 
     async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int]:
-        office = self._office
+        mailboxes = self._mailboxes
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
         url = deliver_url(card, self._scheme)
-        headers = office.signatures.sign_request(
+        headers = mailboxes.signatures.sign_request(
             url=url,
             body=body,
-            key_id=office.domain,
-            now=office.clock.now(),
-            nonce=b64(office.entropy.draw(18)),
+            key_id=mailboxes.domain,
+            now=mailboxes.clock.now(),
+            nonce=b64(mailboxes.entropy.draw(18)),
         )
         async with self._http.post(
             url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
         ) as response:
             if response.status != 200:
                 raise Unavailable(f"the relay answered {response.status}")
-            outcomes = _outcomes(await bounded(response.content, _MOST_BYTES))
+            outcomes = _results(await bounded(response.content, _MOST_BYTES))
         if len(outcomes) != len(waiting):
             raise PeerFault("the relay answered for another number of packets")
         return await self._settle(waiting, outcomes)
 
-    async def _settle(self, waiting: Sequence[Outgoing], outcomes: Sequence[Outcome]) -> dict[str, int]:
+    async def _settle(
+        self, waiting: Sequence[Outgoing], outcomes: Sequence[DeliveryResult]
+    ) -> dict[str, int]:
         """Forget what is settled; the senders of the rest, with the seconds that were asked for."""
-        office, settled, late = self._office, list[int](), dict[str, int]()
+        mailboxes, settled, late = self._mailboxes, list[int](), dict[str, int]()
         for one, outcome in zip(waiting, outcomes, strict=True):
             if outcome.code in codes.RETRYABLE:
                 late[one.sender] = max(late.get(one.sender, 0), outcome.retry_after or 0)
                 continue
             settled.append(one.position)
             if outcome.code == ACCEPTED:
-                office.counts.federated_out += 1
+                mailboxes.counts.federated_out += 1
             elif outcome.code == OVERFLOW:
                 tag, limit = outcome.queue_tag or "", outcome.limit or 0
                 to = self._recipient(one)
-                await office.tell(one.sender, frames.QueueOverflow(tag, limit, to, one.packet_id))
+                await mailboxes.tell(one.sender, frames.QueueOverflow(tag, limit, to, one.packet_id))
             else:
                 code = outcome.code if outcome.code in codes.ERROR_CODES else codes.FEDERATION_FAILED
-                await office.tell(one.sender, frames.Error(code, one.packet_id))
-        await office.store.write(lambda file: store.remove_outgoing(file, settled))
+                await mailboxes.tell(one.sender, frames.Error(code, one.packet_id))
+        await mailboxes.store.write(lambda file: store.remove_outgoing(file, settled))
         return late
 
     @staticmethod
@@ -233,14 +239,14 @@ class Federation:
         return cast("dict[str, Any]", found).get("to")
 
     async def _give_up(self, waiting: Sequence[Outgoing]) -> None:
-        office, now = self._office, self._office.clock.now()
-        dead = [one for one in waiting if given_up(one.accepted_at, now, office.limits.federation_keep)]
+        mailboxes, now = self._mailboxes, self._mailboxes.clock.now()
+        dead = [one for one in waiting if given_up(one.accepted_at, now, mailboxes.limits.federation_keep)]
         positions = [one.position for one in dead]
         try:
             for one in dead:
-                await office.tell(one.sender, frames.Error(codes.FEDERATION_FAILED, one.packet_id))
+                await mailboxes.tell(one.sender, frames.Error(codes.FEDERATION_FAILED, one.packet_id))
             if dead:
-                await office.store.write(lambda file: store.remove_outgoing(file, positions))
+                await mailboxes.store.write(lambda file: store.remove_outgoing(file, positions))
         except TacitError:
             _log.warning("a packet that failed could not be given up yet")
 
@@ -258,17 +264,17 @@ class Federation:
         """Another relay's card; its key must be the pinned one, and is pinned when it is the first."""
         card = read_card(await self._get(f"{self._scheme}://{domain}/.well-known/a2acp"), domain)
         key = unb64(card.relay_key) or b""
-        pinned = registry.peer_key(self._office.store.reader, domain)
+        pinned = registry.peer_key(self._mailboxes.store.reader, domain)
         if pinned is None:
-            now = self._office.clock.now()
-            await self._office.store.write(lambda file: registry.pin_peer(file, domain, key, now))
-            pinned = registry.peer_key(self._office.store.reader, domain)
+            now = self._mailboxes.clock.now()
+            await self._mailboxes.store.write(lambda file: registry.pin_peer(file, domain, key, now))
+            pinned = registry.peer_key(self._mailboxes.store.reader, domain)
         if pinned != key:
             raise PeerFault("the relay's key is not the pinned one; an operator must decide")
         return card
 
     async def _relay_key(self, domain: str) -> bytes:
-        pinned = registry.peer_key(self._office.store.reader, domain)
+        pinned = registry.peer_key(self._mailboxes.store.reader, domain)
         return pinned if pinned is not None else unb64((await self.card(domain)).relay_key) or b""
 
     async def _agent_key(self, sender: str, now: Moment) -> bytes:
@@ -291,7 +297,7 @@ class Federation:
         statement = records.read_statement(bytes(record.statement))
         key = unb64(statement.signing_key) or b""
         signed = records.statement_signed_bytes(bytes(record.statement))
-        if statement.address != sender or not self._office.signatures.verify(
+        if statement.address != sender or not self._mailboxes.signatures.verify(
             key, signed, unb64(record.sig) or b""
         ):
             raise _no_key()
@@ -304,19 +310,19 @@ class Federation:
 
         Asked before its body is read.
         """
-        domain = self._office.signatures.claimed_relay(headers) or ""
-        own = domain == self._office.domain
-        if own or not address.is_domain(domain) or not self._office.policy.permits(domain):
+        domain = self._mailboxes.signatures.claimed_relay(headers) or ""
+        own = domain == self._mailboxes.domain
+        if own or not address.is_domain(domain) or not self._mailboxes.policy.permits(domain):
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         return domain
 
-    async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[Outcome]:
+    async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[DeliveryResult]:
         """The outcome of each packet of a signed request; `Refused` when the request itself does not hold."""
-        office, now = self._office, self._office.clock.now()
+        mailboxes, now = self._mailboxes, self._mailboxes.clock.now()
         domain = self.admit(headers)
         try:
             key = await self._relay_key(domain)
-            signer, nonce = office.signatures.verify_request(
+            signer, nonce = mailboxes.signatures.verify_request(
                 url=url, headers=headers, body=body, public=key, now=now
             )
         except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable):
@@ -332,58 +338,59 @@ class Federation:
 
     async def _take(
         self, carried: Carried, domain: str, now: Moment, late: dict[str, tuple[str, int | None]]
-    ) -> Outcome:
-        office = self._office
+    ) -> DeliveryResult:
+        mailboxes = self._mailboxes
         try:
-            found = office.gate.from_relay(bytes(carried.envelope), signer=domain, own_domain=office.domain)
+            found = mailboxes.checks.from_relay(
+                bytes(carried.envelope), signer=domain, own_domain=mailboxes.domain
+            )
         except Refused as refused:
-            office.counts.errors[refused.code] += 1
-            return Outcome(None, refused.code)
+            mailboxes.counts.errors[refused.code] += 1
+            return DeliveryResult(None, refused.code)
         if found.sender in late:
             # One of this sender's packets must come again: the later ones with it, in their order.
-            return Outcome(found.packet_id, *late[found.sender])
+            return DeliveryResult(found.packet_id, *late[found.sender])
         outcome = await self._judge(found, carried.sig, domain, now)
         if outcome.code in codes.RETRYABLE:
             late[found.sender] = outcome.code, outcome.retry_after
         return outcome
 
-    async def _judge(self, found: Envelope, sig: str, domain: str, now: Moment) -> Outcome:
-        office = self._office
+    async def _judge(self, found: Envelope, sig: str, domain: str, now: Moment) -> DeliveryResult:
+        mailboxes = self._mailboxes
         wait = self._rates.take(domain, now)
         if wait:
-            return Outcome(found.packet_id, codes.RATE_LIMITED, wait)
+            return DeliveryResult(found.packet_id, codes.RATE_LIMITED, wait)
         try:
-            office.gate.rate(found.sender, now)
+            mailboxes.checks.rate(found.sender, now)
             await self._check_agent(found, sig)
-            answer = await office.take_from_relay(found, sig, now)
+            answer = await mailboxes.take_from_relay(found, sig, now)
         except Refused as refused:
-            office.counts.errors[refused.code] += 1
-            again = refused.retry_after if isinstance(refused, RateLimited) else None
-            return Outcome(found.packet_id, refused.code, again)
+            mailboxes.counts.errors[refused.code] += 1
+            return DeliveryResult(found.packet_id, refused.code, retry_after(refused))
         except (aiohttp.ClientError, TimeoutError, TacitError):
-            return Outcome(found.packet_id, codes.UNAVAILABLE, 5)
+            return DeliveryResult(found.packet_id, codes.UNAVAILABLE, 5)
         if isinstance(answer, frames.QueueOverflow):
-            return Outcome(found.packet_id, OVERFLOW, limit=answer.limit, queue_tag=answer.queue_tag)
+            return DeliveryResult(found.packet_id, OVERFLOW, limit=answer.limit, queue_tag=answer.queue_tag)
         if isinstance(answer, frames.Error):
-            return Outcome(found.packet_id, answer.code, answer.retry_after)
-        return Outcome(found.packet_id, ACCEPTED)
+            return DeliveryResult(found.packet_id, answer.code, answer.retry_after)
+        return DeliveryResult(found.packet_id, ACCEPTED)
 
     async def _check_agent(self, found: Envelope, sig: str) -> None:
-        gate, signatures = self._office.gate, self._office.signatures
-        now = self._office.clock.now()
+        checks, signatures = self._mailboxes.checks, self._mailboxes.signatures
+        now = self._mailboxes.clock.now()
         key, at = self._keys.get(found.sender, (b"", now))
         if key and now - at < KEY_CACHE:
             with contextlib.suppress(Refused):
-                gate.check_signature(found, sig, signatures.checker(key))
+                checks.check_signature(found, sig, signatures.checker(key))
                 return
             # Perhaps the agent has new keys: look once more before refusing (A2ACP-255).
         fresh = await self._agent_key(found.sender, now)
-        gate.check_signature(found, sig, signatures.checker(fresh))
+        checks.check_signature(found, sig, signatures.checker(fresh))
 
 
-def _outcomes(raw: bytes) -> list[Outcome]:
+def _results(raw: bytes) -> list[DeliveryResult]:
     try:
-        return msgspec.json.decode(raw, type=list[Outcome])
+        return msgspec.json.decode(raw, type=list[DeliveryResult])
     except UNREADABLE:
         raise PeerFault("the relay's answer cannot be read") from None
 

@@ -1,6 +1,6 @@
-"""The line to the relay: connect, prove who we are, keep it alive, carry packets both ways.
+"""The connection to the relay: connect, prove who we are, keep it alive, carry packets both ways.
 
-A2ACP-207 to A2ACP-209, A2ACP-213, A2ACP-215, A2ACP-219, A2ACP-223, A2ACP-258.
+A2ACP-207, A2ACP-208, A2ACP-209, A2ACP-213, A2ACP-215, A2ACP-219, A2ACP-223, A2ACP-258.
 
 Everything that matters is on disk on both sides of this module; it may die at any point. After `superseded`
 it does not fight: another device speaks for this address now.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import aiohttp
 from aiohttp import WSMsgType
 
-from tacit.agent import backoff, reception
+from tacit.agent import reception, timing
 from tacit.agent.io import prekeys
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.io.directory import Directory
     from tacit.agent.io.inbox import Inbox
-    from tacit.agent.io.outbox import Outbox, Waiting
+    from tacit.agent.io.outbox import Outbox, UnsentPacket
     from tacit.agent.io.store import AgentStore
     from tacit.base.ports import Clock, Entropy
 
@@ -66,20 +66,21 @@ class _Lookups:
     """When a sender's relay may be asked again for its key: rarer each time it gave none."""
 
     def __init__(self) -> None:
-        self._after: dict[str, tuple[float, float]] = {}
+        self._after: dict[str, tuple[float, int]] = {}
 
     def rests(self, sender: str) -> bool:
-        return asyncio.get_running_loop().time() < self._after.get(sender, (0.0, 0.0))[0]
+        return asyncio.get_running_loop().time() < self._after.get(sender, (0.0, 0))[0]
 
     def rest(self, sender: str) -> None:
-        pause = min(_LONGEST_REST, 2 * self._after.get(sender, (0.0, _PEER_REST / 2))[1])
-        self._after[sender] = (asyncio.get_running_loop().time() + pause, pause)
+        failures = self._after.get(sender, (0.0, 0))[1]
+        until = asyncio.get_running_loop().time() + timing.KEY_LOOKUP.pause(failures)
+        self._after[sender] = (until, failures + 1)
 
     def done(self, sender: str) -> None:
         self._after.pop(sender, None)
 
 
-class Line:
+class RelayConnection:
     """One agent's connection to its relay, over and over."""
 
     def __init__(
@@ -123,7 +124,9 @@ class Line:
             try:
                 await self._once()
             except* (aiohttp.ClientError, OSError, TimeoutError, PeerFault, Unavailable) as group:
-                _log.info("line lost: %s", ", ".join(type(error).__name__ for error in group.exceptions))
+                _log.info(
+                    "connection lost: %s", ", ".join(type(error).__name__ for error in group.exceptions)
+                )
             except* LoginRefused:
                 _log.warning("the relay refused our login")
             except* Superseded:
@@ -131,13 +134,11 @@ class Line:
             self.connected.clear()
             if moved:
                 raise Superseded
-            pause = backoff.wait_seconds(self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32)
+            pause = timing.RECONNECT.pause(
+                self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32
+            )
             self.attempts += 1
             await asyncio.sleep(pause)
-
-    def nudge(self) -> None:
-        """Something new waits in the outbox."""
-        self._wake.set()
 
     async def _once(self) -> None:
         me = self._store.me()
@@ -198,14 +199,14 @@ class Line:
             self._pong.clear()
             await ws.ping()
             try:
-                async with asyncio.timeout(backoff.PONG_SECONDS):
+                async with asyncio.timeout(timing.PONG_SECONDS):
                     await self._pong.wait()
             except TimeoutError:
                 raise PeerFault("the relay does not answer pings") from None
-            await asyncio.sleep(backoff.PING_SECONDS)
+            await asyncio.sleep(timing.PING_SECONDS)
 
     async def _keep_house(self, ws: aiohttp.ClientWebSocketResponse) -> None:
-        """Once an hour, however long the line stands: prekeys change, what is old is let go."""
+        """Once an hour, however long the connection stands: prekeys change, what is old is let go."""
         now = self._clock.now()
         if now >= self._next_hour:
             self._next_hour = now + _HOUR
@@ -230,7 +231,7 @@ class Line:
             else:
                 if message.type is WSMsgType.CLOSE and message.data == codes.CLOSE_SUPERSEDED:
                     raise Superseded
-                raise PeerFault("the relay closed the line")
+                raise PeerFault("the relay closed the connection")
 
     async def _hear(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Frame) -> None:
         match frame:
@@ -270,7 +271,7 @@ class Line:
         asking: set[str] = set()
         async with asyncio.TaskGroup() as tasks:
             while True:
-                for sender in self._inbox.unjudged.senders():
+                for sender in self._inbox.unverified.senders():
                     if len(asking) >= _LOOKUPS_AT_ONCE:
                         break
                     if sender not in asking and not self._lookups.rests(sender):
@@ -284,7 +285,7 @@ class Line:
 
     async def _fetch_key(self, sender: str) -> None:
         if not self._inbox.judge(sender, asked=False):
-            # Set before the question: whoever cuts the line while we wait for an answer gains nothing.
+            # Set before the question: whoever cuts the connection while we wait for an answer gains nothing.
             self._lookups.rest(sender)
             try:
                 await self._directory.refresh(sender)
@@ -384,7 +385,7 @@ class Line:
             self._in_flight[sealed.packet_id] = now
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
-    async def _seal(self, waiting: Waiting) -> Waiting | None:
+    async def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:
         bundle = None
         if self._outbox.needs_prekeys(waiting.peer):
             if self._rests(waiting.peer):
