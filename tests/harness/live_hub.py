@@ -1,4 +1,4 @@
-"""A whole house for scenarios: a hub in a process of its own, its owner, and agents with real harnesses and drivers."""
+"""For scenarios: a hub in a process of its own, its owner, and agents with real harnesses and drivers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.client import Hub
-from tacit.harness.io.harness import Harness, Place
+from tacit.harness.io.harness import AgentConfig, Harness
 from tests.harness.living import QUICK, WAIT, Desk, Told
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TACIT = str(Path(sys.executable).parent / "tacit")
 
 
-class House:
+class LiveHub:
     """A hub process, a group, and its owner's client."""
 
     def __init__(self, folder: Path) -> None:
@@ -102,11 +102,11 @@ class House:
         token_file = self.folder / f"{name}.token"
         if not token_file.exists():
             token_file.write_text((await self.owner.add_actor(self.group, name, roles=list(roles)))["token"])
-        place = Place(
+        config = AgentConfig(
             self.url, token_file.read_text(), name, self.folder / name / "state", habits=QUICK, **more
         )
         told = Told()
-        harness = Harness(place, driver, tell=told)
+        harness = Harness(config, driver, tell=told)
         harness.told = told
         running = asyncio.create_task(harness.run())
         await told.until("connected", running)
@@ -126,9 +126,9 @@ class House:
 
 
 @asynccontextmanager
-async def house(folder: Path) -> AsyncIterator[House]:
-    """A running house with one group and the shortest compose window that the rows allow."""
-    opened = House(folder)
+async def live_hub(folder: Path) -> AsyncIterator[LiveHub]:
+    """A running hub with one group and the shortest compose window that the rows allow."""
+    opened = LiveHub(folder)
     opened.start()
     try:
         async with Hub(opened.url, opened.owner_token, retry_for=20) as owner:
