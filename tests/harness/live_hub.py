@@ -17,7 +17,7 @@ from tacit.harness.io.harness import AgentConfig, Harness
 from tests.harness.living import QUICK, WAIT, Desk, Told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from tacit.client import Event
     from tacit.harness.drivers.port import Driver
@@ -91,6 +91,34 @@ class LiveHub:
                     return event
         raise AssertionError
 
+    async def rules(self, **settings: Any) -> None:
+        """Change the group's numbers; an agent hears of them when it joins."""
+        await self.owner.call("change_rules", {"group_id": self.group, "settings": settings})
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for something that others do."""
+        async with asyncio.timeout(WAIT * 3):
+            while not condition():
+                await asyncio.sleep(0.01)
+
+    async def until_reply(self, event_id: str, name: str = "ada") -> Event:
+        """Wait until an agent has answered a message."""
+        return await self.until_kind(
+            "chat.message", lambda event: event.by == name and event.data.get("reply_to") == event_id
+        )
+
+    async def said_in_the_end(self, name: str = "ada") -> list[Event]:
+        """What an agent has said once it has answered something that was asked after all the rest.
+
+        An agent does one thing at a time, and says what is ready in order. So whatever it still had to say
+        about earlier events is said by then. The model's script gives the last answer, as the next call. The
+        question stands in a thread of its own, as it must not be taken for more of another one.
+        """
+        root = await self.say("and now something else")
+        marker = await self.say(f"@{name} is anything left?", reply_to=root)
+        await self.until_reply(marker, name)
+        return [event for event in await self.said_by(name) if event.data.get("reply_to") != marker]
+
     async def type(self) -> None:
         await self.owner.typing(self.group)
 
@@ -134,8 +162,7 @@ async def live_hub(folder: Path) -> AsyncIterator[LiveHub]:
         async with Hub(opened.url, opened.owner_token, retry_for=20) as owner:
             opened.owner = owner
             opened.group = (await owner.create_group("Lobby"))["group_id"]
-            quick = {"compose_quiet_ms": 2000}
-            await owner.call("change_rules", {"group_id": opened.group, "settings": quick})
+            await opened.rules(compose_quiet_ms=2000)
             yield opened
     finally:
         opened.stop()
