@@ -146,6 +146,21 @@ async def test_new_keys_of_an_agent_are_fetched_once_before_refusing(tmp_path):
 
 
 @pytest.mark.spec("A2ACP-255")
+async def test_an_agents_key_is_asked_for_again_after_an_hour_and_not_before(tmp_path):
+    async with two_relays(tmp_path) as (one, two, alice, bob):
+        asked = []
+        for minutes in (0, 59, 2):
+            for relay in (one, two):
+                relay.clock.ahead += minutes * 60 * SECOND
+            async with alice, bob:
+                sent = await alice.sent(bob.address)
+                assert await bob.take() == [sent]
+                await until(lambda: two.mailboxes.quota.total() == (0, 0))
+            asked.append(one.mailboxes.counts.lookups)
+        assert asked == [1, 1, 2]
+
+
+@pytest.mark.spec("A2ACP-255")
 async def test_a_relays_key_is_pinned_and_another_one_stops_the_traffic(tmp_path):
     async with two_relays(tmp_path) as (one, two, alice, bob):
         await one.mailboxes.store.write(
