@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import sysconfig
 import venv
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,10 +44,11 @@ def build(folder: Path, source: Path = ROOT / "src") -> Overlay:
     overlay = Overlay(folder)
     shutil.copytree(source, overlay.source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     venv.EnvBuilder(symlinks=True).create(folder / "venv")
-    libraries = sysconfig.get_path("purelib")
+    # From the path, not from the prefix: a Python of this kind may build another.
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     ours = folder / "venv" / "lib" / version / "site-packages" / "overlay.pth"
-    ours.write_text(f"{overlay.source}\n{libraries}\n", encoding="utf-8")
+    ours.write_text("\n".join([str(overlay.source), *libraries, ""]), encoding="utf-8")
     _scripts(Path(sys.executable).parent, overlay.python)
     for cache in Path(sys.prefix).glob("npm"):
         # Programs that tests fetch once an environment are not fetched again.

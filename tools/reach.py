@@ -86,7 +86,8 @@ QUIET_DECORATORS: Final = frozenset(
 )
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?::[A-Za-z_]\w*)?")
 _FENCE: Final = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_IMPORT: Final = re.compile(r"from ([\w.]+) import (\([^)]*\)|[^\n]+)")
+_IMPORT: Final = re.compile(r"from ([\w.]+) import (\([^)]*\)|[\w, ]+)")
+_IMPORTED: Final = re.compile(r"(\w+)(?: as \w+)?")
 
 
 @dataclass(slots=True)
@@ -211,7 +212,7 @@ class Reader:
             self.uses.attributes |= set(chain if loads else chain[:-1])
             self._visit(inner, bound)
             return
-        if inner.id == self._self and self._kind:
+        if inner.id == self._self and self._kind and inner.id not in bound:
             self.uses.own.add((self._module.name, self._kind, chain[0]))
             self.uses.attributes |= set(chain[1:])
             return
@@ -232,6 +233,10 @@ class Reader:
         self.uses.attributes |= set(chain)
 
     def _string(self, text: str) -> None:
+        for module, names in _IMPORT.findall(text):
+            # A program for `python -c`.
+            for name in _IMPORTED.findall(names):
+                self._name(f"{module}.{name}")
         if not _DOTTED.fullmatch(text):
             return
         module, colon, name = text.partition(":")
@@ -340,7 +345,9 @@ class Graph:
                 kind.foreign |= other in self.kinds and self.kinds[other].foreign
         for one in self.kinds:
             for other in self.above(one):
-                self.family[one] |= {other} | below[other]
+                for relative in below[other] | {other}:
+                    # A mixin calls what its sibling brings to the class that has both.
+                    self.family[one] |= self.above(relative)
 
     def reach(self, entries: Iterable[Uses]) -> None:
         """Follow the entry points until nothing new is reached."""
@@ -465,7 +472,7 @@ class Graph:
                         self.methods.add((*one, name))
                         module = self.tree.modules[one[0]]
                         for function in found:
-                            own = function.args.args[0].arg if function.args.args else ""
+                            own = itself(function)
                             reader = Reader(self.tree, module, one[1])
                             self._todo.append(reader.read(inside(function), locals_of(function) - {own}, own))
 
@@ -474,6 +481,14 @@ def inside(function: Def) -> list[ast.AST]:
     """A method without its decorators and annotations."""
     defaults = [one for one in [*function.args.defaults, *function.args.kw_defaults] if one]
     return [*defaults, *function.body]
+
+
+def itself(function: Def) -> str:
+    """What a method calls its object."""
+    if any(ast.unparse(one) == "staticmethod" for one in function.decorator_list):
+        return ""
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    return first[0].arg if first else ""
 
 
 def types(annotation: ast.expr) -> list[ast.expr]:
@@ -545,7 +560,7 @@ def documented(tree: Tree, pages: Iterable[Path]) -> Uses:
     for page in pages:
         for block in _FENCE.findall(page.read_text(encoding="utf-8")):
             for module, names in _IMPORT.findall(block):
-                for name in re.findall(r"(\w+)(?: as \w+)?", names):
+                for name in _IMPORTED.findall(names):
                     publish(tree, f"{module}.{name}", uses)
     return uses
 

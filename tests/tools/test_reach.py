@@ -62,6 +62,17 @@ LIVE = {
     "class Outer(msgspec.Struct):\n    inner: 'Inner | None'\n\ndef open_shop():\n    msgspec.json.decode(b'', type=Outer)\n",
     "an import in a function": "def open_shop():\n    from shop.till import a as b\n    b()\n\ndef a(): pass\n",
     "a call at import": "def open_shop(): pass\n\ndef a(): pass\n\nSIZE = a()\n",
+    "a mixin's sibling": "class Base:\n    def go(self): pass\n\nclass Mixin:\n    def run(self): self.go()\n\n"
+    "class Both(Mixin, Base): pass\n\ndef open_shop():\n    Both().run()\n",
+    "a static method": "class One:\n    def go(self): pass\n    @staticmethod\n    def run(one): one.go()\n\n"
+    "def open_shop():\n    One.run(One())\n",
+    "a class inside a method": "class One:\n    def run(self):\n        class Two:\n            def go(self): self.other.step()\n"
+    "            def here(self): return self.far\n        return Two\n\nclass Three:\n    def step(self): pass\n    def far(self): pass\n\n"
+    "def open_shop():\n    One().run(), Three()\n",
+    "a program as a text": "import sys\n\ndef open_shop():\n    return [sys.executable, '-c', 'from shop.till import a; a()']\n\n"
+    "def a(): pass\n",
+    "a module that is started": "import sys\n\ndef open_shop():\n    return [sys.executable, '-m', 'shop.till']\n\n"
+    "def a(): pass\n\nif __name__ == '__main__':\n    a()\n",
     "a closure": "def open_shop():\n    def inner():\n        return a()\n    return inner\n\ndef a(): pass\n",
 }
 
