@@ -260,7 +260,7 @@ def _constant(node: ast.Constant) -> Iterator[Change]:
             yield Change(node, str(not node.value), "swap True and False")
         case int() | float():
             yield Change(node, f"({node.value + 1})", "one more")
-        case str() if _CODE.fullmatch(node.value):
+        case str() if _CODE.fullmatch(node.value) and not row_ids.ROW.fullmatch(node.value):
             yield Change(node, repr(f"{node.value}x"), "alter the text")
         case _:
             pass

@@ -158,9 +158,12 @@ class Trial:
     root: Path
     tests: Tests
     unchanged: Unchanged
+    doubtful: bool = False
+    """Did some of the last mutant's tests fail, or take too long, without any change? Then they were not heard."""
 
     def judge(self, mutant: Mutant) -> str:
         """What becomes of a mutant: tests that stay in their process are asked first, they are quick."""
+        self.doubtful = False
         rows = mutant.rows[:ROWS]
         naming = self.tests.naming(rows)
         verdicts: set[str] = set()
@@ -173,6 +176,7 @@ class Trial:
             verdicts.add(verdict)
         if "survived" not in verdicts:
             return "red" if "red" in verdicts else "no_tests"
+        self.doubtful = "red" in verdicts
         near = [path for path in self.tests.around(mutant.module) if self.tests.is_cheap(path)]
         return "killed_by_neighbours" if self._stage(mutant, near, ()) == "killed" else "survived"
 
@@ -238,6 +242,7 @@ def report(judged: dict[str, dict[str, str]]) -> str:
     said = [
         f"{line['verdict']:<21} {line['path']}:{line['line']}  {line['name']}  {line['what']}: {line['before']!r} -> "
         f"{line['after']!r}  ({line['rows']})"
+        + (" [some of the rows' tests are red or too slow unchanged]" if line.get("doubtful") else "")
         for line in sorted(
             judged.values(), key=lambda line: (line["verdict"], line["path"], int(line["line"]))
         )
@@ -288,6 +293,7 @@ def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: flo
                 "before": _short(mutant.before),
                 "after": _short(mutant.after),
                 "rows": ", ".join(mutant.rows[:6]) + (", ..." if len(mutant.rows) > 6 else ""),
+                "doubtful": trial.doubtful,
                 "seconds": round(time.monotonic() - began, 1),
             }
             with writing, out.open("a", encoding="utf-8") as file:
