@@ -47,6 +47,7 @@ check: setup-check
 	$(PY) tools/sizes.py
 	$(PY) tools/spec_check.py
 	$(PY) tools/docs.py --check
+	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
 
 # Which code of the product each row's tests run: the whole suite once, under a recorder; writes spec/executed.json.
