@@ -45,7 +45,7 @@ check: setup-check
 	$(VENV)/bin/basedpyright --level error src
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) tools/sizes.py
-	$(PY) tools/spec_check.py
+	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check
 	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
