@@ -12,10 +12,9 @@ from tacit.attention.state import records
 from tacit.attention.state.acts import Act, defer, react, resolve
 from tacit.attention.state.claims import Claims, event_target, take, thread_target
 from tacit.attention.state.obligations import Obligation
-from tacit.attention.state.progress import Reports, may_enter_prompt
 from tacit.c2a.errors import Refusal
 from tacit.c2a.tools import Send
-from tacit.c2a.vocabulary import ConversationKind, Disposition, Intent, Mode, Policy, Priority, Reason
+from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Policy, Priority, Reason
 from tests.attention.world import START, event, lead_gets
 
 DUTY = Obligation("e1", "lead", Policy.MUST_RESPOND, Mode.BUFFERED, START, deadline_ms=300_000)
@@ -84,24 +83,6 @@ def test_resolving_ends_what_is_open_and_gives_claims_back() -> None:
     stranger = resolve(obligations, held_by("lead"), "tester", targets, START)
     assert isinstance(stranger, Refusal)
     assert stranger.number == -32004
-
-
-@pytest.mark.spec("C2A-181")
-def test_progress_rises_and_what_falls_is_dropped() -> None:
-    reports = Reports()
-    taken = [
-        reports.apply(records.Progress(session="lead", token="t", progress=value)) for value in (1, 3, 2, 3)
-    ]
-    assert taken == [True, True, False, True]
-    assert reports.of_session("lead")["t"].progress == 3
-    assert reports.of_session("worker") == {}
-
-
-@pytest.mark.spec("C2A-183")
-def test_progress_enters_a_prompt_only_when_a_person_asked() -> None:
-    assert may_enter_prompt(Intent.QUESTION, by_person=True)
-    assert not may_enter_prompt(Intent.QUESTION, by_person=False)
-    assert not may_enter_prompt(Intent.PLAIN, by_person=True)
 
 
 @pytest.mark.spec("C2A-102")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.attention.read.conversation import author_of, conversation_of, root_of
+from tacit.attention.read.conversation import author_of, conversation_of
 from tacit.attention.state.ownership import Ownership, task_ids
 from tests.attention.world import Room, event, three
 
@@ -62,19 +62,6 @@ def test_a_private_reply_without_recipients_stays_in_its_dm() -> None:
         parsed = room.say("yes?", by=by, reply_to="m1", conversation=data).parsed
         assert parsed is not None
         assert (parsed.conversation.id, parsed.conversation.kind) == ("dm:lead+usr:bea", "dm")
-
-
-@pytest.mark.spec("C2A-210")
-def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read() -> None:
-    events = {
-        f"e{n}": event("x", event_id=f"e{n}", **({"reply_to": f"e{n - 1}"} if n else {})) for n in range(4)
-    }
-    assert root_of(events["e3"], events.get) == "e0"
-    assert root_of(events["e0"], events.get) is None
-    assert root_of(event("x", reply_to="lost", thread="T9"), events.get) == "lost"
-    circle = {"a": event("x", event_id="a", reply_to="b"), "b": event("x", event_id="b", reply_to="a")}
-    assert root_of(circle["a"], circle.get) in {"a", "b"}
-    assert conversation_of({"thread": "T9"}, "user").thread is None
 
 
 @pytest.mark.spec("C2A-033", "C2A-215")

@@ -16,7 +16,6 @@ from tacit.attention.state.deadlines import (
     Due,
     Step,
     closing,
-    has_expired,
     is_due,
     lowering,
     next_step,
@@ -61,9 +60,10 @@ def test_an_obligation_is_delivered_again_twice_and_then_escalated() -> None:
 
 @pytest.mark.spec("C2A-174", "C2A-173")
 def test_what_expires_is_lowered() -> None:
-    assert not has_expired(obligation(), at(299))
-    assert has_expired(obligation(), at(300))
-    assert not has_expired(obligation(closed=True), at(999))
+    late = obligation(redelivered=2)
+    assert is_due(late, at(299)) is None
+    assert is_due(late, at(300)) is Step.ESCALATE
+    assert is_due(replace(late, closed=True), at(999)) is None
     lowered = lowering(obligation())
     assert (lowered.policy, lowered.deadline_ms) == ("may_respond", None)
 

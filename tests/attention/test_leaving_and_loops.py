@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.attention.decide.modes import content_shown
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.settings import Settings
 from tacit.attention.state.absences import leave, returns
@@ -142,7 +143,7 @@ def test_thanks_between_agents_end_the_exchange() -> None:
     room.say("the fix is in branch x", by="worker", to=["lead"])
     thanks = room.say("thanks, got it", by="lead", to=["worker"])
     assert not any(
-        one.starts_turn or one.policy in {"must_respond", "may_respond"} for one in thanks.values()
+        content_shown(one.mode) or one.policy in {"must_respond", "may_respond"} for one in thanks.values()
     )
     assert three(thanks["lead"])[1:] == ("must_not_respond", "silent")
 

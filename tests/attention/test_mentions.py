@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from tacit.attention import Agent, Person, Roster, decide
 from tacit.attention.read.mentions import declared, in_text, target_of
 from tacit.attention.read.prose import prose
-from tacit.attention.read.roster import roster_of
-from tacit.ledger.state import Actor, Group
 from tests.attention.world import ROSTER, event, lead_gets
 
 NAMED = Roster.of(
@@ -114,22 +112,6 @@ def test_a_broadcast_that_reaches_one_session_names_it() -> None:
     assert decide(event("@all look"), Roster.of([Agent("a")]))["a"].directedness == "to_me"
     assert decide(event("look", by="a", to=["@all"]), pair)["b"].directedness == "to_me"
     assert decide(event("@all look"), pair)["b"].directedness == "to_my_role"
-
-
-def test_the_roster_follows_from_the_ledgers_group() -> None:
-    group = Group(
-        "g",
-        actors={
-            "lead": Actor("lead", role="foreman", title="The Lead", roles=("qa",)),
-            "old": Actor("old", removed=4),
-        },
-    )
-    roster = roster_of(group, online=frozenset())
-    assert set(roster.agents) == {"lead"}
-    assert roster.leads == ("lead",)
-    assert not roster.agents["lead"].online
-    assert roster.names["the lead"] == "lead"
-    assert roster.roles["qa"] == {"lead"}
 
 
 def test_ids_that_differ_by_case_are_told_apart() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.attention.io.deliveries import Draft
+    from tacit.attention.io.engine import GroupAttention
     from tacit.attention.state.fold import Attention
     from tacit.c2a.errors import Refusal
     from tacit.ledger.io.reader import Reader
@@ -114,9 +115,13 @@ class House(World):
     @property
     def attention(self) -> Attention:
         """The live fold; looked at only while nothing is written."""
+        return self.room().attention
+
+    def room(self) -> GroupAttention:
+        """The group as the engine holds it; looked at only while nothing is written."""
         return self.act(
             lambda snapshot: Plan([], lambda _: self.engine.room(snapshot.group, snapshot.lookup))
-        ).attention
+        )
 
     def assert_rebuilds(self) -> None:
         """Close; folding every event again gives the same folds, and a verification finds nothing."""

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tacit.attention.io.state_store import roster_for
 from tacit.attention.state import records
-from tacit.ledger.io.writer import Plan
+from tacit.attention.state.fold import Attention
+from tacit.attention.state.sessions import Attended
+from tacit.c2a.vocabulary import Mode
+from tacit.ledger.state import Actor, Group
 from tests.attention.io.house import GROUP, House
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def house(tmp_path: Path):
-    made = House(tmp_path / "data")
-    made.group(GROUP, ann="peer", ben="peer")
-    made.connect("ann")
-    made.connect("ben")
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("reopened", [False, True])
@@ -167,9 +156,7 @@ def test_a_message_that_was_edited_very_often_is_read_in_any_of_its_forms(house,
         )
         house.record(record)
         forms.append(house.attention.versions.latest(first))
-    past = house.act(
-        lambda snapshot: Plan([], lambda _: house.engine.room(snapshot.group, snapshot.lookup))
-    ).past
+    past = house.room().past
     looks = Counted(past.events)
     past.events = looks
     for at in (1, 30, 60):
@@ -194,3 +181,23 @@ class Counted:
 
     def at(self, seq):
         return self.events.at(seq)
+
+
+def test_the_roster_follows_from_the_ledgers_group() -> None:
+    group = Group(
+        "g",
+        actors={
+            "lead": Actor("lead", role="foreman", title="The Lead", roles=("qa",)),
+            "old": Actor("old", removed=4),
+        },
+    )
+    known = Attention()
+    known.sessions["lead"] = Attended("lead", "2026-06-24", frozenset({Mode.NOTIFY}))
+    roster = roster_for(group, known, online=frozenset())
+    assert set(roster.agents) == {"lead"}
+    assert roster.leads == ("lead",)
+    assert not roster.agents["lead"].online
+    assert roster.agents["lead"].modes == {Mode.NOTIFY}
+    assert roster_for(group, Attention()).agents["lead"].online
+    assert roster.names["the lead"] == "lead"
+    assert roster.roles["qa"] == {"lead"}

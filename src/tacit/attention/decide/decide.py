@@ -72,15 +72,6 @@ class Decisions(Mapping[str, Decision]):
     def __len__(self) -> int:
         return len(self._agents)
 
-    def audits(self) -> tuple[tuple[str, str], ...]:
-        """What an audit should note beside the decisions: (agent, what)."""
-        unbound = _RULES[Situation.UNBOUND]
-        return tuple(
-            (agent, "unbound_identity")
-            for agent, decision in self.exceptions.items()
-            if decision.rule("policy") is unbound
-        )
-
 
 def decide(
     event: Event, roster: Roster, state: ConversationState = QUIET, settings: Settings = DEFAULTS
@@ -109,7 +100,7 @@ def exceptional(
 ) -> set[str]:
     """The agents whose decision may differ from everyone else's."""
     found = {parsed.by}
-    found.update(parsed.target.agents, parsed.target.members, roster.unbound)
+    found.update(parsed.target.agents, parsed.target.members)
     found.update(
         state.participants, state.owners, state.left, state.subscribers, state.stopped, state.responded
     )

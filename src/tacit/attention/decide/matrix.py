@@ -20,7 +20,6 @@ class Situation(StrEnum):
     NOT_CHAT = "not_chat"
     OWN = "own"
     UNREADABLE = "unreadable"
-    UNBOUND = "unbound"
     LOOP_STOPPED = "loop_stopped"
     NOTICE_PRESSING = "notice_pressing"
     NOTICE = "notice"
@@ -99,10 +98,6 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     ),
     Situation.UNREADABLE: MatrixRow(
         "C2A-051", "the agent may not read that conversation", _OTHER, _NOT, _SILENT, Reason.TO_OTHER,
-    ),
-    Situation.UNBOUND: MatrixRow(
-        "C2A-048", "the agent is bound to no identity, so nothing can be aimed at it", _NONE, _NOT, _BOX,
-        Reason.AMBIENT,
     ),
     Situation.LOOP_STOPPED: MatrixRow(
         "C2A-198", "the exchange between these agents went in circles and was ended", _OTHER, _NOT, _BOX,

@@ -46,11 +46,6 @@ def step_down(decision: Decision, modes: frozenset[Mode]) -> Decision:
     return replace(decision, mode=mode, because=(*decision.because, ("mode", STEPPED)))
 
 
-def may_use(chosen: Mode, wanted: Mode) -> bool:
-    """May a harness show an event in another mode than the host chose? Only with less exposure (C2A-079)."""
-    return EXPOSURE.index(wanted) <= EXPOSURE.index(chosen)
-
-
 def is_pushed(mode: Mode) -> bool:
     """Does the harness hear of the event at all when it happens?"""
     return mode in {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}

@@ -28,6 +28,7 @@ from tacit.attention.state.claims import Claims, Held, Offer
 from tacit.attention.state.fold import Attention, Said
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
+from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
 from tacit.attention.state.sessions import Attended, Spent
 from tacit.attention.state.versions import Versions, edited
@@ -100,7 +101,9 @@ def attention_on(folds: GroupFolds) -> Attention:
         confided=table("confided", str, tuple[str, ...]),
         spent=table("spent", str, Spent, _always),
         ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
-        progress=table("progress", str, records.Progress, _always),
+        progress=ProgressReports(
+            table("progress", _PAIR, records.Progress), table("progress_moved", str, tuple[str, ...])
+        ),
         recalled=table("recalled", str, tuple[str, ...]),
     )
     _load_ownership(attention, folds.connection, folds.number)

@@ -67,10 +67,6 @@ def parse_message(
         return _notice(event, roster)
     if kind == "chat.reaction":
         return _reaction(event, state)
-    if kind == "x.c2a.progress":
-        return ParsedMessage(
-            kind, author_of(event), event.by, state.conversation or Conversation(), intent=Intent.STATUS
-        )
     return None
 
 

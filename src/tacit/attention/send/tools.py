@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tacit.attention.send.draft import Caller
     from tacit.ledger.envelope import Event
 
-Arguments = "Mapping[str, Any]"
-
 
 @dataclass(frozen=True, slots=True)
 class Spoken:

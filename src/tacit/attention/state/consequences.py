@@ -79,10 +79,6 @@ def consequences(
     exchange = attention.exchanges.at(absences.place_of(parsed.conversation))
     spared = exchange.agents if stopped else frozenset[str]()
     found += deliveries(event, decisions, attention, around, spared)
-    found += [
-        records.Audit(what=what, session=agent, event_id=event.id, row="C2A-048")
-        for agent, what in decisions.audits()
-    ]
     if stopped:
         found += _ended(exchange.agents, event, parsed, attention)
         found.append(

@@ -75,12 +75,6 @@ def is_due(obligation: Obligation, now: Moment, settings: Settings = DEFAULTS) -
     return due.step if due is not None and due.at <= now else None
 
 
-def has_expired(obligation: Obligation, now: Moment) -> bool:
-    """Did the obligation run out unanswered?"""
-    deadline = obligation.deadline_at
-    return deadline is not None and not obligation.closed and now >= deadline
-
-
 def redelivery(obligation: Obligation) -> records.Delivery:
     """The same event to the same session once more (C2A-175)."""
     return _delivery(obligation, obligation.policy, obligation.deadline_ms)

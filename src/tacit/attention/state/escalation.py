@@ -49,7 +49,7 @@ def route(
         entry = roster.agents.get(agent)
         readable = eligible is None or agent in eligible
         asked = agent in held or agent == author
-        return entry is not None and entry.online and entry.bound and readable and not asked
+        return entry is not None and entry.online and readable and not asked
 
     for group in (roster.leads, sorted(owners)):
         for agent in group:

@@ -23,6 +23,7 @@ from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.sends import (
     KEPT_CONFIDENCES,
     KEPT_SENDS,
@@ -106,7 +107,7 @@ class Attention:
     ephemeral_sends: MutableMapping[tuple[str, str], EphemeralSend] = field(
         default_factory=dict[tuple[str, str], EphemeralSend]
     )
-    progress: MutableMapping[str, records.Progress] = field(default_factory=dict[str, records.Progress])
+    progress: ProgressReports = field(default_factory=ProgressReports)
     recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
@@ -363,9 +364,7 @@ class Attention:
             case records.Usage():
                 self.spent[record.session] = spending(self.spent.get(record.session, Spent()), record, day)
             case records.Progress():
-                known = self.progress.get(record.session)
-                if known is None or known.token != record.token or known.progress <= record.progress:
-                    self.progress[record.session] = record
+                self.progress.apply(record)
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
         if record.action in {"take", "assign", "release", "expire"}:
