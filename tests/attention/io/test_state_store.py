@@ -7,7 +7,7 @@ import pytest
 from tacit.attention.io.state_store import roster_for
 from tacit.attention.state import records
 from tacit.attention.state.fold import Attention
-from tacit.attention.state.sessions import Attended
+from tacit.attention.state.sessions import SessionAgreement
 from tacit.c2a.vocabulary import Mode
 from tacit.ledger.state import Actor, Group
 from tests.attention.io.house import GROUP, House
@@ -192,7 +192,7 @@ def test_the_roster_follows_from_the_ledgers_group() -> None:
         },
     )
     known = Attention()
-    known.sessions["lead"] = Attended("lead", "2026-06-24", frozenset({Mode.NOTIFY}))
+    known.sessions["lead"] = SessionAgreement("lead", "2026-06-24", frozenset({Mode.NOTIFY}))
     roster = roster_for(group, known, online=frozenset())
     assert set(roster.agents) == {"lead"}
     assert roster.leads == ("lead",)
