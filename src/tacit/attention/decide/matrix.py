@@ -1,8 +1,9 @@
 """The default matrix as one table: each situation of an agent towards an event is one entry.
 
-Rows: C2A-066 to C2A-078. Directedness sets the mode, intent sets the policy; an entry says both, with its
-row and an example. Which situation holds is for `precedence`; what an entry becomes for a pressing or
-limited case is for `decide` and `modes`.
+Rows: C2A-066, C2A-067, C2A-068, C2A-069, C2A-070, C2A-071, C2A-072, C2A-073, C2A-074, C2A-075, C2A-076,
+C2A-077, C2A-078. Directedness sets the mode, intent sets the policy; an entry says both, with its row and an
+example. Which situation holds is for `situation`; what an entry becomes for a pressing or limited case is
+for `decide` and `modes`.
 """
 
 from __future__ import annotations

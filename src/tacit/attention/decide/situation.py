@@ -126,7 +126,10 @@ def _reaction(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
 
 
 def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation:
-    """What an event aimed at the agent asks of it (C2A-066 to C2A-070)."""
+    """What an event aimed at the agent asks of it.
+
+    Rows: C2A-066, C2A-067, C2A-068, C2A-069, C2A-070.
+    """
     intent = parsed.intent
     dm = parsed.conversation.kind is ConversationKind.DM
     if intent is Intent.WITHDRAWAL:
@@ -175,7 +178,10 @@ def _is_chatter(
 
 
 def _unaimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation:
-    """What is said to the room (C2A-074 to C2A-077)."""
+    """What is said to the room.
+
+    Rows: C2A-074, C2A-075, C2A-076, C2A-077.
+    """
     if parsed.intent is Intent.STATUS:
         return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
     if parsed.intent in OPEN:

@@ -1,4 +1,4 @@
-"""The archive: what a session may look up in the ledger (the gate's `Archive` port; C2A-203, C2A-213).
+"""The archive: what a session may look up in the ledger (the `Archive` port of `send`; C2A-203, C2A-213).
 
 Serves the writer and, on a read-only connection, every view. What a session may not read does not exist for
 it. A decision that left no note is decided again from the event.

@@ -1,8 +1,9 @@
-"""Calls: what each writing tool does, from its arguments to records, chat and a result.
+"""Tools that write: what each one does, from its arguments to records, chat and a result.
 
-Rows: C2A-058, 113, 123, 136, 142 to 146, 155, 158, 159, 181, 190, 194, 206. One function a tool: the caller
-with the state as it stands, the arguments, and out comes all that is to be appended, or a refusal. Both are
-audited. Reading tools are elsewhere; appending is for the host.
+Rows: C2A-058, C2A-113, C2A-123, C2A-136, C2A-142, C2A-143, C2A-144, C2A-145, C2A-146, C2A-155, C2A-158,
+C2A-159, C2A-181, C2A-190, C2A-194, C2A-206. One function a tool: the caller with the state as it stands, the
+arguments, and out comes all that is to be appended, or a refusal. Both are audited. Reading tools are
+elsewhere; appending is for the host.
 """
 
 from __future__ import annotations
@@ -343,7 +344,10 @@ def _is_number(value: object) -> bool:
 
 
 def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
-    """How a harness reports an end that no tool reports: merged, ignored, failed (C2A-087, 117, 163)."""
+    """How a harness reports an end that no tool reports: merged, ignored, failed.
+
+    Rows: C2A-087, C2A-117, C2A-163.
+    """
     event = _named(arguments, caller, "C2A-117")
     if isinstance(event, Refusal):
         return event

@@ -1,8 +1,10 @@
-"""Consequences: what the house writes because an event landed (C2A-027, 056, 123, 185 to 199, 206, 222).
+"""Consequences: what the house writes because an event landed.
 
-A function from the event, its decisions and the state after it to records and notices; whoever holds the
-ledger appends them in the same transaction. Deliveries are written for sessions that a harness speaks for;
-everyone else's decision is derived when somebody asks. Nothing here sends anything.
+Rows: C2A-027, C2A-056, C2A-123, C2A-155, C2A-176, C2A-177, C2A-185, C2A-187, C2A-190, C2A-192, C2A-193,
+C2A-198, C2A-199, C2A-206. A function from the event, its decisions and the state after it to records and
+notices; whoever holds the ledger appends them in the same transaction. Deliveries are written for sessions
+that a harness speaks for; everyone else's decision is derived when somebody asks. Nothing here sends
+anything.
 """
 
 from __future__ import annotations
@@ -317,7 +319,10 @@ def _reacted(event: Event, attention: Attention, now: Moment) -> list[Written]:
 
 
 def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Moment) -> list[Written]:
-    """Who is asked to go is gone, has one goodbye, and gives back what it held there (C2A-190 to C2A-192)."""
+    """Who is asked to go is gone, has one goodbye, and gives back what it held there.
+
+    Rows: C2A-190, C2A-191, C2A-192.
+    """
     parsed = decisions.parsed
     found: list[Written] = []
     if parsed is None:

@@ -1,8 +1,8 @@
-"""Deadlines: what is due when an obligation is not met (C2A-056, 059, 122, 161, 173 to 178).
+"""Deadlines: what is due when an obligation is not met.
 
-Redeliver to the session that is already responsible, then escalate to one and lower the first copy; a
-deferred event comes back at its time. A permitted answer that never came is `ignored` when its window
-closes.
+Rows: C2A-056, C2A-059, C2A-122, C2A-161, C2A-173, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178. Redeliver to
+the session that is already responsible, then escalate to one and lower the first copy; a deferred event comes
+back at its time. A permitted answer that never came is `ignored` when its window closes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Timers: what time alone brings to a group (C2A-059, 092, 122, 155, 174 to 178, 222).
+"""Timers: what time alone brings to a group.
 
-Claims end, obligations are sent again and then move on, deferred events come back, offers that nobody took
-are given to one, digests go out. One step at a time: each is appended and folded before the next is looked
-for, so that a restarted hub goes on where it stopped. `now` is an argument; nothing here waits.
+Rows: C2A-059, C2A-092, C2A-122, C2A-155, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178, C2A-222. Claims end,
+obligations are sent again and then move on, deferred events come back, offers that nobody took are given to
+one, digests go out. One step at a time: each is appended and folded before the next is looked for, so that a
+restarted hub goes on where it stopped. `now` is an argument; nothing here waits.
 """
 
 from __future__ import annotations
