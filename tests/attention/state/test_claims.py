@@ -28,6 +28,8 @@ from tacit.c2a.vocabulary import Disposition
 from tests.attention.world import START, Room
 
 EVENT = event_target("e1")
+
+
 SECOND = 1_000_000
 
 
@@ -245,5 +247,9 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
 
 
 TestClaimsAndDispositions = ClaimsAndDispositions.TestCase
+
+
 TestClaimsAndDispositions.settings = settings(max_examples=60, stateful_step_count=30)
+
+
 assert DEFAULTS.claim_ttl_ms == 600_000

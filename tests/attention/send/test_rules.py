@@ -20,9 +20,26 @@ from tests.attention.world import START, event, lead_gets, state, thread
 if TYPE_CHECKING:
     from tacit.attention import Decision
 
+
+@pytest.mark.spec("C2A-102")
+def test_a_session_that_needs_a_persons_word_may_ask_for_it() -> None:
+    asks = Send(
+        "lead",
+        "main",
+        "Which of the two regions shall I start with?",
+        "k",
+        "channel",
+        "to_me",
+        mentions=("user",),
+    )
+    assert may_send(asks, Surroundings(ConversationKind.CHANNEL), START) == Permit()
+
+
 SEND = Send(
     "lead", "main", "The migration locks the table for a minute.", "k1", "channel", "to_me", in_reply_to="e1"
 )
+
+
 NAMED = lead_gets(event("@lead how long does it lock"))
 
 

@@ -1,4 +1,4 @@
-"""Deadlines, redelivery, escalation, deferral."""
+"""Deadlines, redelivery, deferral."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tacit.attention import Agent, Roster, decide
-from tacit.attention.decide.modes import step_down
 from tacit.attention.state import records
 from tacit.attention.state.deadlines import (
     Due,
@@ -22,11 +18,10 @@ from tacit.attention.state.deadlines import (
     redelivery,
     retry_after_ms,
 )
-from tacit.attention.state.escalation import Route, escalated, human_notice, route
 from tacit.attention.state.obligations import Obligation, Obligations, ReportedDisposition, change
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
-from tests.attention.world import ROSTER, START, event, lead_gets
+from tests.attention.world import START
 
 SECOND = 1_000_000
 
@@ -115,64 +110,3 @@ def test_silence_on_what_one_may_answer_is_a_complete_outcome() -> None:
 
 def test_attempts_back_off_to_a_minute() -> None:
     assert [retry_after_ms(n) for n in (1, 2, 3, 7, 8, 99)] == [1000, 2000, 4000, 60_000, 60_000, 60_000]
-
-
-@pytest.mark.spec("C2A-176")
-def test_escalation_goes_to_the_lead_then_an_owner_then_one_responder_then_the_human() -> None:
-    assert route(ROSTER, frozenset({"worker"})) == Route("lead")
-    assert route(ROSTER, frozenset({"lead"}), owners=frozenset({"tester"})) == Route("tester")
-    assert route(ROSTER, frozenset({"lead"}), load={"tester": 2}) == Route("worker")
-    assert route(ROSTER, frozenset({"lead", "worker"})) == Route("user", human=True)
-    assert route(ROSTER, frozenset({"worker"}), eligible=frozenset({"worker"})) == Route("user", human=True)
-    away = Roster.of([Agent("lead", role="foreman", online=False), Agent("worker")])
-    assert route(away, frozenset({"worker"})) == Route("user", human=True)
-    assert human_notice("e1", why="unanswered")["related_event_id"] == "e1"
-
-
-@pytest.mark.spec("C2A-177", "C2A-123")
-@given(st.lists(st.booleans(), min_size=1, max_size=12), st.integers(2, 12))
-def test_escalation_and_declining_never_widen_the_obligation(declines: list[bool], agents: int) -> None:
-    roster = Roster.of([Agent(f"a{n}", role="foreman" if n == 1 else "peer") for n in range(agents)])
-    held = {"a0"}
-    holders = {"a0"}
-    for _ in declines:
-        target = route(roster, frozenset(held))
-        holders = set() if target.human else {target.to}
-        assert target.to not in held
-        assert len(holders) <= 1
-        if target.human:
-            break
-        held.add(target.to)
-    assert len(held) <= 3
-
-
-@pytest.mark.spec("C2A-176")
-def test_whoever_takes_over_is_obliged_with_the_reason() -> None:
-    original = lead_gets(event("@lead look"))
-    taken = escalated(original, declined=True)
-    assert (taken.policy, taken.reason, taken.rule("policy").row) == ("must_respond", "escalation", "C2A-123")
-    assert taken.deadline_ms == original.deadline_ms
-
-
-@pytest.mark.spec("C2A-026", "C2A-021")
-def test_modes_step_down_and_an_unseen_obligation_is_escalated_instead() -> None:
-    named, approval = lead_gets(event("@lead look")), lead_gets(event("@lead ok to merge?"))
-    knock, rollup = lead_gets(event("look", to=["@all"])), step_down(lead_gets(event("lunch")), frozenset())
-    assert step_down(approval, frozenset({Mode.BUFFERED})).mode is Mode.BUFFERED
-    assert step_down(named, frozenset({Mode.NOTIFY})).mode is Mode.NOTIFY
-    below = step_down(named, frozenset({Mode.TOOL_MAILBOX}))
-    assert (below.escalate, below.mode, below.rule("mode").row) == (True, Mode.TOOL_MAILBOX, "C2A-026")
-    assert not step_down(knock, frozenset({Mode.TOOL_MAILBOX})).escalate
-    assert rollup.mode is Mode.TOOL_MAILBOX
-    limited = Roster.of([Agent("lead", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT}))])
-    assert lead_gets(event("@lead look"), roster=limited).escalate
-
-
-@pytest.mark.spec("C2A-026")
-def test_a_limited_harness_is_spared_what_it_cannot_take_in_a_broadcast_too() -> None:
-    mixed = Roster.of(
-        [Agent("lead"), Agent("plain", modes=frozenset({Mode.TOOL_MAILBOX, Mode.SILENT})), Agent("other")]
-    )
-    decisions = decide(event("could one of you look", to=["@all"]), mixed)
-    assert (decisions["lead"].mode, decisions["plain"].mode) == (Mode.NOTIFY, Mode.TOOL_MAILBOX)
-    assert set(decisions.exceptions) == {"plain"}

@@ -1,4 +1,4 @@
-"""`decide` as a whole: shared decisions, reasons, precedence, forged text."""
+"""Acts of a session: reactions, deferrals, resolving, progress, asking a person."""
 
 from __future__ import annotations
 
@@ -13,8 +13,20 @@ from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.modes import is_pushed
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import ConversationState
-from tacit.c2a.vocabulary import Mode, Policy
+from tacit.c2a.vocabulary import Mode, Policy, Priority, Reason
 from tests.attention.world import ROSTER, Room, event, lead_gets, thread, three
+
+
+@pytest.mark.spec("C2A-039")
+def test_priorities_and_reasons_are_closed_sets_and_unknown_priorities_are_normal() -> None:
+    assert [one.value for one in Priority] == ["low", "normal", "high", "urgent"]
+    assert {one.value for one in Reason} == {
+        "direct_message", "direct_mention", "role_mention", "assignment", "approval", "blocker", "thread_question",
+        "thread_participation", "to_other", "no_task", "ambient", "status", "gratitude", "reaction", "cancellation",
+        "safety", "leave_request", "edited_after_response", "escalation", "digest", "loop_stopped",
+    }  # fmt: skip
+    assert lead_gets(event("@lead look", urgency="whenever")).priority == "normal"
+
 
 MANY = Roster.of([Agent(f"a{number}") for number in range(100)])
 
@@ -231,6 +243,8 @@ JSON = st.recursive(
     ),
     max_leaves=6,
 )
+
+
 MEMBERS = ["text", "to", "mentions", "reply_to", "conversation", "clowl", "intent", "directedness", "priority", "urgency", "refs", "author", "attachments", "supersedes", "event_id", "emoji", "signal", "target_actor_id", "kind", "ops"]  # fmt: skip
 
 

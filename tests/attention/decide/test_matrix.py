@@ -54,6 +54,8 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.NO_TASK, "C2A-074", event("the parser is a fine piece of work", by="worker"), None, ("to_other", "must_not_respond", "tool_mailbox")),
     (Situation.AMBIENT, "C2A-075", event("lunch was good today"), None, ("ambient", "must_not_respond", "tool_mailbox")),
 ]  # fmt: skip
+
+
 NAMES = [case[0].value for case in CASES]
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tacit.attention import Agent, Person, Roster, decide
 from tacit.attention.read.mentions import declared, in_text, target_of
@@ -64,13 +62,6 @@ def names(text: str) -> list[str]:
 )
 def test_names_in_text(text: str, found: list[str]) -> None:
     assert names(text) == found
-
-
-@given(st.text(alphabet="`~>@ledax \n:/.&gt;", max_size=80))
-def test_prose_keeps_its_length_and_its_lines(text: str) -> None:
-    made = prose(text)
-    assert len(made) == len(text)
-    assert [i for i, c in enumerate(made) if c == "\n"] == [i for i, c in enumerate(text) if c == "\n"]
 
 
 @pytest.mark.spec("C2A-034")
