@@ -35,10 +35,10 @@ such agent, so what is decided for `NOBODY`, an id that nobody has, is decided f
 whatever set `situation_of` asks about, `exceptional` adds. A set that is missing there gives its agents
 everybody's decision, silently; the property tests compare with the decision of each agent taken alone.
 
-What is written down. Nothing, here. `noted` says what an event's decisions leave behind: nothing when reading
-the event again would tell it all, otherwise one `Decided` with the situation of those who stood out. A
-situation is a word, so the note is small and `Decided.decision` makes the whole decision of it again, by
-today's wording of the rule but in the situation of then. That is also why situations are never renamed
+What is written down. Nothing, here. `kept_of` says what an event's decisions leave behind: nothing when
+reading the event again would tell it all, otherwise one `Decided` with the situation of those who stood out.
+A situation is a word, so what is kept is small and `Decided.decision` makes the whole decision of it again,
+by today's wording of the rule but in the situation of then. That is also why situations are never renamed
 lightly: their names are in ledgers.
 
 What can go wrong:
@@ -249,7 +249,7 @@ def situation_in(decision: Decision) -> Situation:
     return Situation(decision.rule("policy").name.removeprefix("matrix."))
 
 
-def noted(decisions: Decisions) -> Decided | None:
+def kept_of(decisions: Decisions) -> Decided | None:
     """What has to be written down of an event's decisions; None when reading the event again tells it all."""
     parsed = decisions.parsed
     if parsed is None:
@@ -261,7 +261,7 @@ def noted(decisions: Decisions) -> Decided | None:
 
 
 def derived(decisions: Decisions) -> Decided:
-    """The same for an event that left no note, decided again."""
+    """The same for an event of which nothing was kept, decided again."""
     return _decided(
         decisions, {agent: situation_in(one) for agent, one in sorted(decisions.exceptions.items())}
     )

@@ -114,8 +114,8 @@ def _ended(
     for obligation in attention.obligations:
         open_here = obligation.session in agents and not obligation.closed
         open_here = open_here and (obligation.event_id, obligation.session) != just_answered
-        said = attention.past.get(obligation.event_id) if open_here else None
-        if said is not None and said.by_agent and absences.place_of(said.conversation) == place:
+        message = attention.past.get(obligation.event_id) if open_here else None
+        if message is not None and message.by_agent and absences.place_of(message.conversation) == place:
             found.append(
                 records.Disposition(
                     event_id=obligation.event_id,
@@ -184,18 +184,18 @@ def reroute(
     declined: bool,
 ) -> list[Written]:
     """The obligation goes to exactly one other, or to the person (C2A-123, C2A-176, C2A-177)."""
-    said = attention.past.get(event_id)
-    conversation = said.conversation if said is not None else None
+    message = attention.past.get(event_id)
+    conversation = message.conversation if message is not None else None
     held = frozenset(
         had
         | {obligation.session for obligation in attention.obligations.of_event(event_id) if obligation.held}
     )
-    eligible = said.readers if said is not None else None
+    eligible = message.readers if message is not None else None
     load = {agent: attention.obligations.open_of(agent) for agent in attention.sessions}
     to = escalation.route(
         around.roster,
         held,
-        author=said.author if said is not None else "",
+        author=message.author if message is not None else "",
         owners=_owners(attention, conversation),
         eligible=eligible if eligible is not None else frozenset(attention.sessions),
         load=load,
@@ -271,8 +271,8 @@ def _spoken(event: Event, parsed: ParsedMessage, attention: Attention) -> list[W
         return []
     message = cast("dict[str, Any]", given)
     obligations = attention.obligations.of_event(above)
-    said = attention.past.get(above)
-    if message.get("p") == "CNCL" and said is not None and said.author == parsed.by:
+    answered = attention.past.get(above)
+    if message.get("p") == "CNCL" and answered is not None and answered.author == parsed.by:
         return [one.record for one in cancellations(obligations, "cancel")]
     body: object = message.get("body")
     inner = cast("dict[str, Any]", body).get("d") if isinstance(body, dict) else None
@@ -370,8 +370,8 @@ def _covered(ended: records.Claim, attention: Attention) -> list[Obligation]:
         return [obligation] if obligation is not None else []
     found: list[Obligation] = []
     for obligation in attention.obligations:
-        said = attention.past.get(obligation.event_id) if obligation.session == ended.session else None
-        if said is not None and name in {obligation.event_id, said.conversation.thread}:
+        message = attention.past.get(obligation.event_id) if obligation.session == ended.session else None
+        if message is not None and name in {obligation.event_id, message.conversation.thread}:
             found.append(obligation)
     return found
 
@@ -383,10 +383,10 @@ def given_back(
     found: list[records.Claim] = []
     for held in attention.claims.of_session(agent, now):
         root = held.thread or held.target.removeprefix("thread:")
-        said = attention.past.get(held.target.partition(":")[2]) or attention.past.get(root)
-        if said is None or said.conversation.id != conversation.id:
+        message = attention.past.get(held.target.partition(":")[2]) or attention.past.get(root)
+        if message is None or message.conversation.id != conversation.id:
             continue
-        if conversation.thread is not None and said.conversation.thread != conversation.thread:
+        if conversation.thread is not None and message.conversation.thread != conversation.thread:
             continue
         released = release(attention.claims, held.target, agent, now)
         if isinstance(released, records.Claim):

@@ -14,7 +14,7 @@ here: `past` reads them again from the ledger when a later event refers to them.
 
 What moves it. Events, in the order of the ledger, and nothing else. There are two ways in:
 
-    said by somebody      take:   state_for -> decide -> apply -> _note
+    said by somebody      take:   state_for -> decide -> apply -> _keep
     written by the house  apply:  one branch for each kind of record
 
 `state_for` cuts out of the state what `decide` needs, as it was *before* the event; `apply` moves past it.
@@ -63,7 +63,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.decide.decide import Decided, Decisions, decide, noted
+from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
@@ -148,7 +148,7 @@ class Attention:
         decisions = decide(event, roster, self.state_for(event), self.settings)
         stopped = self.apply(event, decisions.parsed)
         if decisions.parsed is not None:
-            self._note(event, decisions)
+            self._keep(event, decisions)
         return decisions, stopped
 
     def state_for(self, event: Event) -> ConversationState:
@@ -204,16 +204,18 @@ class Attention:
 
     def _state_for_reaction(self, event: Event) -> ConversationState:
         on = event.data.get("event_id")
-        said = self.past.get(on) if isinstance(on, str) else None
-        if said is None:
+        message = self.past.get(on) if isinstance(on, str) else None
+        if message is None:
             return ConversationState()
         signal = signal_of(event.data)
-        settles = said.by_agent and said.intent is Intent.APPROVAL and signal in {"agree", "declined", "done"}
+        settles = (
+            message.by_agent and message.intent is Intent.APPROVAL and signal in {"agree", "declined", "done"}
+        )
         return ConversationState(
-            said.conversation,
-            readers=said.readers,
-            reacted=(said.author, said.intent),
-            waits=frozenset({said.author}) if settles else _EMPTY,
+            message.conversation,
+            readers=message.readers,
+            reacted=(message.author, message.intent),
+            waits=frozenset({message.author}) if settles else _EMPTY,
         )
 
     def apply(self, event: Event, parsed: ParsedMessage | None = None) -> bool:
@@ -231,9 +233,9 @@ class Attention:
             self._recorded(event)
         return False
 
-    def _note(self, event: Event, decisions: Decisions) -> None:
+    def _keep(self, event: Event, decisions: Decisions) -> None:
         """Write down what reading the event again would not tell."""
-        found = noted(decisions)
+        found = kept_of(decisions)
         if found is not None:
             self.decided[event.id] = found
         at = records.moment_of(event)
@@ -278,8 +280,8 @@ class Attention:
         answered = answered_in(event)
         if answered is not None:
             given = event.data.get("c2a")
-            said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-            turn, attempt = said.get("turn"), said.get("attempt")
+            declared = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+            turn, attempt = declared.get("turn"), declared.get("attempt")
             answer = Answer(
                 event.id, turn if isinstance(turn, str) else "", attempt if isinstance(attempt, int) else 1
             )
@@ -328,9 +330,9 @@ class Attention:
 
     def _reacted(self, event: Event) -> None:
         on = event.data.get("event_id")
-        said = self.past.get(on) if isinstance(on, str) else None
-        if said is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
-            place = place_of(said.conversation)
+        message = self.past.get(on) if isinstance(on, str) else None
+        if message is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
+            place = place_of(message.conversation)
             self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
 
     def _recorded(self, event: Event) -> None:
@@ -428,7 +430,9 @@ class Attention:
             offer
             for offer in self.offers.values()
             if offer.event_id == name
-            or ((said := self.past.get(offer.event_id)) is not None and said.conversation.thread == name)
+            or (
+                (message := self.past.get(offer.event_id)) is not None and message.conversation.thread == name
+            )
         ]
 
     def _resolved(self, record: records.Disposition) -> None:
@@ -436,14 +440,14 @@ class Attention:
             self.offers.pop(record.event_id, None)
         if record.disposition == "superseded" and record.closes:
             self._recalled(record)
-        said = self.past.get(record.event_id)
+        message = self.past.get(record.event_id)
         if (
-            said is not None
+            message is not None
             and record.closes
             and record.disposition == "responded"
             and record.reason == "resolved"
         ):
-            place = place_of(said.conversation)
+            place = place_of(message.conversation)
             self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
 
     def _recalled(self, record: records.Disposition) -> None:
