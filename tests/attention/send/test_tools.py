@@ -212,6 +212,20 @@ def test_whoever_leaves_gives_back_what_it_held_there(house: House) -> None:
     assert house.attention.obligations.get(said.id, "ann") is None
 
 
+@pytest.mark.spec("C2A-192")
+@pytest.mark.parametrize("member", ["threadId", "eventId"])
+def test_a_claim_on_a_thread_or_on_its_first_message_ends_with_leaving_the_thread(
+    house: House, member: str
+) -> None:
+    root = house.say(GROUP, "user", "@ann please check the disk")
+    beside = house.say(GROUP, "user", "@ann and the logs?")
+    house.call("ann", "chat.claim", **{member: root.id})
+    house.call("ann", "chat.claim", eventId=beside.id)
+    assert house.call("ann", "chat.leave", threadId=root.id)["left"] == f"thread:{root.id}"
+    assert [held.target for held in house.attention.claims] == [f"event:{beside.id}"]
+    house.assert_rebuilds()
+
+
 @pytest.mark.spec("C2A-181", "C2A-155")
 def test_a_progress_report_is_checked_and_makes_a_claim_last(house: House) -> None:
     asked = house.say(GROUP, "user", "@ann please check the disk")

@@ -382,11 +382,13 @@ def given_back(
     """The claims of a session in a conversation that it leaves, released."""
     found: list[records.Claim] = []
     for held in attention.claims.of_session(agent, now):
-        root = held.thread or held.target.removeprefix("thread:")
-        message = attention.past.get(held.target.partition(":")[2]) or attention.past.get(root)
+        name = held.target.partition(":")[2]
+        root = held.thread or name
+        message = attention.past.get(name) or attention.past.get(root)
         if message is None or message.conversation.id != conversation.id:
             continue
-        if conversation.thread is not None and message.conversation.thread != conversation.thread:
+        # The first message of a thread says of itself that it is in none, and yet it is in its own.
+        if conversation.thread is not None and conversation.thread not in {message.conversation.thread, root}:
             continue
         released = release(attention.claims, held.target, agent, now)
         if isinstance(released, records.Claim):
