@@ -276,3 +276,50 @@ def test_a_harness_reports_an_end_and_a_failure_tells_a_person(house: House) -> 
     assert house.call("ann", "chat/disposition", **later) == {"ok": True}
     assert house.attention.obligations.get(merged.id, "ann").note == asked.id
     assert len([one for one in house.events(GROUP) if one.kind == "system.notify"]) == 1
+
+
+@pytest.mark.spec("C2A-207")
+def test_private_talk_is_told_elsewhere_only_after_a_person_who_knows_it_said_yes(house: House) -> None:
+    house.do(GROUP, "user", "x.tacit.person.add", principal="usr:eve", title="Eve")
+    secret = "the salary of the new person in the second office is quite high"
+    house.say(GROUP, "usr:eve", f"@ann {secret}", to=["ann"], conversation={"kind": "dm"})
+    answer = send(house, f"I heard that {secret}", "k1")
+    assert refused(answer) == ("approval_required", "C2A-207")
+    [asked] = [one for one in house.events(GROUP) if one.kind == "x.c2a.approval"]
+    assert (asked.data["state"], asked.data["for"]) == ("asked", ["ann", "usr:eve"])
+    assert secret in asked.data["says"]
+    assert asked.data["expires_at"] > house.clock.now()
+    [notice] = [one.data for one in house.events(GROUP) if one.kind == "system.notify"]
+    assert (notice["kind"], notice["requires_ack"], notice["priority"]) == (
+        "attention.approval",
+        True,
+        "high",
+    )
+    assert notice["context"] == {"approval_id": asked.data["approval_id"], "session": "ann"}
+    assert secret not in str(notice)
+    assert refused(send(house, f"I heard that {secret}", "k1"))[0] == "approval_required"
+    assert len([one for one in house.events(GROUP) if one.kind == "x.c2a.approval"]) == 1
+    yes = {name: asked.data[name] for name in ("approval_id", "session", "what")}
+    house.record(records.Approval(**yes, state="granted", answered_by="usr:eve", for_=["ann"]))
+    assert send(house, f"I heard that {secret}", "k1")["ok"]
+
+
+@pytest.mark.spec("C2A-206", "C2A-203")
+def test_a_refusal_is_written_down_and_tells_nobody_of_private_talk(house: House) -> None:
+    lunch = house.say(GROUP, "user", "lunch was good today")
+    place = {"target": f"thread:{lunch.id}", "visibility": "thread", "inReplyTo": lunch.id}
+    assert refused(send(house, "It was.", "k1", **place)) == ("policy_forbids", "C2A-061")
+    assert refused(send(house, "It was.", "k2", inReplyTo=lunch.id, target="dm:user", visibility="dm"))
+    shown, hidden = [one for one in house.page(GROUP) if one.kind == "x.c2a.audit"]
+    assert shown.data == {
+        "what": "chat.send_message",
+        "session": "ann",
+        "event_id": lunch.id,
+        "code": "policy_forbids",
+        "row": "C2A-061",
+        "details": {"conversation": "main", "thread": lunch.id},
+    }
+    assert shown.visible_to("ben")
+    assert "event_id" not in hidden.data
+    assert hidden.visible_to("ann")
+    assert not hidden.visible_to("ben")
