@@ -103,8 +103,8 @@ CONCERNS: Final[dict[str, tuple[Concern, ...]]] = {
     "x.c2a.digest": (_PEOPLE,),
     "x.c2a.approval": (_PEOPLE,),
     "x.c2a.audit": (_EVENT, _PEOPLE),
-    # Its text is kept nowhere; that something was said in a channel is no secret of that channel.
-    "x.c2a.ephemeral": (_PEOPLE, _EVERYONE),
+    # Whoever was there has heard it; for the others nothing was said. In a channel it lists nobody.
+    "x.c2a.ephemeral": (_PEOPLE,),
     "x.c2a.session": (_EVERYONE,),
     "x.c2a.rules": (_EVERYONE,),
     "x.c2a.usage": (_PEOPLE,),

@@ -318,6 +318,7 @@ def test_a_refusal_is_written_down_and_tells_nobody_of_private_talk(house: House
         "code": "policy_forbids",
         "row": "C2A-061",
         "details": {"conversation": "main", "thread": lunch.id},
+        "for": [],
     }
     assert shown.visible_to("ben")
     assert "event_id" not in hidden.data
