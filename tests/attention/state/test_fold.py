@@ -10,8 +10,11 @@ import msgspec
 import pytest
 
 import tacit.attention
+from tacit.attention.state.fold import KEPT_ITEMS, KEPT_RECALLED
+from tacit.attention.state.sessions import SessionAgreement
+from tacit.c2a.vocabulary import Mode
 from tacit.ledger import envelope
-from tests.attention.world import START, Room, three
+from tests.attention.world import START, Room, event, three
 from tests.base.test_cores_are_pure import _faults
 
 if TYPE_CHECKING:
@@ -125,3 +128,34 @@ def test_attention_is_pure_and_knows_no_transport(path: Path) -> None:
     assert not any(
         name.startswith(("aiohttp", "tacit.hub", "tacit.client", "tacit.ledger.io")) for name in imported
     )
+
+
+@pytest.mark.spec("C2A-027")
+def test_what_is_listed_for_a_session_is_cut_to_the_newest() -> None:
+    room = Room()
+    room.record("context.sync", ops=[{"op": "set", "key": "channel:main", "value": {"digest": ["lead"]}}])
+    room.attention.sessions["lead"] = SessionAgreement("lead", "2026-06-24", frozenset(Mode))
+    for number in range(KEPT_ITEMS + 2):
+        said = event(f"build {number} passed", event_id=f"b{number}", at_s=number, seq=number + 1)
+        room.attention.take(said, room.roster)
+    waiting = room.attention.pending_digests["lead"].event_ids
+    assert (len(waiting), waiting[0], waiting[-1]) == (500, "b2", "b501")
+    for number in range(KEPT_RECALLED + 2):
+        where = {"event_id": f"b{number}", "session": "lead"}
+        room.record("x.c2a.delivery", **where, policy="must_respond", mode="buffered", directedness="to_me", reason="direct_mention")  # fmt: skip
+        room.record("x.c2a.accepted", session="lead", event_ids=[f"b{number}"])
+        room.record("x.c2a.disposition", **where, disposition="superseded", closes=True)
+    recalled = room.attention.recalled["lead"]
+    assert (len(recalled), recalled[0], recalled[-1]) == (20, "b2", "b21")
+
+
+@pytest.mark.spec("C2A-180")
+def test_only_what_a_session_has_and_did_not_end_itself_is_called_back_from_it() -> None:
+    room = Room()
+    for number, (accepted, reported) in enumerate([(True, False), (False, False), (True, True)]):
+        where = {"event_id": f"b{number}", "session": "lead"}
+        room.record("x.c2a.delivery", **where, policy="must_respond", mode="buffered", directedness="to_me", reason="direct_mention")  # fmt: skip
+        if accepted:
+            room.record("x.c2a.accepted", session="lead", event_ids=[f"b{number}"])
+        room.record("x.c2a.disposition", **where, disposition="superseded", closes=True, reported=reported)
+    assert room.attention.recalled["lead"] == ("b0",)
