@@ -21,8 +21,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tacit.attention import Agent, Person, Roster, decide
-from tacit.attention.decide.explain import record, sentence
+from tacit.attention import Agent, Decision, Person, Roster, decide
+from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.knock import knock_of
 from tacit.attention.read.mentions import in_text
 from tacit.attention.read.prose import prose
@@ -38,6 +38,23 @@ HEADER = len(
     "directedness: to_me\nresponse_policy: must_respond\nreason: direct_mention\nreply_target: thread:e123456\n\nMESSAGE\n"
 )
 START = 1_780_000_000_000_000
+
+
+def as_row(decision: Decision) -> dict[str, object]:
+    """A decision as data, with the rule behind each part."""
+    return {
+        "directedness": decision.directedness.value,
+        "policy": decision.policy.value,
+        "mode": decision.mode.value,
+        "reason": decision.reason.value,
+        "priority": decision.priority.value,
+        "deadlineMs": decision.deadline_ms,
+        "needsClaim": decision.needs_claim,
+        "escalate": decision.escalate,
+        "because": {
+            part: {"rule": rule.name, "row": rule.row, "says": rule.says} for part, rule in decision.because
+        },
+    }
 
 
 @dataclass
@@ -107,7 +124,7 @@ class Replay:
                     "agent": (self.roster.agents[agent].names or (agent,))[0],
                     "meant": meant,
                 }
-                self.out.write(json.dumps(row | record(decision) | {"why": sentence(agent, decision)}) + "\n")
+                self.out.write(json.dumps(row | as_row(decision) | {"why": sentence(agent, decision)}) + "\n")
             if agent == line.by:
                 continue
             self.everything.turns += 1

@@ -89,7 +89,7 @@ def _serve(folder: str, report: str) -> None:
     sys.setprofile(walk.profile)
     signal.signal(signal.SIGUSR1, start)
     signal.signal(signal.SIGUSR2, stop)
-    from tacit.cli.main import main  # noqa: PLC0415 - the tree under test is on the path
+    from tacit.cli.main import main
 
     sys.argv = ["tacit", "--json", "up", "--demo", "--data", folder, "--port", "0"]
     main()

@@ -1,7 +1,8 @@
 """Settings of a group or a conversation, with the rows' values as defaults.
 
-Rows: C2A-085, 086, 155, 173, 178, 197, 200, 205 and 221 to 223. A limit that refuses names itself: `LIMITS`
-says for each one how an owner changes it. Knows nothing of where settings are kept.
+Rows: C2A-085, C2A-086, C2A-155, C2A-173, C2A-178, C2A-197, C2A-200, C2A-205, C2A-221, C2A-222, C2A-223. A
+limit that refuses names itself: `LIMITS` says for each one how an owner changes it. Knows nothing of where
+settings are kept.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from tacit.ledger import shapes
@@ -64,6 +65,55 @@ KINDS: Final[dict[str, KindRule]] = {
     "context.sync": KindRule("context", TALKERS, shapes.ContextSync, "CCCS-118"),
     "x.tacit.person.add": KindRule("management", KEEPERS, shapes.PersonAdd, "CCCS-039"),
 }
+
+
+class About(Enum):
+    """How a record of the house says whom it concerns."""
+
+    EVENT = "event"
+    """Its member holds an event's id: whoever may read the event."""
+    TARGET = "target"
+    """Its member holds `event:<id>` or `thread:<id>`: whoever may read that event."""
+    PEOPLE = "people"
+    """Its member lists the principals: they alone."""
+    EVERYONE = "everyone"
+    """The whole group; no member is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """One way to learn whom a record concerns: what it is about, and the member of its data that says it."""
+
+    about: About
+    member: str = ""
+
+
+_EVENT: Final = Concern(About.EVENT, "event_id")
+_PEOPLE: Final = Concern(About.PEOPLE, "for")
+_EVERYONE: Final = Concern(About.EVERYONE)
+CONCERNS: Final[dict[str, tuple[Concern, ...]]] = {
+    "x.tacit.person.add": (_EVERYONE,),
+    "x.c2a.delivery": (_EVENT,),
+    "x.c2a.accepted": (_PEOPLE,),
+    "x.c2a.claim": (Concern(About.TARGET, "target"),),
+    "x.c2a.disposition": (_EVENT,),
+    # Leaving is seen where it happens: with the message that asked for it, in its thread, else in a channel.
+    "x.c2a.membership": (_EVENT, Concern(About.EVENT, "thread"), _EVERYONE),
+    "x.c2a.progress": (_EVENT, _PEOPLE),
+    "x.c2a.digest": (_PEOPLE,),
+    "x.c2a.approval": (_PEOPLE,),
+    "x.c2a.audit": (_EVENT, _PEOPLE),
+    # Whoever was there has heard it; for the others nothing was said. In a channel it lists nobody.
+    "x.c2a.ephemeral": (_PEOPLE,),
+    "x.c2a.session": (_EVERYONE,),
+    "x.c2a.rules": (_EVERYONE,),
+    "x.c2a.usage": (_PEOPLE,),
+}
+"""Whom each record of the house concerns: tried in order, the first way that its data answers counts.
+
+A kind that is not here concerns nobody but the owner, so that a new record is private until somebody decides
+otherwise. Edits and deletes have rules of their own, as they hang on the first form of their message.
+"""
 
 EXTENSION: Final = KindRule("core", TALKERS | {_S}, shapes.Extension, "CCCS-030")
 

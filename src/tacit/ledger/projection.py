@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.ledger.kinds import EXTENSION, HOUSE, KINDS
+from tacit.ledger.kinds import CONCERNS, EXTENSION, HOUSE, KINDS, About
 from tacit.ledger.references import blob_paths
 from tacit.ledger.routing import Audience, audience_of
 from tacit.ledger.rules import notice_audience
@@ -63,6 +63,8 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 NOTHING: Final = Facts()
+NOBODY: Final = Facts(audience=Audience(private=True))
+"""Of what concerns nobody: the owner reads it, and whoever wrote it."""
 
 
 def project(
@@ -73,7 +75,7 @@ def project(
     if maker is not None:
         facts = maker(body, by, data, group, lookup)
     else:
-        facts = _of_the_house(data, lookup) if kind.startswith(HOUSE) else NOTHING
+        facts = _of_the_house(kind, data, lookup) if kind.startswith(HOUSE) else NOTHING
     client_id = getattr(body, "client_id", None)
     if client_id is facts.client_id or not isinstance(client_id, str):
         return facts
@@ -166,17 +168,19 @@ def _reaction(
 def _edit(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
     """An edit is as private as its message, can be searched for, and hangs on the message's first form."""
     found = _first_form(before(data), lookup)
+    if found is None:
+        return NOBODY
     text = data.get("text")
     return Facts(
         audience=_among(found),
         text=text if isinstance(text, str) else "",
-        mark=Mark("edit", found.seq, "") if found else None,
+        mark=Mark("edit", found.seq, ""),
     )
 
 
 def _delete(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
     found = _first_form(str(data.get("event_id")), lookup)
-    return Facts(audience=_among(found), mark=Mark("delete", found.seq, "") if found else None)
+    return Facts(audience=_among(found), mark=Mark("delete", found.seq, "")) if found is not None else NOBODY
 
 
 def before(edit: dict[str, Any]) -> str:
@@ -202,15 +206,28 @@ def _context(body: shapes.ContextSync, _by: str, _data: dict[str, Any], _group: 
     )
 
 
-def _of_the_house(data: dict[str, Any], lookup: Lookup) -> Facts:
-    """A record about an event is as private as the event; one about nothing is for whom it concerns."""
-    named = data.get("event_id") or data.get("supersedes") or str(data.get("target", "")).partition(":")[2]
-    found = lookup.event(str(named)) if named else None
-    if found is not None:
-        return Facts(audience=_among(found))
-    if (for_whom := data.get("for")) is not None:
-        return Facts(audience=Audience(named=tuple(map(str, for_whom)), private=True))
-    return NOTHING
+def _of_the_house(kind: str, data: dict[str, Any], lookup: Lookup) -> Facts:
+    """Whom a record of the house concerns, as the table of kinds says; when it says nothing, nobody.
+
+    A record that names an event which is not here is about something unknown: it is never for everyone.
+    """
+    lost = False
+    for concern in CONCERNS.get(kind, ()):
+        if concern.about is About.EVERYONE:
+            if not lost:
+                return NOTHING
+            continue
+        given = data.get(concern.member)
+        if given is None:
+            continue
+        if concern.about is About.PEOPLE:
+            return Facts(audience=Audience(named=tuple(map(str, given)), private=True))
+        named = str(given).partition(":")[2] if concern.about is About.TARGET else str(given)
+        found = lookup.event(named)
+        if found is not None:
+            return Facts(audience=_among(found))
+        lost = True
+    return NOBODY
 
 
 def _removal(body: shapes.ActorRemove, _by: str, _data: dict[str, Any], _group: Group, _: Lookup) -> Facts:

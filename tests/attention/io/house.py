@@ -46,6 +46,10 @@ class Present(set[str]):
         super().discard(session)
         self._told()
 
+    def clear(self) -> None:
+        super().clear()
+        self._told()
+
 
 class House(World):
     """One ledger with attention, as a hub has it."""

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tacit.attention.io.state_store import roster_for
 from tacit.attention.state import records
+from tacit.attention.state.fold import Attention
+from tacit.attention.state.sessions import SessionAgreement
+from tacit.c2a.vocabulary import Mode
+from tacit.ledger.state import Actor, Group
 from tests.attention.io.house import GROUP, House
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def house(tmp_path: Path):
-    made = House(tmp_path / "data")
-    made.group(GROUP, ann="peer", ben="peer")
-    made.connect("ann")
-    made.connect("ben")
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("reopened", [False, True])
@@ -191,3 +181,23 @@ class Counted:
 
     def at(self, seq):
         return self.events.at(seq)
+
+
+def test_the_roster_follows_from_the_ledgers_group() -> None:
+    group = Group(
+        "g",
+        actors={
+            "lead": Actor("lead", role="foreman", title="The Lead", roles=("qa",)),
+            "old": Actor("old", removed=4),
+        },
+    )
+    known = Attention()
+    known.sessions["lead"] = SessionAgreement("lead", "2026-06-24", frozenset({Mode.NOTIFY}))
+    roster = roster_for(group, known, online=frozenset())
+    assert set(roster.agents) == {"lead"}
+    assert roster.leads == ("lead",)
+    assert not roster.agents["lead"].online
+    assert roster.agents["lead"].modes == {Mode.NOTIFY}
+    assert roster_for(group, Attention()).agents["lead"].online
+    assert roster.names["the lead"] == "lead"
+    assert roster.roles["qa"] == {"lead"}

@@ -1,8 +1,59 @@
-"""`decide`: what every agent gets for an event, and why (C2A-001, C2A-003, C2A-045 to C2A-054, C2A-206).
+"""`decide`: what every agent gets for an event, and why.
 
-The decision of all unexceptional agents is derived once and shared; only agents that the event or the state
-singles out get an entry of their own, so an ambient event costs the same for one agent and for a hundred.
-Pure: the time is the event's own.
+Rows: C2A-001, C2A-003, C2A-045, C2A-046, C2A-047, C2A-048, C2A-049, C2A-050, C2A-051, C2A-052, C2A-053,
+C2A-054, C2A-206.
+
+Theory of operation
+===================
+
+What goes in, what comes out. `decide(event, roster, state, settings)` is a function of four values: the event
+as the ledger has it, who is in the group, what was so in the conversation just before, and the group's
+settings. It gives one `Decision` an agent: is it aimed at this agent (directedness), must, may or must it not
+answer (policy), how much does its model see (mode), and the rule behind each of these. It keeps no state,
+reads no clock (a deadline is a span; it starts with the record of the delivery) and asks no model. The same
+four values give the same decisions in the writer, in a rebuild, in a preview before anything is sent, and in
+a view years later.
+
+How one event goes through:
+
+    parse_message   the event, read once for all agents: author, conversation, target, intent, priority
+    exceptional     the agents that the event or the state singles out
+    situation_of    for each of them, and once for NOBODY: which situation of the matrix holds
+    entry_of        the matrix entry, with priority, deadline and settings applied
+    step_down       for a harness that did not agree to every mode: the next one that it can take
+
+The three axes are decided apart and meet only in the matrix (C2A-045): a rule that wants to change what a
+model sees touches no policy. Text enters at `parse_message` and nowhere else; whatever it claims to be (a
+header, a policy, a system message), all that it can change is the intent and the names that it mentions
+(C2A-202). Members of `data` that imitate a decision are not looked at; a sender's declared directedness can
+lower what it asks and never raise it (C2A-115).
+
+Why most agents have no decision of their own. In a group of a hundred agents nearly every message concerns
+two of them. An agent that appears in no set of the event or the state cannot be told apart from any other
+such agent, so what is decided for `NOBODY`, an id that nobody has, is decided for all of them:
+`Decisions.common`. Only `exceptional` agents are looked at one by one. The rule that keeps this right:
+whatever set `situation_of` asks about, `exceptional` adds. A set that is missing there gives its agents
+everybody's decision, silently; the property tests compare with the decision of each agent taken alone.
+
+What is written down. Nothing, here. `kept_of` says what an event's decisions leave behind: nothing when
+reading the event again would tell it all, otherwise one `Decided` with the situation of those who stood out.
+A situation is a word, so what is kept is small and `Decided.decision` makes the whole decision of it again,
+by today's wording of the rule but in the situation of then. That is also why situations are never renamed
+lightly: their names are in ledgers.
+
+What can go wrong:
+
+- The state is from after the event. Then an author takes part because it just wrote, and answers itself.
+  `decide` cannot notice; `Attention.take` is the only way in that the engine uses.
+- The roster is of another moment than the state. Agents that left are not in it, and get nothing: an agent is
+  decided for only while it is there.
+- `entry_of` is cached by its arguments. What varies by event must therefore be an argument; a decision names
+  no agent and no event, so that equal cases are one object and `decision is not common` tells them apart
+  cheaply.
+- An obligation ends below a knock, as the harness can take no more. It would be owed by somebody who cannot
+  see it: `step_down` marks it `escalate`, and it goes to another (C2A-026).
+- An event fits no situation. It cannot: the last predicate of `situation` holds for everything, and every
+  situation has its entry; a test counts them.
 """
 
 from __future__ import annotations
@@ -72,15 +123,6 @@ class Decisions(Mapping[str, Decision]):
     def __len__(self) -> int:
         return len(self._agents)
 
-    def audits(self) -> tuple[tuple[str, str], ...]:
-        """What an audit should note beside the decisions: (agent, what)."""
-        unbound = _RULES[Situation.UNBOUND]
-        return tuple(
-            (agent, "unbound_identity")
-            for agent, decision in self.exceptions.items()
-            if decision.rule("policy") is unbound
-        )
-
 
 def decide(
     event: Event, roster: Roster, state: ConversationState = QUIET, settings: Settings = DEFAULTS
@@ -109,7 +151,7 @@ def exceptional(
 ) -> set[str]:
     """The agents whose decision may differ from everyone else's."""
     found = {parsed.by}
-    found.update(parsed.target.agents, parsed.target.members, roster.unbound)
+    found.update(parsed.target.agents, parsed.target.members)
     found.update(
         state.participants, state.owners, state.left, state.subscribers, state.stopped, state.responded
     )
@@ -207,7 +249,7 @@ def situation_in(decision: Decision) -> Situation:
     return Situation(decision.rule("policy").name.removeprefix("matrix."))
 
 
-def noted(decisions: Decisions) -> Decided | None:
+def kept_of(decisions: Decisions) -> Decided | None:
     """What has to be written down of an event's decisions; None when reading the event again tells it all."""
     parsed = decisions.parsed
     if parsed is None:
@@ -219,7 +261,7 @@ def noted(decisions: Decisions) -> Decided | None:
 
 
 def derived(decisions: Decisions) -> Decided:
-    """The same for an event that left no note, decided again."""
+    """The same for an event of which nothing was kept, decided again."""
     return _decided(
         decisions, {agent: situation_in(one) for agent, one in sorted(decisions.exceptions.items())}
     )

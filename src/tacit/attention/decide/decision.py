@@ -45,13 +45,6 @@ class Decision:
         """Does somebody owe an answer?"""
         return self.policy is Policy.MUST_RESPOND
 
-    @property
-    def starts_turn(self) -> bool:
-        """Does this alone wake a model? Full content does; of the knocks only one that obliges (C2A-090)."""
-        if self.mode is Mode.NOTIFY:
-            return self.obliges
-        return self.mode in {Mode.IMMEDIATE, Mode.BUFFERED}
-
     def rule(self, part: str) -> Rule:
         """The rule that gave a part (`directedness`, `policy`, `mode`, `reason`, `priority`, `deadline`)."""
         found = None

@@ -1,8 +1,8 @@
 """Digests: what went on in a stream or channel, rolled up.
 
 Rows: C2A-076, C2A-092, C2A-093, C2A-110, C2A-183, C2A-227. Made by counting and by the last words of status
-reports; no model. Asks for nothing unless it holds a mention or an assignment, which is delivered on its
-own as well.
+reports; no model. Asks for nothing: what names or assigns somebody is delivered to it on its own and never
+waits for a digest, so a digest holds nothing that obliges its reader.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ MS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One event as a digest counts it; `obliges` when it names or assigns the reader."""
+    """One event as a digest counts it."""
 
     event_id: str
     scope: str
     author: str
     intent: Intent
     text: str = ""
-    obliges: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,10 @@ def digest_of(items: Sequence[Item], settings: Settings = DEFAULTS) -> Digest | 
     scopes = list(dict.fromkeys(item.scope for item in items))
     room = settings.digest_chars // len(scopes)
     sections = [_section(scope, [one for one in items if one.scope == scope], room) for scope in scopes]
-    obliges = any(item.obliges for item in items)
     return Digest(
         scopes[0] if len(scopes) == 1 else "streams",
         "\n\n".join(sections)[: settings.digest_chars],
-        Policy.MAY_RESPOND if obliges else Policy.MUST_NOT_RESPOND,
+        Policy.MUST_NOT_RESPOND,
         tuple(item.event_id for item in items),
     )
 
@@ -94,13 +92,6 @@ def _latest(items: Iterable[Item]) -> list[Item]:
 def _short(text: str) -> str:
     line = " ".join(redacted(text).split())
     return line if len(line) <= LINE_CHARS else line[: LINE_CHARS - 1] + "…"
-
-
-def permitted(policy: Policy, items: Sequence[Item]) -> bool:
-    """May a digest of these items carry this policy? (C2A-093; the encoder refuses others)"""
-    if any(item.obliges for item in items):
-        return policy in {Policy.MAY_RESPOND, Policy.MUST_NOT_RESPOND}
-    return policy is Policy.MUST_NOT_RESPOND
 
 
 def next_at(last: Moment, settings: Settings = DEFAULTS) -> Moment:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.modes import SHOWS
-from tacit.c2a.vocabulary import Directedness, Policy
+from tacit.c2a.vocabulary import Policy
 
 if TYPE_CHECKING:
-    from tacit.attention.decide.decide import Decisions
     from tacit.attention.decide.decision import Decision
 
 POLICIES: Final[dict[Policy, str]] = {
@@ -19,12 +18,6 @@ POLICIES: Final[dict[Policy, str]] = {
     Policy.MAY_RESPOND: "may answer",
     Policy.ACK_ONLY: "may only confirm receipt",
     Policy.MUST_NOT_RESPOND: "must not answer",
-}
-DIRECTED: Final[dict[Directedness, str]] = {
-    Directedness.TO_ME: "aimed at it",
-    Directedness.TO_MY_ROLE: "aimed at a role or thread of its own",
-    Directedness.TO_OTHER: "aimed at somebody else",
-    Directedness.AMBIENT: "aimed at nobody",
 }
 
 
@@ -41,33 +34,6 @@ def sentence(agent: str, decision: Decision) -> str:
     if mode is not because:
         text += f" That is because {mode.says} ({mode.row})."
     return text
-
-
-def explain(decisions: Decisions) -> list[str]:
-    """One sentence for each agent that stands out, and one for all the others."""
-    lines = [sentence(agent, decision) for agent, decision in sorted(decisions.exceptions.items())]
-    rest = len(decisions) - len(decisions.exceptions)
-    if rest:
-        name = "Every other agent" if lines else "Every agent"
-        lines.append(sentence(name, decisions.common))
-    return lines
-
-
-def record(decision: Decision) -> dict[str, object]:
-    """The decision as data, with the rule behind each part."""
-    return {
-        "directedness": decision.directedness.value,
-        "policy": decision.policy.value,
-        "mode": decision.mode.value,
-        "reason": decision.reason.value,
-        "priority": decision.priority.value,
-        "deadlineMs": decision.deadline_ms,
-        "needsClaim": decision.needs_claim,
-        "escalate": decision.escalate,
-        "because": {
-            part: {"rule": rule.name, "row": rule.row, "says": rule.says} for part, rule in decision.because
-        },
-    }
 
 
 def _span(milliseconds: int) -> str:

@@ -1,7 +1,8 @@
-"""Knocks: that something is there, without what it says (C2A-036, C2A-088 to C2A-090, C2A-224).
+"""Knocks: that something is there, without what it says.
 
-The topic is intent plus a label the host keeps (thread title, stream or channel name), never words of the
-body: a topic that shares four words in a row with it falls back to the intent alone. Knows no glyphs.
+Rows: C2A-036, C2A-088, C2A-089, C2A-090, C2A-224. The topic is intent plus a label the host keeps (thread
+title, stream or channel name), never words of the body: a topic that shares four words in a row with it falls
+back to the intent alone. Knows no glyphs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The default matrix as one table: each situation of an agent towards an event is one entry.
 
-Rows: C2A-066 to C2A-078. Directedness sets the mode, intent sets the policy; an entry says both, with its
-row and an example. Which situation holds is for `precedence`; what an entry becomes for a pressing or
-limited case is for `decide` and `modes`.
+Rows: C2A-066, C2A-067, C2A-068, C2A-069, C2A-070, C2A-071, C2A-072, C2A-073, C2A-074, C2A-075, C2A-076,
+C2A-077, C2A-078. Directedness sets the mode, intent sets the policy; an entry says both, with its row and an
+example. Which situation holds is for `situation`; what an entry becomes for a pressing or limited case is
+for `decide` and `modes`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ class Situation(StrEnum):
     NOT_CHAT = "not_chat"
     OWN = "own"
     UNREADABLE = "unreadable"
-    UNBOUND = "unbound"
     LOOP_STOPPED = "loop_stopped"
     NOTICE_PRESSING = "notice_pressing"
     NOTICE = "notice"
@@ -99,10 +99,6 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     ),
     Situation.UNREADABLE: MatrixRow(
         "C2A-051", "the agent may not read that conversation", _OTHER, _NOT, _SILENT, Reason.TO_OTHER,
-    ),
-    Situation.UNBOUND: MatrixRow(
-        "C2A-048", "the agent is bound to no identity, so nothing can be aimed at it", _NONE, _NOT, _BOX,
-        Reason.AMBIENT,
     ),
     Situation.LOOP_STOPPED: MatrixRow(
         "C2A-198", "the exchange between these agents went in circles and was ended", _OTHER, _NOT, _BOX,

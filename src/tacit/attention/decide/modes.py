@@ -1,7 +1,8 @@
 """Injection modes: what each shows, and the way down when a harness cannot take one.
 
-Rows: C2A-021, 026, 079 to 095. The host picks; a harness may lower exposure and never raise it. An
-obligation that would end below a knock is not delivered at all but escalated. Knows nothing of connections.
+Rows: C2A-021, C2A-026, C2A-036, C2A-079, C2A-081, C2A-083, C2A-088, C2A-091, C2A-092, C2A-094, C2A-095. The
+host picks; a harness may lower exposure and never raise it. An obligation that would end below a knock is not
+delivered at all but escalated. Knows nothing of connections.
 """
 
 from __future__ import annotations
@@ -44,11 +45,6 @@ def step_down(decision: Decision, modes: frozenset[Mode]) -> Decision:
             decision, mode=Mode.TOOL_MAILBOX, escalate=True, because=(*decision.because, ("mode", TOO_LOW))
         )
     return replace(decision, mode=mode, because=(*decision.because, ("mode", STEPPED)))
-
-
-def may_use(chosen: Mode, wanted: Mode) -> bool:
-    """May a harness show an event in another mode than the host chose? Only with less exposure (C2A-079)."""
-    return EXPOSURE.index(wanted) <= EXPOSURE.index(chosen)
 
 
 def is_pushed(mode: Mode) -> bool:

@@ -70,7 +70,7 @@ def is_social(agent: str, parsed: ParsedMessage, state: ConversationState) -> bo
 
 def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, roster: Roster) -> Situation:
     """The situation of an agent towards an event, with the sender's declared directedness applied."""
-    barred = _barred(agent, parsed, state, roster)
+    barred = _barred(agent, parsed, state)
     if barred is not None:
         return barred
     if parsed.kind == "system.notify":
@@ -93,14 +93,12 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
     return _unaimed(agent, parsed, state)
 
 
-def _barred(agent: str, parsed: ParsedMessage, state: ConversationState, roster: Roster) -> Situation | None:
+def _barred(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
     """What no content can change."""
     if agent == parsed.by:
         return Situation.OWN
     if parsed.private is not None and agent not in parsed.private:
         return Situation.UNREADABLE
-    if agent in roster.unbound:
-        return Situation.UNBOUND
     if parsed.by_agent and agent in state.stopped and parsed.by in state.stopped:
         return Situation.LOOP_STOPPED
     return None
@@ -128,7 +126,10 @@ def _reaction(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
 
 
 def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation:
-    """What an event aimed at the agent asks of it (C2A-066 to C2A-070)."""
+    """What an event aimed at the agent asks of it.
+
+    Rows: C2A-066, C2A-067, C2A-068, C2A-069, C2A-070.
+    """
     intent = parsed.intent
     dm = parsed.conversation.kind is ConversationKind.DM
     if intent is Intent.WITHDRAWAL:
@@ -177,8 +178,11 @@ def _is_chatter(
 
 
 def _unaimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation:
-    """What is said to the room (C2A-074 to C2A-077)."""
-    if parsed.intent is Intent.STATUS or parsed.kind == "x.c2a.progress":
+    """What is said to the room.
+
+    Rows: C2A-074, C2A-075, C2A-076, C2A-077.
+    """
+    if parsed.intent is Intent.STATUS:
         return Situation.STATUS_DIGEST if agent in state.subscribers else Situation.STATUS
     if parsed.intent in OPEN:
         return Situation.OPEN_REQUEST

@@ -1,7 +1,7 @@
-"""The archive: what a session may look up in the ledger (the gate's `Archive` port; C2A-203, C2A-213).
+"""The archive: what a session may look up in the ledger (the `Archive` port of `send`; C2A-203, C2A-213).
 
 Serves the writer and, on a read-only connection, every view. What a session may not read does not exist for
-it. A decision that left no note is decided again from the event.
+it. A decision that was not kept is decided again from the event.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ class Archive:
 
     def decided(self, event: Event) -> Decided:
         """How everyone stood to an event."""
-        note = self.attention.decided.get(event.id)
-        if note is not None:
-            return note
+        kept = self.attention.decided.get(event.id)
+        if kept is not None:
+            return kept
         parsed = self.past.parsed(event)
         state = ConversationState(parsed.conversation if parsed is not None else None)
         if event.kind == "chat.reaction":

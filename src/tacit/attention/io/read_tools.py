@@ -1,8 +1,8 @@
-"""The reading tools: what a session pulls (C2A-036, 094, 095, 140, 141, 187, 201, 203, 204).
+"""The reading tools: what a session pulls.
 
-Permission is checked at the moment of the pull; what the session may not read is left out of lists and
-refused on a direct look. Texts are redacted and marked as untrusted; deleted ones are gone. Reading changes
-nothing.
+Rows: C2A-036, C2A-094, C2A-095, C2A-140, C2A-141, C2A-187, C2A-201, C2A-203, C2A-204. Permission is checked
+at the moment of the pull; what the session may not read is left out of lists and refused on a direct look.
+Texts are redacted and marked as untrusted; deleted ones are gone. Reading changes nothing.
 """
 
 from __future__ import annotations

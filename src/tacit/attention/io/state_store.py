@@ -25,11 +25,13 @@ from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import Approvals, Asked
 from tacit.attention.state.claims import Claims, Held, Offer
-from tacit.attention.state.fold import Attention, Said
+from tacit.attention.state.fold import Attention
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
+from tacit.attention.state.progress import ProgressReports
+from tacit.attention.state.remembered import RememberedMessage
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
-from tacit.attention.state.sessions import Attended, Spent
+from tacit.attention.state.sessions import SessionAgreement, SessionSpending
 from tacit.attention.state.versions import Versions, edited
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
@@ -89,7 +91,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
-        sessions=table("session", str, Attended, _always),
+        sessions=table("session", str, SessionAgreement, _always),
         rules=rules,
         decided=table("decided", str, Decided),
         offers=table("offer", str, Offer, _always),
@@ -98,9 +100,11 @@ def attention_on(folds: GroupFolds) -> Attention:
         looked=table("looked", _PAIR, Moment),
         pending_digests=table("pending_digest", str, PendingDigest, _always),
         confided=table("confided", str, tuple[str, ...]),
-        spent=table("spent", str, Spent, _always),
+        spent=table("spent", str, SessionSpending, _always),
         ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
-        progress=table("progress", str, records.Progress, _always),
+        progress=ProgressReports(
+            table("progress", _PAIR, records.Progress), table("progress_moved", str, tuple[str, ...])
+        ),
         recalled=table("recalled", str, tuple[str, ...]),
     )
     _load_ownership(attention, folds.connection, folds.number)
@@ -121,42 +125,35 @@ def _load_ownership(attention: Attention, connection: apsw.Connection, number: i
 
 
 class PastMessages:
-    """What was said, heard again from the ledger when it is referred to (the `Past` port).
+    """Messages, parsed again from the ledger when somebody refers to them (the `Past` port).
 
-    Always heard again, also what was said a moment ago: a name or a setting that came in between counts in
+    Always parsed again, also what was said a moment ago: a name or a setting that came in between counts in
     the same way for a hub that runs on, one that was restarted, and a rebuild.
     """
 
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
-        self._cache: dict[str, Said | None] = {}
+        self._cache: dict[str, RememberedMessage | None] = {}
         self.events: Events | None = None
         self.roster = Roster()
 
-    def get(self, event_id: str, /) -> Said | None:
-        """What was said, if anything was."""
+    def get(self, event_id: str, /) -> RememberedMessage | None:
+        """The message under this id, if there is one."""
         found = self._cache.get(event_id)
         if found is None and (event := self.form(event_id)) is not None:
             parsed = self.parsed(event)
             if parsed is not None:
-                found = Said(
-                    parsed.by,
-                    parsed.by_agent,
-                    parsed.conversation,
-                    parsed.intent,
-                    parsed.target.agents,
-                    parsed.private,
-                )
+                found = RememberedMessage.of(parsed)
                 if len(self._cache) >= REMEMBERED:
                     self._cache.clear()
                 self._cache[event_id] = found
         return found
 
-    def __setitem__(self, event_id: str, said: Said, /) -> None:
+    def __setitem__(self, event_id: str, message: RememberedMessage, /) -> None:
         """Nothing to do: the ledger has it."""
 
     def forget(self) -> None:
-        """Hear everything anew: names, settings or owners have changed."""
+        """Parse everything anew: names, settings or owners have changed."""
         self._cache.clear()
 
     def form(self, event_id: str) -> Event | None:
@@ -182,16 +179,15 @@ class PastMessages:
         return event_id
 
     def parsed(self, event: Event) -> ParsedMessage | None:
-        """The event as it was heard, with its conversation taken from the root of its thread."""
+        """The event as `decide` read it, with its conversation taken from the root of its thread."""
         if event.kind == "chat.reaction":
             return parse_message(
                 event, self.roster, self._attention.state_for(event), self._attention.settings
             )
-        state = ConversationState(*self._place(event))
-        return parse_message(event, self.roster, state, self._attention.settings)
+        return parse_message(event, self.roster, self._where(event), self._attention.settings)
 
-    def _place(self, event: Event) -> tuple[Any, ...]:
-        """Conversation, and (as the sixth member of a state) who alone may read."""
+    def _where(self, event: Event) -> ConversationState:
+        """As much of the state as reading takes: the conversation, and who alone may read there."""
         first = self.events.event(self.original(event.id)) if self.events is not None else None
         root = self.events.at(first.root) if first is not None and first.root and self.events else None
         found = conversation_of(event.data, event.by, root.event_id if root is not None else None)
@@ -201,7 +197,7 @@ class PastMessages:
             found = Conversation(above.id, kind, root.event_id, above.stream, above.title)
         found = self._attention.ownership.titled(found)
         readers = first.parties() if first is not None and first.private and root is not None else None
-        return found, frozenset[str](), frozenset[str](), None, False, readers
+        return ConversationState(conversation=found, readers=readers)
 
 
 def roster_for(group: Group, attention: Attention, online: frozenset[str] | None = None) -> Roster:
@@ -240,7 +236,7 @@ class GroupFolds:
     def table(
         self, name: str, key: type[K], value: Any, is_open: Callable[[V], bool] | None = None
     ) -> FoldTable[K, V]:
-        """The shelf of this name; `is_open` says what must be found without its key."""
+        """The table of this name; `is_open` says what must be found without its key."""
         return FoldTable(self, name, key, value, is_open or (lambda _value: False))
 
     def flush(self) -> None:
@@ -256,7 +252,7 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
     def __init__(
         self, folds: GroupFolds, name: str, key: type[K], value: Any, is_open: Callable[[V], bool]
     ) -> None:
-        self._books = folds
+        self._folds = folds
         self._name = name
         self._plain: bool = cast("object", key) is str
         self._key = None if self._plain else msgspec.json.Decoder(key)
@@ -273,9 +269,9 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
         found = self._cache.get(key, self)
         if found is not self:
             return found
-        row = self._books.connection.execute(
+        row = self._folds.connection.execute(
             "SELECT value FROM folds WHERE group_no=? AND fold=? AND key=?",
-            (self._books.number, self._name, self._text(key)),
+            (self._folds.number, self._name, self._text(key)),
         ).fetchone()
         value = self._value.decode(bytes(row[0])) if row else _ABSENT
         self._cache[key] = value
@@ -313,7 +309,7 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
 
     def _mark(self, key: K) -> None:
         self._dirty[key] = None
-        self._books.changed[self._name] = self
+        self._folds.changed[self._name] = self
 
     def __iter__(self) -> Iterator[K]:
         return iter(list(self._opened()))
@@ -324,9 +320,9 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
     def _opened(self) -> dict[K, None]:
         if self._open is None:
             self._open = {}
-            rows = self._books.connection.execute(
+            rows = self._folds.connection.execute(
                 "SELECT key, value FROM folds WHERE group_no=? AND fold=? AND open",
-                (self._books.number, self._name),
+                (self._folds.number, self._name),
             ).fetchall()
             for text, value in rows:
                 key = cast("K", text) if self._key is None else self._key.decode(text)
@@ -344,7 +340,7 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
             self._cache = {key: value for key, value in self._cache.items() if key in opened}
 
     def _write(self) -> None:
-        number, name = self._books.number, self._name
+        number, name = self._folds.number, self._name
         kept: list[tuple[Any, ...]] = []
         gone: list[tuple[Any, ...]] = []
         for key in self._dirty:
@@ -354,7 +350,7 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
             else:
                 is_open = int(self._is_open(value))
                 kept.append((number, name, self._text(key), is_open, _encoder.encode(value)))
-        connection = self._books.connection
+        connection = self._folds.connection
         if kept:
             connection.executemany("INSERT OR REPLACE INTO folds VALUES(?,?,?,?,?)", kept)
         if gone:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decide import Decided
     from tacit.attention.decide.decision import Decision
     from tacit.attention.io.archive import Archive
+    from tacit.attention.state import records
     from tacit.attention.state.approvals import Asked
     from tacit.ledger.envelope import Event
     from tacit.ledger.ports import StoredEvent
@@ -103,7 +104,6 @@ def _one(
     said = attention.past.get(event.id)
     thread = (said.conversation.thread if said is not None else None) or archive.original(event.id)
     held = attention.claims.holder(event_target(event.id), thread, now)
-    progress = attention.progress.get(agent)
     found: dict[str, Any] = {
         "agent": agent,
         "directedness": decision.directedness.value,
@@ -139,15 +139,16 @@ def _one(
             found["state"] = "claimed"
     if obligation is not None and obligation.deadline_at is not None and not obligation.closed:
         found["deadline"] = rfc3339(obligation.deadline_at)
-    if (
-        progress is not None
-        and progress.event_id == event.id
-        and obligation is not None
-        and not obligation.closed
-    ):
-        found["progress"] = {"value": progress.progress, "total": progress.total, "message": progress.message}
+    reports = attention.progress.of_session(agent) if obligation is not None and not obligation.closed else ()
+    moved = next((one for one in reports if one.event_id == event.id), None)
+    if moved is not None:
+        found["progress"] = _progress_shown(moved)
         found["state"] = "working"
     return found
+
+
+def _progress_shown(report: records.Progress) -> dict[str, Any]:
+    return {"value": report.progress, "total": report.total, "message": report.message}
 
 
 def state_of(decision: Decision, obligation: Obligation | None, attended: bool) -> str:
@@ -296,9 +297,8 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
         entry, known = archive.roster.agents[agent], attention.sessions.get(agent)
         status, detail = statuses.get(agent, ("offline", ""))
         spent = attention.spent.get(agent)
-        progress = attention.progress.get(agent)
-        if progress is not None and not _may_know(archive, progress.event_id, agent, viewer):
-            progress = None
+        reports = attention.progress.of_session(agent)
+        moved = next((one for one in reports if _may_know(archive, one.event_id, agent, viewer)), None)
         found.append(
             {
                 "actor_id": agent,
@@ -325,9 +325,7 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
                 }
                 if spent
                 else None,
-                "progress": {"value": progress.progress, "total": progress.total, "message": progress.message}
-                if progress is not None
-                else None,
+                "progress": _progress_shown(moved) if moved is not None else None,
             }
         )
     return found

@@ -15,7 +15,7 @@ from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.routing import is_concrete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tacit.ledger.envelope import Event
 
@@ -112,22 +112,6 @@ def is_dm(name: str) -> bool:
 
 def _dm_name(to: Sequence[str], by: str) -> str:
     return "dm:" + "+".join(sorted({by, *(token.removeprefix("@") for token in to)}))
-
-
-def root_of(event: Event, parent: Callable[[str], Event | None]) -> str | None:
-    """The id at the root of an event's `reply_to` chain; None when it replies to nothing.
-
-    A chain that ends in an unknown event is rooted there; a chain that bites its tail is rooted at its start.
-    """
-    seen: set[str] = set()
-    found: str | None = None
-    above: object = event.data.get("reply_to")
-    while isinstance(above, str) and above not in seen:
-        seen.add(above)
-        found = above
-        event_above = parent(above)
-        above = event_above.data.get("reply_to") if event_above is not None else None
-    return found
 
 
 def author_of(event: Event) -> Author:

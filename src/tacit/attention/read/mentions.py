@@ -39,11 +39,6 @@ class Target:
         """Is it aimed at anyone at all?"""
         return self.everyone or bool(self.agents or self.people or self.roles)
 
-    @property
-    def named(self) -> bool:
-        """Does it name somebody one by one?"""
-        return bool(self.agents or self.people)
-
 
 NO_TARGET: Final = Target()
 

@@ -1,4 +1,4 @@
-"""What was heard: an event of the ledger, read once for all agents (C2A-047, C2A-202, C2A-212, C2A-218).
+"""A parsed message: an event of the ledger, read once for all agents (C2A-047, C2A-202, C2A-212, C2A-218).
 
 Author, conversation, target, intent and priority. Members of `data` that imitate a decision are never
 looked at, save the sender's declared directedness. Knows nothing of any single agent.
@@ -67,10 +67,6 @@ def parse_message(
         return _notice(event, roster)
     if kind == "chat.reaction":
         return _reaction(event, state)
-    if kind == "x.c2a.progress":
-        return ParsedMessage(
-            kind, author_of(event), event.by, state.conversation or Conversation(), intent=Intent.STATUS
-        )
     return None
 
 

@@ -17,8 +17,6 @@ from tacit.c2a.vocabulary import Mode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tacit.ledger.state import Group
-
 ALL_MODES: Final = frozenset(Mode)
 BROADCAST: Final = frozenset({"all", "everyone", "channel", "here"})
 FOREMAN: Final = "foreman"
@@ -38,7 +36,6 @@ class Agent:
     roles: frozenset[str] = frozenset()
     modes: frozenset[Mode] = ALL_MODES
     online: bool = True
-    bound: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +104,6 @@ class Roster:
         )
 
     @cached_property
-    def unbound(self) -> frozenset[str]:
-        """Agents that are bound to no identity: nothing can be aimed at them (C2A-048)."""
-        return frozenset(one.agent_id for one in self.agents.values() if not one.bound)
-
-    @cached_property
     def limited(self) -> frozenset[str]:
         """Agents whose harness did not negotiate every mode (C2A-026)."""
         return frozenset(one.agent_id for one in self.agents.values() if one.modes != ALL_MODES)
@@ -120,19 +112,3 @@ class Roster:
     def leads(self) -> tuple[str, ...]:
         """The foremen, in the order of their ids."""
         return tuple(sorted(one.agent_id for one in self.agents.values() if one.role == FOREMAN))
-
-
-def roster_of(group: Group, *, online: frozenset[str] | None = None) -> Roster:
-    """The roster behind a ledger's group; without word of who is connected all count as online."""
-    agents = [
-        Agent(
-            actor.actor_id,
-            names=(actor.title,) if actor.title else (),
-            roles=frozenset(actor.roles),
-            role=actor.role,
-            online=online is None or actor.actor_id in online,
-        )
-        for actor in group.present()
-    ]
-    people = [Person(one.principal, (one.title,) if one.title else ()) for one in group.people.values()]
-    return Roster.of(agents, people)

@@ -114,8 +114,6 @@ def shape(send: Send, around: Surroundings) -> Refusal | None:
         return refusal("invalid_request", f"justification is one of {', '.join(JUSTIFICATIONS)}", "C2A-058")
     if not around.known_target:
         return refusal("event_not_found", "the target is unknown", "C2A-147")
-    if not around.writable:
-        return refusal("permission_denied", "the session may not write there", "C2A-147")
     if not around.found:
         return refusal("event_not_found", "the event that this answers is unknown", "C2A-148")
     if send.visibility == "ephemeral" and not around.ephemeral:
@@ -170,11 +168,6 @@ def reaction_would_do(send: Send, around: Surroundings, _now: Moment, _settings:
     return refusal(
         "use_reaction", "a reaction says this", "C2A-113", remedy=f"chat.react with `{signal}`", signal=signal
     )
-
-
-def believed(declared: Directedness, computed: Directedness) -> Directedness:
-    """A sender can lower an obligation, never raise it (C2A-115)."""
-    return min(declared, computed, key=AIM.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +316,8 @@ def _answered(send: Send, around: Surroundings, _now: Moment, _settings: Setting
         return None
     body = normalised(send.body)
     for earlier in answered.answers:
-        rerun = earlier.turn == send.turn and earlier.attempt < send.attempt and not earlier.failed
-        if rerun or (normalised(earlier.body) == body and not earlier.failed):
+        rerun = earlier.turn == send.turn and earlier.attempt < send.attempt
+        if rerun or normalised(earlier.body) == body:
             return refusal(
                 "already_responded",
                 "the session has answered this already",

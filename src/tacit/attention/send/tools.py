@@ -1,8 +1,9 @@
-"""Calls: what each writing tool does, from its arguments to records, chat and a result.
+"""Tools that write: what each one does, from its arguments to records, chat and a result.
 
-Rows: C2A-058, 113, 123, 136, 142 to 146, 155, 158, 159, 181, 190, 194, 206. One function a tool: the caller
-with the state as it stands, the arguments, and out comes all that is to be appended, or a refusal. Both are
-audited. Reading tools are elsewhere; appending is for the host.
+Rows: C2A-058, C2A-113, C2A-123, C2A-136, C2A-142, C2A-143, C2A-144, C2A-145, C2A-146, C2A-155, C2A-158,
+C2A-159, C2A-181, C2A-190, C2A-194, C2A-206. One function a tool: the caller with the state as it stands, the
+arguments, and out comes all that is to be appended, or a refusal. Both are audited. Reading tools are
+elsewhere; appending is for the host.
 """
 
 from __future__ import annotations
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from tacit.attention.send.draft import Caller
     from tacit.ledger.envelope import Event
-
-Arguments = "Mapping[str, Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,8 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
         there = draft.place_for(target, caller).conversation
         conversation, thread = absences.place_of(there)
         details = {"conversation": conversation, "thread": thread}
-        said = caller.attention.past.get(event.id) if event is not None else None
-        if there.kind is ConversationKind.DM and said is not None and said.readers is None:
+        message = caller.attention.past.get(event.id) if event is not None else None
+        if there.kind is ConversationKind.DM and message is not None and message.readers is None:
             event = None  # a record about a public event is public, and would tell of the dm
     found: list[Written] = [
         records.Audit(
@@ -159,6 +158,12 @@ def _named(arguments: Mapping[str, Any], caller: Caller, row: str, name: str = "
     return event if event is not None else refusal("event_not_found", "there is no such event here", row)
 
 
+def _root(event: Event, caller: Caller) -> str:
+    """The first message of an event's thread; the first one belongs to it like every other."""
+    message = caller.attention.past.get(event.id)
+    return (message.conversation.thread if message is not None else None) or caller.archive.original(event.id)
+
+
 def obligation_towards(event: Event, caller: Caller) -> Obligation:
     """How the session stands to an event, also when it found it by itself."""
     known = caller.attention.obligations.get(event.id, caller.session)
@@ -180,7 +185,6 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         return refusal("policy_forbids", "an agent does not answer itself", "C2A-195")
     if caller.attention.versions.is_superseded(event.id):
         return refusal("event_superseded", "the message was edited or deleted", "C2A-104")
-    said = caller.attention.past.get(event.id)
     obligation = obligation_towards(event, caller)
     act = acts.react(
         obligation,
@@ -188,7 +192,7 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         caller.attention.claims,
         caller.now,
         eta=eta,
-        thread=(said.conversation.thread if said is not None else None) or caller.archive.original(event.id),
+        thread=_root(event, caller),
         settings=caller.attention.settings,
     )
     if isinstance(act, Refusal):
@@ -213,9 +217,7 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     if ttl is not None and (not isinstance(ttl, int) or isinstance(ttl, bool)):
         return refusal("invalid_request", "ttlMs is a number of milliseconds", "C2A-155")
     attention = caller.attention
-    said = attention.past.get(event.id)
-    # The first message of a thread belongs to it like every other.
-    root = (said.conversation.thread if said is not None else None) or caller.archive.original(event.id)
+    root = _root(event, caller)
     target = thread_target(root) if name == "threadId" else event_target(event.id)
     if arguments.get("release") is True:
         given = release(attention.claims, target, caller.session, caller.now)
@@ -279,8 +281,7 @@ def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         return event
     attention = caller.attention
     if names[0] == "threadId":
-        said = attention.past.get(event.id)
-        root = (said.conversation.thread if said is not None else None) or caller.archive.original(event.id)
+        root = _root(event, caller)
         obligations = [
             one for one in attention.obligations if one.session == caller.session and _in(one, root, caller)
         ]
@@ -297,8 +298,8 @@ def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
 
 
 def _in(obligation: Obligation, root: str, caller: Caller) -> bool:
-    said = caller.attention.past.get(obligation.event_id)
-    return obligation.event_id == root or (said is not None and said.conversation.thread == root)
+    message = caller.attention.past.get(obligation.event_id)
+    return obligation.event_id == root or (message is not None and message.conversation.thread == root)
 
 
 def leave(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
@@ -324,14 +325,14 @@ def progress(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
             "invalid_request", "a progress report has a progressToken and numbers", "C2A-181",
             missing=[name for name in ("progressToken", "progress") if arguments.get(name) is None],
         )  # fmt: skip
-    said = arguments.get("message")
+    text = arguments.get("message")
     event = caller.archive.readable(token, caller.session)
     record = records.Progress(
         session=caller.session,
         token=token[:200],
         progress=float(value or 0),
         total=float(total) if total is not None else None,
-        message=said[:500] if isinstance(said, str) else None,
+        message=text[:500] if isinstance(text, str) else None,
         event_id=event.id if event is not None else None,
         for_=[] if event is not None else [caller.session],
     )
@@ -345,7 +346,10 @@ def _is_number(value: object) -> bool:
 
 
 def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
-    """How a harness reports an end that no tool reports: merged, ignored, failed (C2A-087, 117, 163)."""
+    """How a harness reports an end that no tool reports: merged, ignored, failed.
+
+    Rows: C2A-087, C2A-117, C2A-163.
+    """
     event = _named(arguments, caller, "C2A-117")
     if isinstance(event, Refusal):
         return event

@@ -1,8 +1,8 @@
 """Leaving: an agent that is asked to go says goodbye once and is quiet until it is named again.
 
-Rows: C2A-190 to C2A-194. Leaving a channel covers its threads; a dm cannot be left; a name in a thread of a
-left channel brings the agent back for that thread alone. Folded from `x.c2a.membership` and from what the
-agent posts afterwards.
+Rows: C2A-190, C2A-191, C2A-192, C2A-193, C2A-194. Leaving a channel covers its threads; a dm cannot be left;
+a name in a thread of a left channel brings the agent back for that thread alone. Folded from
+`x.c2a.membership` and from what the agent posts afterwards.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Acting: what `chat.react`, `chat.claim`, `chat.defer` and `chat.resolve` become.
 
-Rows: C2A-136, 143 to 146, 158, 159. Each act is a function from the state to the records it writes, all or
-none. Reactions that claim go through the claims; resolving ends everything open of the session there and
-gives its claims back. Appending is for the host.
+Rows: C2A-136, C2A-143, C2A-144, C2A-145, C2A-146, C2A-158, C2A-159. Each act is a function from the state to
+the records it writes, all or none. Reactions that claim go through the claims; resolving ends everything open
+of the session there and gives its claims back. Appending is for the host.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Claims: at most one live owner for an event or thread (C2A-136, C2A-144, C2A-152 to C2A-158, C2A-222).
+"""Claims: at most one live owner for an event or thread.
 
-A table of transitions, folded from `x.c2a.claim` records. A claim that has run out owns nothing, even
-before its end is written down. Knows nothing of delivery; `now` is an argument.
+Rows: C2A-136, C2A-144, C2A-152, C2A-153, C2A-154, C2A-155, C2A-156, C2A-157, C2A-158, C2A-222. A table of
+transitions, folded from `x.c2a.claim` records. A claim that has run out owns nothing, even before its end is
+written down. Knows nothing of delivery; `now` is an argument.
 """
 
 from __future__ import annotations

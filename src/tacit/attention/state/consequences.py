@@ -1,8 +1,10 @@
-"""Consequences: what the house writes because an event landed (C2A-027, 056, 123, 185 to 199, 206, 222).
+"""Consequences: what the house writes because an event landed.
 
-A function from the event, its decisions and the state after it to records and notices; whoever holds the
-ledger appends them in the same transaction. Deliveries are written for sessions that a harness speaks for;
-everyone else's decision is derived when somebody asks. Nothing here sends anything.
+Rows: C2A-027, C2A-056, C2A-123, C2A-155, C2A-176, C2A-177, C2A-185, C2A-187, C2A-190, C2A-192, C2A-193,
+C2A-198, C2A-199, C2A-206. A function from the event, its decisions and the state after it to records and
+notices; whoever holds the ledger appends them in the same transaction. Deliveries are written for sessions
+that a harness speaks for; everyone else's decision is derived when somebody asks. Nothing here sends
+anything.
 """
 
 from __future__ import annotations
@@ -79,10 +81,6 @@ def consequences(
     exchange = attention.exchanges.at(absences.place_of(parsed.conversation))
     spared = exchange.agents if stopped else frozenset[str]()
     found += deliveries(event, decisions, attention, around, spared)
-    found += [
-        records.Audit(what=what, session=agent, event_id=event.id, row="C2A-048")
-        for agent, what in decisions.audits()
-    ]
     if stopped:
         found += _ended(exchange.agents, event, parsed, attention)
         found.append(
@@ -116,8 +114,8 @@ def _ended(
     for obligation in attention.obligations:
         open_here = obligation.session in agents and not obligation.closed
         open_here = open_here and (obligation.event_id, obligation.session) != just_answered
-        said = attention.past.get(obligation.event_id) if open_here else None
-        if said is not None and said.by_agent and absences.place_of(said.conversation) == place:
+        message = attention.past.get(obligation.event_id) if open_here else None
+        if message is not None and message.by_agent and absences.place_of(message.conversation) == place:
             found.append(
                 records.Disposition(
                     event_id=obligation.event_id,
@@ -186,18 +184,18 @@ def reroute(
     declined: bool,
 ) -> list[Written]:
     """The obligation goes to exactly one other, or to the person (C2A-123, C2A-176, C2A-177)."""
-    said = attention.past.get(event_id)
-    conversation = said.conversation if said is not None else None
+    message = attention.past.get(event_id)
+    conversation = message.conversation if message is not None else None
     held = frozenset(
         had
         | {obligation.session for obligation in attention.obligations.of_event(event_id) if obligation.held}
     )
-    eligible = said.readers if said is not None else None
+    eligible = message.readers if message is not None else None
     load = {agent: attention.obligations.open_of(agent) for agent in attention.sessions}
     to = escalation.route(
         around.roster,
         held,
-        author=said.author if said is not None else "",
+        author=message.author if message is not None else "",
         owners=_owners(attention, conversation),
         eligible=eligible if eligible is not None else frozenset(attention.sessions),
         load=load,
@@ -273,8 +271,8 @@ def _spoken(event: Event, parsed: ParsedMessage, attention: Attention) -> list[W
         return []
     message = cast("dict[str, Any]", given)
     obligations = attention.obligations.of_event(above)
-    said = attention.past.get(above)
-    if message.get("p") == "CNCL" and said is not None and said.author == parsed.by:
+    answered = attention.past.get(above)
+    if message.get("p") == "CNCL" and answered is not None and answered.author == parsed.by:
         return [one.record for one in cancellations(obligations, "cancel")]
     body: object = message.get("body")
     inner = cast("dict[str, Any]", body).get("d") if isinstance(body, dict) else None
@@ -321,7 +319,10 @@ def _reacted(event: Event, attention: Attention, now: Moment) -> list[Written]:
 
 
 def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Moment) -> list[Written]:
-    """Who is asked to go is gone, has one goodbye, and gives back what it held there (C2A-190 to C2A-192)."""
+    """Who is asked to go is gone, has one goodbye, and gives back what it held there.
+
+    Rows: C2A-190, C2A-191, C2A-192.
+    """
     parsed = decisions.parsed
     found: list[Written] = []
     if parsed is None:
@@ -369,8 +370,8 @@ def _covered(ended: records.Claim, attention: Attention) -> list[Obligation]:
         return [obligation] if obligation is not None else []
     found: list[Obligation] = []
     for obligation in attention.obligations:
-        said = attention.past.get(obligation.event_id) if obligation.session == ended.session else None
-        if said is not None and name in {obligation.event_id, said.conversation.thread}:
+        message = attention.past.get(obligation.event_id) if obligation.session == ended.session else None
+        if message is not None and name in {obligation.event_id, message.conversation.thread}:
             found.append(obligation)
     return found
 
@@ -381,11 +382,13 @@ def given_back(
     """The claims of a session in a conversation that it leaves, released."""
     found: list[records.Claim] = []
     for held in attention.claims.of_session(agent, now):
-        root = held.thread or held.target.removeprefix("thread:")
-        said = attention.past.get(held.target.partition(":")[2]) or attention.past.get(root)
-        if said is None or said.conversation.id != conversation.id:
+        name = held.target.partition(":")[2]
+        root = held.thread or name
+        message = attention.past.get(name) or attention.past.get(root)
+        if message is None or message.conversation.id != conversation.id:
             continue
-        if conversation.thread is not None and said.conversation.thread != conversation.thread:
+        # The first message of a thread says of itself that it is in none, and yet it is in its own.
+        if conversation.thread is not None and conversation.thread not in {message.conversation.thread, root}:
             continue
         released = release(attention.claims, held.target, agent, now)
         if isinstance(released, records.Claim):

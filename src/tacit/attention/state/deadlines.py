@@ -1,8 +1,8 @@
-"""Deadlines: what is due when an obligation is not met (C2A-056, 059, 122, 161, 173 to 178).
+"""Deadlines: what is due when an obligation is not met.
 
-Redeliver to the session that is already responsible, then escalate to one and lower the first copy; a
-deferred event comes back at its time. A permitted answer that never came is `ignored` when its window
-closes.
+Rows: C2A-056, C2A-059, C2A-122, C2A-161, C2A-173, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178. Redeliver to
+the session that is already responsible, then escalate to one and lower the first copy; a deferred event comes
+back at its time. A permitted answer that never came is `ignored` when its window closes.
 """
 
 from __future__ import annotations
@@ -73,12 +73,6 @@ def is_due(obligation: Obligation, now: Moment, settings: Settings = DEFAULTS) -
     """The step that is due now, if any."""
     due = next_step(obligation, settings)
     return due.step if due is not None and due.at <= now else None
-
-
-def has_expired(obligation: Obligation, now: Moment) -> bool:
-    """Did the obligation run out unanswered?"""
-    deadline = obligation.deadline_at
-    return deadline is not None and not obligation.closed and now >= deadline
 
 
 def redelivery(obligation: Obligation) -> records.Delivery:

@@ -1,8 +1,8 @@
 """Escalation: who gets an obligation that was missed or declined.
 
-Rows: C2A-026, C2A-123, C2A-156, C2A-175 to C2A-177. Exactly one: a lead, else an owner, else a responder by
-least load, else the human. Never a session that had it, never all. The number of sessions that hold the
-obligation does not rise.
+Rows: C2A-026, C2A-123, C2A-156, C2A-175, C2A-176, C2A-177. Exactly one: a lead, else an owner, else a
+responder by least load, else the human. Never a session that had it, never all. The number of sessions that
+hold the obligation does not rise.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def route(
         entry = roster.agents.get(agent)
         readable = eligible is None or agent in eligible
         asked = agent in held or agent == author
-        return entry is not None and entry.online and entry.bound and readable and not asked
+        return entry is not None and entry.online and readable and not asked
 
     for group in (roster.leads, sorted(owners)):
         for agent in group:

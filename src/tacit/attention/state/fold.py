@@ -1,17 +1,69 @@
 """The fold: a group's attention state, moved on by one event at a time.
 
-Rows: C2A-027, C2A-048, C2A-116, C2A-159, C2A-214. Composes the small folds (claims, obligations, absences,
-exchanges, versions, ownership, approvals) and remembers who said what where. `state_for` cuts out what
-`decide` needs, just before an event; `apply` moves past it. Applying the same events again gives the same
-state; nothing that matters lives anywhere else.
+Rows: C2A-027, C2A-048, C2A-116, C2A-159, C2A-214.
+
+Theory of operation
+===================
+
+What state there is. `Attention` is everything that attention knows of one group between two events. It is
+made of small folds, each with its own module and its own rule (claims, obligations, absences, exchanges,
+versions, ownership, approvals, progress), and of plain mappings for what has no rule of its own: who takes
+part in a thread and who owns it, who waits for an answer where, what each session sent lately, which
+questions stand open, what a digest will tell. `settings` follows from `rules`. Of messages nothing is kept
+here: `past` reads them again from the ledger when a later event refers to them.
+
+What moves it. Events, in the order of the ledger, and nothing else. There are two ways in:
+
+    said by somebody      take:   state_for -> decide -> apply -> _keep
+    written by the house  apply:  one branch for each kind of record
+
+`state_for` cuts out of the state what `decide` needs, as it was *before* the event; `apply` moves past it.
+The order matters. If the event were folded first, an agent would take part in a thread because of the very
+message that is being decided, a reply would wake an exchange that it should have found stopped, and whoever
+asked would no longer be waiting when the answer comes. What follows from an event (deliveries, claims given
+back, dispositions) is computed from the state *after* it, by `consequences`, and comes back here as records
+of its own, each folded in its turn before the next event is looked at.
+
+Records are whole. A record says what became so, with every number that a rule or a clock gave it: a claim its
+end, a delivery its policy and deadline. So `apply` needs no clock, no presence and no settings to fold them,
+and a record means the same in ten years. What is known only in the moment (who is online, what reached each
+model in the last minute) lives in the engine and may be lost: it decides what is written, never what was
+written.
+
+Where it lives. Each mapping is a table of the ledger's file (`io/state_store.py`), written in the transaction
+of the event that changed it: the state is never ahead of the ledger and never behind it. A rebuild folds
+every event again through this very code, and must give the same rows; tests compare them byte for byte.
+
+What can go wrong, and what guards it:
+
+- A rule here reads something that is not in the events: the live state and a rebuilt one part. Hence no
+  clock, no randomness and no set order in what is kept; the restart and rebuild machines of
+  `tests/attention/io` act at random, restart, rebuild and compare.
+- The same record is folded twice, after a retry. Claims follow a table of transitions in which a pair that is
+  not there changes nothing; dispositions and memberships say the new state. A second delivery does count, as
+  a second attempt: a ledger's event is folded once, and what must not be written twice carries a key.
+- State grows with the group's history. What is listed is cut (`KEPT_*`), and only what is *open* can be found
+  by iterating: obligations that are live, claims in force, offers, pending digests. Iterating a mapping whose
+  rows are not marked open finds nothing after a restart; such a mapping is asked by key alone.
+- The transaction fails. The engine drops the whole object and reads it again from the file; so nothing
+  outside may hold on to a part of it.
+- Names, settings or owners change and old messages would read differently. They do, deliberately: `past`
+  parses again by today's names, in the same way live, restarted and rebuilt. What was *decided* stays as it
+  was: it is written down in `decided` when reading the event again would not tell it.
+- Nobody is attended yet. Until a first harness says hello nothing is decided and only edits and records are
+  folded; then the last events are read once, and none of them is offered to anybody.
+
+Why one object and not one fold a process: every send and every decision asks several of the folds at once,
+about the same moment. Apart they would need versions to agree on; here the writer's transaction is the
+moment.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.decide.decide import Decided, Decisions, decide, noted
+from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
@@ -23,6 +75,8 @@ from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.state.progress import ProgressReports
+from tacit.attention.state.remembered import RememberedMessage
 from tacit.attention.state.sends import (
     KEPT_CONFIDENCES,
     KEPT_SENDS,
@@ -31,7 +85,7 @@ from tacit.attention.state.sends import (
     Sending,
     answered_in,
 )
-from tacit.attention.state.sessions import Attended, Spent, spending
+from tacit.attention.state.sessions import SessionAgreement, SessionSpending, spending
 from tacit.attention.state.versions import Versions, answered_by
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
@@ -42,6 +96,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.read.message import ParsedMessage
     from tacit.attention.read.roster import Roster
+    from tacit.attention.state.remembered import Past
     from tacit.ledger.envelope import Event
 
 
@@ -51,28 +106,7 @@ KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What is remembered of a message: enough to answer it, nothing of its text."""
-
-    author: str
-    by_agent: bool
-    conversation: Conversation
-    intent: Intent
-    named: frozenset[str] = _EMPTY
-    readers: frozenset[str] | None = None
-
-
-class Past(Protocol):
-    """Where messages are remembered; a hub looks them up in its read model."""
-
-    def get(self, event_id: str, /) -> Said | None:
-        """What was said, if anything was."""
-        ...
-
-    def __setitem__(self, event_id: str, said: Said, /) -> None:
-        """Remember it."""
-        ...
+Said = RememberedMessage
 
 
 @dataclass(slots=True)
@@ -80,7 +114,7 @@ class Attention:
     """Everything that attention knows of a group between two events."""
 
     settings: Settings = DEFAULTS
-    past: Past = field(default_factory=dict[str, Said])
+    past: Past = field(default_factory=dict[str, RememberedMessage])
     claims: Claims = field(default_factory=Claims)
     obligations: Obligations = field(default_factory=Obligations)
     absences: Absences = field(default_factory=Absences)
@@ -91,7 +125,7 @@ class Attention:
     threads: MutableMapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     thread_owner: MutableMapping[str, str] = field(default_factory=dict[str, str])
     awaiting: MutableMapping[Place, frozenset[str]] = field(default_factory=dict[Place, frozenset[str]])
-    sessions: MutableMapping[str, Attended] = field(default_factory=dict[str, Attended])
+    sessions: MutableMapping[str, SessionAgreement] = field(default_factory=dict[str, SessionAgreement])
     rules: MutableMapping[str, Any] = field(default_factory=dict[str, Any])
     decided: MutableMapping[str, Decided] = field(default_factory=dict[str, Decided])
     offers: MutableMapping[str, Offer] = field(default_factory=dict[str, Offer])
@@ -102,11 +136,11 @@ class Attention:
     looked: MutableMapping[tuple[str, str], Moment] = field(default_factory=dict[tuple[str, str], Moment])
     pending_digests: MutableMapping[str, PendingDigest] = field(default_factory=dict[str, PendingDigest])
     confided: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    spent: MutableMapping[str, Spent] = field(default_factory=dict[str, Spent])
+    spent: MutableMapping[str, SessionSpending] = field(default_factory=dict[str, SessionSpending])
     ephemeral_sends: MutableMapping[tuple[str, str], EphemeralSend] = field(
         default_factory=dict[tuple[str, str], EphemeralSend]
     )
-    progress: MutableMapping[str, records.Progress] = field(default_factory=dict[str, records.Progress])
+    progress: ProgressReports = field(default_factory=ProgressReports)
     recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
@@ -114,7 +148,7 @@ class Attention:
         decisions = decide(event, roster, self.state_for(event), self.settings)
         stopped = self.apply(event, decisions.parsed)
         if decisions.parsed is not None:
-            self._note(event, decisions)
+            self._keep(event, decisions)
         return decisions, stopped
 
     def state_for(self, event: Event) -> ConversationState:
@@ -137,23 +171,25 @@ class Attention:
         if replied is not None and replied.by_agent and replied.intent in _ASKS:
             awaiting |= {replied.author}
         supersedes = data.get("supersedes")
+        inside = replied is not None and conversation.kind is not ConversationKind.CHANNEL
+        before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
         return ConversationState(
-            conversation,
-            (self.participants(root) if root is not None else _EMPTY) - left,
-            owners - left,
-            replied.author if replied is not None else None,
-            above == root,
-            replied.readers
-            if replied is not None and conversation.kind is not ConversationKind.CHANNEL
-            else None,
-            left,
-            stream.digest,
-            awaiting,
-            self.exchanges.stopped(place),
-            answered_by(self.obligations.of_event(supersedes)) if isinstance(supersedes, str) else _EMPTY,
+            conversation=conversation,
+            participants=(self.participants(root) if root is not None else _EMPTY) - left,
+            owners=owners - left,
+            replied_to=replied.author if replied is not None else None,
+            replied_root=above == root,
+            readers=replied.readers if replied is not None and inside else None,
+            left=left,
+            subscribers=stream.digest,
+            awaiting=awaiting,
+            stopped=self.exchanges.stopped(place),
+            responded=answered_by(before),
         )
 
-    def _conversation(self, event: Event, above: str | None, replied: Said | None) -> Conversation:
+    def _conversation(
+        self, event: Event, above: str | None, replied: RememberedMessage | None
+    ) -> Conversation:
         root = above
         if replied is not None and above is not None:
             root = replied.conversation.thread or above
@@ -168,20 +204,22 @@ class Attention:
 
     def _state_for_reaction(self, event: Event) -> ConversationState:
         on = event.data.get("event_id")
-        said = self.past.get(on) if isinstance(on, str) else None
-        if said is None:
+        message = self.past.get(on) if isinstance(on, str) else None
+        if message is None:
             return ConversationState()
         signal = signal_of(event.data)
-        settles = said.by_agent and said.intent is Intent.APPROVAL and signal in {"agree", "declined", "done"}
+        settles = (
+            message.by_agent and message.intent is Intent.APPROVAL and signal in {"agree", "declined", "done"}
+        )
         return ConversationState(
-            said.conversation,
-            readers=said.readers,
-            reacted=(said.author, said.intent),
-            waits=frozenset({said.author}) if settles else _EMPTY,
+            message.conversation,
+            readers=message.readers,
+            reacted=(message.author, message.intent),
+            waits=frozenset({message.author}) if settles else _EMPTY,
         )
 
     def apply(self, event: Event, parsed: ParsedMessage | None = None) -> bool:
-        """Move past an event; `heard` is what `decide` made of it. True when it stopped an exchange."""
+        """Move past an event; `parsed` is what `decide` read in it. True when it stopped an exchange."""
         if event.kind == "chat.message" or (event.kind == "x.c2a.edit" and parsed is not None):
             stopped = self._said(event, parsed) if parsed is not None else False
             if event.kind == "x.c2a.edit":
@@ -195,9 +233,9 @@ class Attention:
             self._recorded(event)
         return False
 
-    def _note(self, event: Event, decisions: Decisions) -> None:
+    def _keep(self, event: Event, decisions: Decisions) -> None:
         """Write down what reading the event again would not tell."""
-        found = noted(decisions)
+        found = kept_of(decisions)
         if found is not None:
             self.decided[event.id] = found
         at = records.moment_of(event)
@@ -217,10 +255,8 @@ class Attention:
 
     def _said(self, event: Event, parsed: ParsedMessage) -> bool:
         conversation, agent = parsed.conversation, parsed.by_agent
-        place, target = place_of(conversation), parsed.target
-        self.past[event.id] = Said(
-            parsed.by, agent, conversation, parsed.intent, target.agents, parsed.private
-        )
+        place = place_of(conversation)
+        self.past[event.id] = RememberedMessage.of(parsed)
         if agent and event.kind == "chat.message":
             self._sent(event, conversation)
         for reader in parsed.private or ():
@@ -244,8 +280,8 @@ class Attention:
         answered = answered_in(event)
         if answered is not None:
             given = event.data.get("c2a")
-            said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-            turn, attempt = said.get("turn"), said.get("attempt")
+            declared = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+            turn, attempt = declared.get("turn"), declared.get("attempt")
             answer = Answer(
                 event.id, turn if isinstance(turn, str) else "", attempt if isinstance(attempt, int) else 1
             )
@@ -294,9 +330,9 @@ class Attention:
 
     def _reacted(self, event: Event) -> None:
         on = event.data.get("event_id")
-        said = self.past.get(on) if isinstance(on, str) else None
-        if said is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
-            place = place_of(said.conversation)
+        message = self.past.get(on) if isinstance(on, str) else None
+        if message is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
+            place = place_of(message.conversation)
             self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
 
     def _recorded(self, event: Event) -> None:
@@ -346,7 +382,7 @@ class Attention:
                 self._audited(record, at)
             case records.Session():
                 modes = frozenset(Mode(mode) for mode in record.modes)
-                self.sessions[record.session] = Attended(
+                self.sessions[record.session] = SessionAgreement(
                     record.session, record.version, modes, record.client, record.interrupt, record.transport
                 )
             case records.Rules():
@@ -361,11 +397,11 @@ class Attention:
             case records.Digest():
                 self.pending_digests[record.session] = PendingDigest(since=at)
             case records.Usage():
-                self.spent[record.session] = spending(self.spent.get(record.session, Spent()), record, day)
+                self.spent[record.session] = spending(
+                    self.spent.get(record.session, SessionSpending()), record, day
+                )
             case records.Progress():
-                known = self.progress.get(record.session)
-                if known is None or known.token != record.token or known.progress <= record.progress:
-                    self.progress[record.session] = record
+                self.progress.apply(record)
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
         if record.action in {"take", "assign", "release", "expire"}:
@@ -394,7 +430,9 @@ class Attention:
             offer
             for offer in self.offers.values()
             if offer.event_id == name
-            or ((said := self.past.get(offer.event_id)) is not None and said.conversation.thread == name)
+            or (
+                (message := self.past.get(offer.event_id)) is not None and message.conversation.thread == name
+            )
         ]
 
     def _resolved(self, record: records.Disposition) -> None:
@@ -402,14 +440,14 @@ class Attention:
             self.offers.pop(record.event_id, None)
         if record.disposition == "superseded" and record.closes:
             self._recalled(record)
-        said = self.past.get(record.event_id)
+        message = self.past.get(record.event_id)
         if (
-            said is not None
+            message is not None
             and record.closes
             and record.disposition == "responded"
             and record.reason == "resolved"
         ):
-            place = place_of(said.conversation)
+            place = place_of(message.conversation)
             self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
 
     def _recalled(self, record: records.Disposition) -> None:

@@ -1,8 +1,9 @@
-"""Loops: two agents can talk for ever, and are not let to (C2A-195, C2A-198 to C2A-200).
+"""Loops: two agents can talk for ever, and are not let to.
 
-Counts the messages that agents send one another in a conversation. A resolve, a `done` or an attachment is
-progress and starts the count anew; once an exchange is stopped only a person's message opens it again. A
-circle of more than two agents has the same allowance for each. Folded from events; the limits are settings.
+Rows: C2A-195, C2A-198, C2A-199, C2A-200. Counts the messages that agents send one another in a conversation.
+A resolve, a `done` or an attachment is progress and starts the count anew; once an exchange is stopped only a
+person's message opens it again. A circle of more than two agents has the same allowance for each. Folded from
+events; the limits are settings.
 """
 
 from __future__ import annotations

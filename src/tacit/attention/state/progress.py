@@ -1,45 +1,46 @@
-"""Progress: how far something is, never chat and never an obligation (C2A-181 to C2A-183).
+"""Progress: how far something is, never chat and never an obligation (C2A-181, C2A-182, C2A-183).
 
-The latest report of each token; a report that goes backwards is dropped. Into a prompt it goes only after a
-person asked how things stand.
+A report belongs to its session and its token: two pieces of work move apart from each other. Within one token
+progress rises; a report that goes backwards is dropped. People see it in their views. It is delivered to no
+session, so it enters no prompt: a model that was asked how things stand reads its own work, not a report.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.c2a.vocabulary import Intent
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import MutableMapping
 
     from tacit.attention.state import records
 
-_ASKS: Final = frozenset({Intent.QUESTION, Intent.REQUEST})
+KEPT_TOKENS: Final = 20
+"""How many pieces of work of one session its views can show; what an older one last said is still known."""
 
 
-class Reports:
-    """The latest progress by session and token."""
+class ProgressReports:
+    """The latest report of each token, and in which order the tokens of a session last moved."""
 
-    __slots__ = ("_latest",)
+    __slots__ = ("_latest", "_moved")
 
-    def __init__(self) -> None:
-        self._latest: dict[tuple[str, str], records.Progress] = {}
+    def __init__(
+        self,
+        latest: MutableMapping[tuple[str, str], records.Progress] | None = None,
+        moved: MutableMapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self._latest: MutableMapping[tuple[str, str], records.Progress] = {} if latest is None else latest
+        self._moved: MutableMapping[str, tuple[str, ...]] = {} if moved is None else moved
 
-    def apply(self, record: records.Progress) -> bool:
-        """Fold a report; False when it goes backwards and is dropped."""
-        key = (record.session, record.token)
-        known = self._latest.get(key)
+    def apply(self, record: records.Progress) -> None:
+        """Fold a report; one that goes backwards changes nothing."""
+        known = self._latest.get((record.session, record.token))
         if known is not None and record.progress < known.progress:
-            return False
-        self._latest[key] = record
-        return True
+            return
+        self._latest[record.session, record.token] = record
+        others = [token for token in self._moved.get(record.session, ()) if token != record.token]
+        self._moved[record.session] = (*others, record.token)[-KEPT_TOKENS:]
 
-    def of_session(self, session: str) -> Mapping[str, records.Progress]:
-        """What a session last reported, by token."""
-        return {token: record for (name, token), record in self._latest.items() if name == session}
-
-
-def may_enter_prompt(intent: Intent, *, by_person: bool) -> bool:
-    """May the message that asks bring progress into a prompt?"""
-    return by_person and intent in _ASKS
+    def of_session(self, session: str) -> list[records.Progress]:
+        """What a session last reported, one report a token; what moved last comes first."""
+        tokens = reversed(self._moved.get(session, ()))
+        return [found for token in tokens if (found := self._latest.get((session, token))) is not None]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class SessionSpending:
     """What a session's model has cost so far, in all and on one day (UTC)."""
 
     turns: int = 0
@@ -31,7 +31,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Attended:
+class SessionAgreement:
     """What was agreed with the harness that speaks for a session."""
 
     session: str
@@ -42,11 +42,11 @@ class Attended:
     transport: str = "websocket"
 
 
-def spending(known: Spent, record: records.Usage, day: str) -> Spent:
+def spending(known: SessionSpending, record: records.Usage, day: str) -> SessionSpending:
     """The sums with one more turn; a new day starts its own."""
     same = known.day == day
     tokens = record.tokens_in + record.tokens_out
-    return Spent(
+    return SessionSpending(
         known.turns + 1,
         known.tokens_in + record.tokens_in,
         known.tokens_out + record.tokens_out,

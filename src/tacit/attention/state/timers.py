@@ -1,8 +1,9 @@
-"""Timers: what time alone brings to a group (C2A-059, 092, 122, 155, 174 to 178, 222).
+"""Timers: what time alone brings to a group.
 
-Claims end, obligations are sent again and then move on, deferred events come back, offers that nobody took
-are given to one, digests go out. One step at a time: each is appended and folded before the next is looked
-for, so that a restarted hub goes on where it stopped. `now` is an argument; nothing here waits.
+Rows: C2A-059, C2A-092, C2A-122, C2A-155, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178, C2A-222. Claims end,
+obligations are sent again and then move on, deferred events come back, offers that nobody took are given to
+one, digests go out. One step at a time: each is appended and folded before the next is looked for, so that a
+restarted hub goes on where it stopped. `now` is an argument; nothing here waits.
 """
 
 from __future__ import annotations
@@ -122,8 +123,8 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
     if any(obligation.owed for obligation in attention.obligations.of_event(offer.event_id)):
         # A person or an earlier deadline gave it to one already: there is never a second (C2A-177).
         return [records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-177")]
-    said = attention.past.get(offer.event_id)
-    owners = attention.ownership.owners(said.conversation, ()) if said is not None else frozenset[str]()
+    message = attention.past.get(offer.event_id)
+    owners = attention.ownership.owners(message.conversation, ()) if message is not None else frozenset[str]()
     online = [
         agent
         for agent in offer.members
@@ -140,7 +141,7 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
             records.Audit(what="unassigned", event_id=offer.event_id, row="C2A-222"),
             Notice(human_notice(offer.event_id, why="unanswered")),
         ]
-    root = (said.conversation.thread if said is not None else None) or offer.event_id
+    root = (message.conversation.thread if message is not None else None) or offer.event_id
     claim = take(
         attention.claims, event_target(offer.event_id), chosen, around.now, thread=root, assigned=True,
         settings=attention.settings,

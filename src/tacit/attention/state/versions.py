@@ -1,8 +1,8 @@
-"""Edits and deletes: messages change after they arrive (C2A-185 to C2A-189, C2A-214).
+"""Edits and deletes: messages change after they arrive.
 
-The ledger keeps the original; an edit is a new event that supersedes it, a delete a record. Before an
-answer the old event is cancelled; after it an edit may be looked at again. Follows chains of edits. Knows
-nothing of turns.
+Rows: C2A-185, C2A-186, C2A-187, C2A-188, C2A-189, C2A-214. The ledger keeps the original; an edit is a new
+event that supersedes it, a delete a record. Before an answer the old event is cancelled; after it an edit may
+be looked at again. Follows chains of edits. Knows nothing of turns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fold: rebuilt state equals live state, records survive their trip through the ledger, nothing is impure."""
+"""The fold: rebuilt state equals live state, and nothing in attention is impure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,39 @@ import msgspec
 import pytest
 
 import tacit.attention
-from tacit.attention.state import records
+from tacit.attention.state.fold import KEPT_ITEMS, KEPT_RECALLED
+from tacit.attention.state.sessions import SessionAgreement
+from tacit.c2a.vocabulary import Mode
 from tacit.ledger import envelope
-from tacit.ledger.kinds import HOUSE
-from tests.attention.world import START, Room
+from tests.attention.world import START, Room, event, three
 from tests.base.test_cores_are_pure import _faults
 
 if TYPE_CHECKING:
     from tacit.attention.state.fold import Attention
+
+
+@pytest.mark.spec("C2A-050", "C2A-072")
+def test_who_writes_or_is_named_in_a_thread_takes_part_in_it() -> None:
+    room = Room()
+    room.say("@lead what do you think about the index")
+    room.say("it is slow", by="worker", reply_to="m1")
+    reply = room.say("the disk is slow too", reply_to="m1")
+    assert [three(reply[name])[0] for name in ("lead", "worker", "tester")] == [
+        "to_my_role",
+        "to_my_role",
+        "ambient",
+    ]
+    deeper = room.say("and the network", reply_to="m3")
+    assert deeper.parsed is not None
+    assert deeper.parsed.conversation.thread == "m1"
+
+
+def test_an_agent_that_opened_a_thread_owns_it() -> None:
+    room = Room()
+    room.say("I will look at the index", by="worker")
+    room.say("status: half way", reply_to="m1")
+    assert room.attention.thread_owner["m1"] == "worker"
+
 
 SOURCE = Path(tacit.attention.__file__).parent
 
@@ -91,40 +116,11 @@ def test_an_answer_to_an_agents_question_obliges_even_when_it_is_short() -> None
     assert dm.say("ok", to=["lead"])["lead"].policy == "must_not_respond"
 
 
-@pytest.mark.spec("C2A-214")
-def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None:
-    samples: list[records.Record] = [
-        records.Delivery(event_id="e", session="s", policy="may_respond", mode="notify", directedness="ambient", reason="ambient"),
-        records.Claim(target="event:e", session="s", action="take", expires_at=4),
-        records.Disposition(event_id="e", session="s", disposition="failed", error={"code": "x"}),
-        records.Edit(supersedes="e", text="t"), records.Delete(event_id="e"),
-        records.Membership(session="s", conversation="c", action="leave"),
-        records.Progress(session="s", token="t", progress=0.5), records.Digest(session="s", scope="c", policy="must_not_respond", text="t"),
-        records.Approval(approval_id="a", session="s", state="asked", what="w"), records.Audit(what="w", details={"a": 1}),
-        records.Accepted(session="s", event_ids=["e"], for_=["s"]), records.Rules(values={"similarity": 0.8}),
-        records.Session(session="s", version="2026-06-24", modes=["notify"]), records.Usage(session="s", tokens_in=3),
-        records.Ephemeral(session="s", key="k", where="channel:main", sha256="0", length=3),
-    ]  # fmt: skip
-    assert {records.kind_of(one) for one in samples} == set(records.KINDS)
-    for one in samples:
-        kind = records.kind_of(one)
-        assert kind.startswith(HOUSE)
-        made = envelope.Event(
-            v=1,
-            id="x",
-            ts="2026-06-02T19:10:00Z",
-            seq=1,
-            kind=kind,
-            group_id="g",
-            scope_key="",
-            by="system",
-            data=records.data_of(one),
-        )
-        assert records.record_of(envelope.decode(msgspec.json.encode(made))) == one
-    assert records.moment_of(made) == START
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SOURCE.rglob("*.py")) if path.parent.name != "io"],
+    ids=lambda path: "-".join(path.relative_to(SOURCE).with_suffix("").parts),
+)
 def test_attention_is_pure_and_knows_no_transport(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert _faults(tree) == []
@@ -132,3 +128,34 @@ def test_attention_is_pure_and_knows_no_transport(path: Path) -> None:
     assert not any(
         name.startswith(("aiohttp", "tacit.hub", "tacit.client", "tacit.ledger.io")) for name in imported
     )
+
+
+@pytest.mark.spec("C2A-027")
+def test_what_is_listed_for_a_session_is_cut_to_the_newest() -> None:
+    room = Room()
+    room.record("context.sync", ops=[{"op": "set", "key": "channel:main", "value": {"digest": ["lead"]}}])
+    room.attention.sessions["lead"] = SessionAgreement("lead", "2026-06-24", frozenset(Mode))
+    for number in range(KEPT_ITEMS + 2):
+        said = event(f"build {number} passed", event_id=f"b{number}", at_s=number, seq=number + 1)
+        room.attention.take(said, room.roster)
+    waiting = room.attention.pending_digests["lead"].event_ids
+    assert (len(waiting), waiting[0], waiting[-1]) == (500, "b2", "b501")
+    for number in range(KEPT_RECALLED + 2):
+        where = {"event_id": f"b{number}", "session": "lead"}
+        room.record("x.c2a.delivery", **where, policy="must_respond", mode="buffered", directedness="to_me", reason="direct_mention")  # fmt: skip
+        room.record("x.c2a.accepted", session="lead", event_ids=[f"b{number}"])
+        room.record("x.c2a.disposition", **where, disposition="superseded", closes=True)
+    recalled = room.attention.recalled["lead"]
+    assert (len(recalled), recalled[0], recalled[-1]) == (20, "b2", "b21")
+
+
+@pytest.mark.spec("C2A-180")
+def test_only_what_a_session_has_and_did_not_end_itself_is_called_back_from_it() -> None:
+    room = Room()
+    for number, (accepted, reported) in enumerate([(True, False), (False, False), (True, True)]):
+        where = {"event_id": f"b{number}", "session": "lead"}
+        room.record("x.c2a.delivery", **where, policy="must_respond", mode="buffered", directedness="to_me", reason="direct_mention")  # fmt: skip
+        if accepted:
+            room.record("x.c2a.accepted", session="lead", event_ids=[f"b{number}"])
+        room.record("x.c2a.disposition", **where, disposition="superseded", closes=True, reported=reported)
+    assert room.attention.recalled["lead"] == ("b0",)

@@ -22,13 +22,14 @@ from tacit.attention.state.claims import (
     thread_target,
 )
 from tacit.attention.state.obligations import FINAL, Obligations, ReportedDisposition, change
-from tacit.attention.state.standing import Facts, standing
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import Disposition
-from tests.attention.world import START, Room, event, lead_gets, three
+from tests.attention.world import START, Room
 
 EVENT = event_target("e1")
+
+
 SECOND = 1_000_000
 
 
@@ -124,32 +125,6 @@ def test_an_unclaimed_role_mention_goes_to_the_owner_or_the_least_loaded() -> No
     found = take(Claims(), EVENT, "a", at(31), assigned=True)
     assert isinstance(found, records.Claim)
     assert found.action == "assign"
-
-
-@pytest.mark.spec("C2A-071", "C2A-158", "C2A-065")
-def test_the_claimant_gets_the_full_event_and_the_others_stay_at_the_knock() -> None:
-    claims = Claims()
-    taken(claims, "lead", at(0))
-    holder = claims.holder(EVENT, None, at(1))
-    knock = lead_gets(event("please look", to=["@all"]))
-    mine = standing(knock, "lead", Facts(holder=holder))
-    theirs = standing(knock, "worker", Facts(holder=holder))
-    assert (three(mine), mine.needs_claim) == (("to_my_role", "may_respond", "buffered"), False)
-    assert (theirs.policy, theirs.mode, theirs.rule("policy").row) == (
-        "must_not_respond",
-        "notify",
-        "C2A-103",
-    )
-    named = lead_gets(event("@lead look"))
-    assert standing(named, "lead", Facts(holder=claims.holder(EVENT, None, at(1)))) == named
-
-
-@pytest.mark.spec("C2A-104", "C2A-174")
-def test_what_is_superseded_or_expired_stands_lower() -> None:
-    named = lead_gets(event("@lead look"))
-    assert standing(named, "lead", Facts(superseded=True)).policy == "must_not_respond"
-    late = standing(named, "lead", Facts(expired=True))
-    assert (late.policy, late.deadline_ms) == ("may_respond", None)
 
 
 @pytest.mark.spec("C2A-214", "C2A-050")
@@ -272,5 +247,9 @@ class ClaimsAndDispositions(RuleBasedStateMachine):
 
 
 TestClaimsAndDispositions = ClaimsAndDispositions.TestCase
+
+
 TestClaimsAndDispositions.settings = settings(max_examples=60, stateful_step_count=30)
+
+
 assert DEFAULTS.claim_ttl_ms == 600_000

@@ -1,4 +1,4 @@
-"""What becomes of an event for a session."""
+"""How an obligation ends: dispositions, deferrals, receipts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from tacit.attention.state.obligations import (
     eta_of,
     withdrawn,
 )
-from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
-from tacit.c2a.signals import GLYPHS, INBOUND, SIGNALS, agreed_glyphs, known_signal, reaction_data, signal_of
+from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Intent, Mode, Policy
-from tests.attention.world import START, Room, event, lead_gets, state
+from tests.attention.world import START
 
 MINUTE = 60_000_000
 
@@ -173,90 +172,3 @@ def test_taking_a_reaction_back_opens_the_event_again() -> None:
     assert record is not None
     assert record.disposition is None
     assert withdrawn(done, "agree") is None
-
-
-@pytest.mark.spec(
-    "C2A-124", "C2A-125", "C2A-126", "C2A-127", "C2A-128", "C2A-129", "C2A-130", "C2A-131", "C2A-132"
-)
-def test_the_nine_signals_have_their_glyphs_and_dispositions() -> None:
-    table = {
-        name: (one.glyph, one.disposition.value if one.disposition else None) for name, one in SIGNALS.items()
-    }
-    assert table == {
-        "seen": ("👀", "acknowledged"), "agree": ("👍", "acknowledged"), "working": ("🔧", "claimed"),
-        "queued": ("🕐", "deferred"), "claimed": ("✋", "claimed"), "done": ("✅", "responded"),
-        "declined": ("🙅", "ignored"), "blocked": ("🚧", "deferred"), "unclear": ("❓", None),
-    }  # fmt: skip
-
-
-@pytest.mark.spec("C2A-211", "C2A-134")
-def test_signals_travel_by_name_and_come_back_by_glyph() -> None:
-    data = reaction_data("e1", "lead", "queued", "after lunch")
-    assert data == {
-        "event_id": "e1",
-        "actor_id": "lead",
-        "emoji": "🕐",
-        "signal": "queued",
-        "eta": "after lunch",
-    }
-    assert signal_of(data) == "queued"
-    assert signal_of({"emoji": "👍🏽"}) == "agree"
-    assert signal_of({"emoji": "✅\ufe0f"}) == "done"
-    assert signal_of({"emoji": "🎉"}) is None
-    assert signal_of({"emoji": "👍", "signal": "declined"}) == "declined"
-    assert signal_of({"emoji": "👍", "signal": "nonsense"}) is None
-    assert reaction_data("e1", "lead", "x.coffee")["emoji"] == "[x.coffee]"
-
-
-@pytest.mark.spec("C2A-135", "C2A-225")
-def test_a_workspace_may_replace_glyphs_that_stay_different() -> None:
-    agreed = agreed_glyphs({"agree": "🆗"})
-    assert isinstance(agreed, dict)
-    assert signal_of({"emoji": "🆗"}, agreed) == "agree"
-    assert signal_of({"emoji": "👍"}, agreed) is None
-    for bad in ({"agree": "✅"}, {"applause": "👏"}):
-        refused = agreed_glyphs(bad)
-        assert isinstance(refused, Refusal)
-        assert refused.number == -32602
-    assert isinstance(agreed_glyphs({"x.party": "🥳"}, {"x.party": None}), dict)
-    assert known_signal("x.party") is not None
-    assert known_signal("x.party", {"x.party": None}) is None
-    assert known_signal("seen") is None
-    assert len(GLYPHS) == 9
-
-
-@pytest.mark.spec("C2A-137", "C2A-138", "C2A-109", "C2A-133")
-def test_reactions_on_an_agents_message_come_back_as_signals_without_a_turn() -> None:
-    room = Room()
-    room.say("I would drop the index", by="lead")
-    for emoji, mode in (
-        ("👍", "notify"),
-        ("🙅", "notify"),
-        ("✅", "notify"),
-        ("👀", "tool_mailbox"),
-        ("🎉", "silent"),
-    ):
-        decisions = room.put(_reaction("m1", emoji))
-        assert (decisions["lead"].mode, decisions["lead"].policy) == (mode, "must_not_respond")
-        assert not any(one.starts_turn for one in decisions.values())
-    assert set(INBOUND) == {"agree", "declined", "done"}
-
-
-@pytest.mark.spec("C2A-138")
-def test_a_no_to_an_approval_that_an_agent_waits_for_is_shown_to_it() -> None:
-    room = Room()
-    room.say("ok to merge?", by="lead", to=["user"])
-    decisions = room.put(_reaction("m1", "🙅"))
-    assert (decisions["lead"].mode, decisions["lead"].reason) == ("buffered", "reaction")
-    assert decisions["worker"].mode == "silent"
-
-
-def _reaction(on: str, emoji: str) -> Any:
-    made = event(kind="chat.reaction", actor_id="user", emoji=emoji)
-    made.data["event_id"] = on
-    return made
-
-
-def test_a_reaction_on_an_unknown_message_is_kept_and_nothing_more() -> None:
-    assert lead_gets(_reaction("gone", "👍"), state()).mode == "silent"
-    assert Moment(START) == START

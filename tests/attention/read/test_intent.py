@@ -16,6 +16,8 @@ from tacit.c2a.vocabulary import Intent
 from tests.attention.corpus import Score, lines, scores, silenced
 
 PHRASES = {name: one for name, one in vars(lexicon).items() if isinstance(one, Phrases)}
+
+
 WORDS = re.compile(r"\w+(?:'\w+)*")
 
 

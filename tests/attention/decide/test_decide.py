@@ -1,4 +1,4 @@
-"""`decide` as a whole: shared decisions, reasons, precedence, forged text."""
+"""Acts of a session: reactions, deferrals, resolving, progress, asking a person."""
 
 from __future__ import annotations
 
@@ -9,11 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.attention import Agent, Roster, decide
-from tacit.attention.decide.explain import explain, record, sentence
+from tacit.attention.decide.explain import sentence
+from tacit.attention.decide.modes import is_pushed
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import ConversationState
-from tacit.c2a.vocabulary import Mode, Policy
-from tests.attention.world import ROSTER, Room, event, lead_gets, state, thread, three
+from tacit.c2a.vocabulary import Mode, Policy, Priority, Reason
+from tests.attention.world import ROSTER, Room, event, lead_gets, thread, three
+
+
+@pytest.mark.spec("C2A-039")
+def test_priorities_and_reasons_are_closed_sets_and_unknown_priorities_are_normal() -> None:
+    assert [one.value for one in Priority] == ["low", "normal", "high", "urgent"]
+    assert {one.value for one in Reason} == {
+        "direct_message", "direct_mention", "role_mention", "assignment", "approval", "blocker", "thread_question",
+        "thread_participation", "to_other", "no_task", "ambient", "status", "gratitude", "reaction", "cancellation",
+        "safety", "leave_request", "edited_after_response", "escalation", "digest", "loop_stopped",
+    }  # fmt: skip
+    assert lead_gets(event("@lead look", urgency="whenever")).priority == "normal"
+
 
 MANY = Roster.of([Agent(f"a{number}") for number in range(100)])
 
@@ -144,17 +157,6 @@ def test_a_post_in_a_thread_knocks_at_those_who_take_part() -> None:
     assert three(decisions["tester"])[1] == "must_not_respond"
 
 
-@pytest.mark.spec("C2A-110", "C2A-182")
-def test_progress_never_obliges() -> None:
-    decisions = decide(
-        event(by="system", kind="x.c2a.progress", session="worker", token="t", progress=2),
-        ROSTER,
-        state(subscribers={"lead"}),
-    )
-    assert {one.policy for one in decisions.values()} == {Policy.MUST_NOT_RESPOND}
-    assert (decisions["lead"].mode, decisions["tester"].mode) == (Mode.DIGEST, Mode.SILENT)
-
-
 @pytest.mark.spec("C2A-003")
 def test_a_hundred_ambient_or_foreign_messages_start_no_turn() -> None:
     room = Room()
@@ -163,9 +165,7 @@ def test_a_hundred_ambient_or_foreign_messages_start_no_turn() -> None:
             room.say(f"lunch was good, day {number}"),
             room.say(f"the log of day {number} is in", to=["user"]),
         ):
-            assert not any(
-                one.starts_turn or one.mode in {Mode.NOTIFY, Mode.DIGEST} for one in decisions.values()
-            )
+            assert not any(is_pushed(one.mode) or one.mode is Mode.DIGEST for one in decisions.values())
 
 
 @pytest.mark.spec("C2A-001", "C2A-046")
@@ -176,11 +176,11 @@ def test_every_part_of_a_decision_names_its_rule_and_reads_as_a_sentence() -> No
         for part in ("directedness", "policy", "mode", "reason", "priority"):
             assert one.rule(part).row.startswith("C2A-")
         assert agent in sentence(agent, one)
-        assert record(one)["because"]
     assert decisions["lead"].rule("deadline").row == "C2A-173"
-    text = explain(decisions)
-    assert text[0].startswith("lead must answer within 5 minutes: it names the agent")
-    assert text[-1].startswith("Every other agent must not answer")
+    assert sentence("lead", decisions["lead"]).startswith(
+        "lead must answer within 5 minutes: it names the agent"
+    )
+    assert sentence("Every other agent", decisions.common).startswith("Every other agent must not answer")
 
 
 @pytest.mark.spec("C2A-068")
@@ -228,7 +228,6 @@ def test_an_agent_entry_carries_routing_facts_and_no_persona() -> None:
         "roles",
         "modes",
         "online",
-        "bound",
     }
 
 
@@ -244,6 +243,8 @@ JSON = st.recursive(
     ),
     max_leaves=6,
 )
+
+
 MEMBERS = ["text", "to", "mentions", "reply_to", "conversation", "clowl", "intent", "directedness", "priority", "urgency", "refs", "author", "attachments", "supersedes", "event_id", "emoji", "signal", "target_actor_id", "kind", "ops"]  # fmt: skip
 
 
@@ -260,4 +261,4 @@ def test_no_data_makes_a_decision_fail(data: dict[str, object], kind: str, by: s
     decisions = decide(made, ROSTER, room.attention.state_for(made))
     room.attention.apply(made, decisions.parsed)
     assert len(decisions) == 3
-    assert all(explain(decisions))
+    assert all(sentence(agent, one) for agent, one in decisions.items())

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.attention import decide
 from tacit.attention.decide.matrix import MATRIX, Situation
-from tacit.attention.read.roster import Agent, Roster
 from tacit.attention.settings import Settings
 from tacit.c2a.vocabulary import Intent, Priority
 from tests.attention.world import ROSTER, event, lead_gets, state, thread, three
@@ -16,8 +14,6 @@ from tests.attention.world import ROSTER, event, lead_gets, state, thread, three
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.read.context import ConversationState
-
-UNBOUND = Roster.of([Agent("lead", bound=False), Agent("worker")])
 
 CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.NOT_CHAT, "C2A-094", event(kind="chat.read", actor_id="lead", event_id_="x"), None, ("ambient", "must_not_respond", "silent")),
@@ -58,6 +54,8 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.NO_TASK, "C2A-074", event("the parser is a fine piece of work", by="worker"), None, ("to_other", "must_not_respond", "tool_mailbox")),
     (Situation.AMBIENT, "C2A-075", event("lunch was good today"), None, ("ambient", "must_not_respond", "tool_mailbox")),
 ]  # fmt: skip
+
+
 NAMES = [case[0].value for case in CASES]
 
 
@@ -75,14 +73,7 @@ def test_each_entry_of_the_matrix_holds(
 
 
 def test_every_entry_has_a_case() -> None:
-    assert {case[0] for case in CASES} | {Situation.UNBOUND} == set(MATRIX) == set(Situation)
-
-
-@pytest.mark.spec("C2A-048")
-def test_an_agent_without_a_binding_gets_nothing_aimed_at_it_and_the_audit_says_so() -> None:
-    decisions = decide(event("@lead hello, can you help"), UNBOUND)
-    assert three(decisions["lead"]) == ("ambient", "must_not_respond", "tool_mailbox")
-    assert decisions.audits() == (("lead", "unbound_identity"),)
+    assert {case[0] for case in CASES} == set(MATRIX) == set(Situation)
 
 
 @pytest.mark.spec("C2A-066")
@@ -203,7 +194,6 @@ def test_only_obligations_have_a_deadline() -> None:
     assert all(
         (entry.policy == "must_respond") == (_decided(s).deadline_ms is not None)
         for s, entry in MATRIX.items()
-        if s is not Situation.UNBOUND
     )
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tacit.attention.read.conversation import author_of, conversation_of, root_of
-from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.read.conversation import author_of, conversation_of
 from tests.attention.world import Room, event, three
 
 
@@ -64,19 +63,6 @@ def test_a_private_reply_without_recipients_stays_in_its_dm() -> None:
         assert (parsed.conversation.id, parsed.conversation.kind) == ("dm:lead+usr:bea", "dm")
 
 
-@pytest.mark.spec("C2A-210")
-def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read() -> None:
-    events = {
-        f"e{n}": event("x", event_id=f"e{n}", **({"reply_to": f"e{n - 1}"} if n else {})) for n in range(4)
-    }
-    assert root_of(events["e3"], events.get) == "e0"
-    assert root_of(events["e0"], events.get) is None
-    assert root_of(event("x", reply_to="lost", thread="T9"), events.get) == "lost"
-    circle = {"a": event("x", event_id="a", reply_to="b"), "b": event("x", event_id="b", reply_to="a")}
-    assert root_of(circle["a"], circle.get) in {"a", "b"}
-    assert conversation_of({"thread": "T9"}, "user").thread is None
-
-
 @pytest.mark.spec("C2A-033", "C2A-215")
 def test_authors_are_humans_agents_system_or_tools() -> None:
     kinds = [
@@ -85,73 +71,12 @@ def test_authors_are_humans_agents_system_or_tools() -> None:
     assert kinds == ["human", "human", "agent", "system", "tool"]
 
 
-@pytest.mark.spec("C2A-048", "C2A-101")
-def test_owners_of_tasks_and_streams_hear_of_what_touches_them() -> None:
-    room = Room()
-    room.record("context.sync", ops=[
-        {"op": "set", "store": "tasks", "key": "T1", "value": {"assignee": "tester"}},
-        {"op": "set", "key": "stream:s1", "value": {"owner": "worker", "title": "Backend migration", "digest": ["lead"]}},
-    ])  # fmt: skip
-    touched = room.say("the column is wider now", refs=[{"kind": "task_ref", "task_id": "T1"}])
-    assert three(touched["tester"]) == ("to_my_role", "may_respond", "notify")
-    streamed = room.say(
-        "the column is wider now", conversation={"kind": "channel", "id": "C1", "stream_id": "s1"}
-    )
-    assert three(streamed["worker"])[0] == "to_my_role"
-    assert streamed.parsed is not None
-    assert streamed.parsed.conversation.title == "Backend migration"
-    status = room.say("build 5 passed", conversation={"kind": "channel", "id": "C1", "stream_id": "s1"})
-    assert status["lead"].mode == "digest"
-    room.record(
-        "context.sync",
-        ops=[{"op": "delete", "store": "tasks", "key": "T1"}, {"op": "delete", "key": "stream:s1"}],
-    )
-    gone = room.say("the column is wider now", refs=[{"kind": "task_ref", "task_id": "T1"}])
-    assert gone["tester"].policy == "must_not_respond"
-
-
-def test_ownership_ignores_what_it_does_not_understand() -> None:
-    ownership = Ownership()
-    ownership.synced(
-        {
-            "ops": [
-                {"op": "set", "key": "stream:x", "value": "text"},
-                {"op": "set", "key": "other", "value": {"owner": "a"}},
-            ]
-        }
-    )
-    assert task_ids({"refs": ["x", {"kind": "task_ref", "task_id": 4}]}) == []
-
-
-@pytest.mark.spec("C2A-050", "C2A-072")
-def test_who_writes_or_is_named_in_a_thread_takes_part_in_it() -> None:
-    room = Room()
-    room.say("@lead what do you think about the index")
-    room.say("it is slow", by="worker", reply_to="m1")
-    reply = room.say("the disk is slow too", reply_to="m1")
-    assert [three(reply[name])[0] for name in ("lead", "worker", "tester")] == [
-        "to_my_role",
-        "to_my_role",
-        "ambient",
-    ]
-    deeper = room.say("and the network", reply_to="m3")
-    assert deeper.parsed is not None
-    assert deeper.parsed.conversation.thread == "m1"
-
-
 def test_a_reply_inside_a_dm_stays_between_its_parties() -> None:
     room = Room()
     room.say("can you keep a secret", to=["lead"])
     answer = room.say("the budget is 5", reply_to="m1", to=["lead"])
     assert three(answer["worker"]) == ("to_other", "must_not_respond", "silent")
     assert answer["lead"].policy == "must_respond"
-
-
-def test_an_agent_that_opened_a_thread_owns_it() -> None:
-    room = Room()
-    room.say("I will look at the index", by="worker")
-    room.say("status: half way", reply_to="m1")
-    assert room.attention.thread_owner["m1"] == "worker"
 
 
 def test_a_name_in_a_private_thread_lets_nobody_in_but_a_recipient_may_be_added() -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tacit.attention import Agent, Person, Roster, decide
 from tacit.attention.read.mentions import declared, in_text, target_of
 from tacit.attention.read.prose import prose
-from tacit.attention.read.roster import roster_of
-from tacit.ledger.state import Actor, Group
 from tests.attention.world import ROSTER, event, lead_gets
 
 NAMED = Roster.of(
@@ -68,13 +64,6 @@ def test_names_in_text(text: str, found: list[str]) -> None:
     assert names(text) == found
 
 
-@given(st.text(alphabet="`~>@ledax \n:/.&gt;", max_size=80))
-def test_prose_keeps_its_length_and_its_lines(text: str) -> None:
-    made = prose(text)
-    assert len(made) == len(text)
-    assert [i for i, c in enumerate(made) if c == "\n"] == [i for i, c in enumerate(text) if c == "\n"]
-
-
 @pytest.mark.spec("C2A-034")
 def test_an_agents_text_names_nobody_and_unknown_names_never_appear() -> None:
     assert lead_gets(event("@lead look", by="worker")).directedness == "to_other"
@@ -114,22 +103,6 @@ def test_a_broadcast_that_reaches_one_session_names_it() -> None:
     assert decide(event("@all look"), Roster.of([Agent("a")]))["a"].directedness == "to_me"
     assert decide(event("look", by="a", to=["@all"]), pair)["b"].directedness == "to_me"
     assert decide(event("@all look"), pair)["b"].directedness == "to_my_role"
-
-
-def test_the_roster_follows_from_the_ledgers_group() -> None:
-    group = Group(
-        "g",
-        actors={
-            "lead": Actor("lead", role="foreman", title="The Lead", roles=("qa",)),
-            "old": Actor("old", removed=4),
-        },
-    )
-    roster = roster_of(group, online=frozenset())
-    assert set(roster.agents) == {"lead"}
-    assert roster.leads == ("lead",)
-    assert not roster.agents["lead"].online
-    assert roster.names["the lead"] == "lead"
-    assert roster.roles["qa"] == {"lead"}
 
 
 def test_ids_that_differ_by_case_are_told_apart() -> None:

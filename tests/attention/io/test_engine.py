@@ -1,0 +1,76 @@
+"""The engine in the writer: what reaches nobody, what goes out on its own, and where a thread begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.attention.io.house import GROUP
+
+if TYPE_CHECKING:
+    from tests.attention.io.house import House
+
+SUBSCRIBED = {"op": "set", "key": "stream:s1", "value": {"title": "Builds", "digest": ["ben"]}}
+STREAM = {"kind": "channel", "id": "main", "stream_id": "s1"}
+
+
+@pytest.mark.spec("C2A-110", "C2A-182", "C2A-183")
+def test_progress_is_never_chat_and_reaches_no_session_not_even_one_with_a_digest(house: House) -> None:
+    house.do(GROUP, "user", "context.sync", ops=[SUBSCRIBED])
+    asked = house.say(GROUP, "user", "@ann please rebuild the index", conversation=STREAM)
+    house.sent()
+    before = len(house.page(GROUP))
+    assert house.call("ann", "chat.progress", progressToken=asked.id, progress=2, total=5)["ok"]
+    assert {one.kind for one in house.page(GROUP)[before:]} <= {"x.c2a.progress", "x.c2a.audit"}
+    assert house.sent() == []
+    house.clock.move(1_000)
+    house.tick()
+    told = [one for one in house.events(GROUP) if one.kind == "x.c2a.digest"]
+    assert not any(one.data["text"] for one in told)
+
+
+@pytest.mark.spec("C2A-093", "C2A-092", "C2A-076")
+def test_a_digest_obliges_nobody_and_what_names_its_reader_is_delivered_on_its_own(house: House) -> None:
+    house.do(GROUP, "user", "context.sync", ops=[SUBSCRIBED])
+    build = house.say(GROUP, "user", "build 512 passed", conversation=STREAM)
+    named = house.say(GROUP, "user", "@ben build 513 needs your eyes", conversation=STREAM)
+    assert house.attention.obligations.get(named.id, "ben").policy == "must_respond"
+    assert house.attention.obligations.get(build.id, "ben") is None
+    house.clock.move(901)
+    house.tick()
+    [digest] = [one for one in house.events(GROUP) if one.kind == "x.c2a.digest"]
+    assert (digest.data["event_ids"], digest.data["policy"]) == ([build.id], "must_not_respond")
+    delivered = house.attention.obligations.get(digest.id, "ben")
+    assert (delivered.policy, delivered.mode) == ("must_not_respond", "digest")
+
+
+@pytest.mark.spec("C2A-210")
+def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read(house: House) -> None:
+    root = house.say(GROUP, "user", "the index is slow")
+    below = house.say(GROUP, "ann", "it is the disk", reply_to=root.id)
+    deeper = house.say(GROUP, "user", "which one?", reply_to=below.id, thread="T9")
+    beside = house.say(GROUP, "user", "lunch was good", thread=root.id)
+    past = house.live.past
+    threads = [past.get(one.id).conversation.thread for one in (root, below, deeper, beside)]
+    assert threads == [None, root.id, root.id, None]
+    house.reopen()
+    past = house.live.past
+    assert [past.get(one.id).conversation.thread for one in (root, below, deeper, beside)] == threads
+
+
+@pytest.mark.spec("C2A-048")
+def test_an_agent_that_is_bound_to_no_actor_any_more_gets_nothing_aimed_at_it(house: House) -> None:
+    house.do(GROUP, "user", "actor.remove", actor_id="ann")
+    said = house.say(GROUP, "user", "@ann could you look at this?")
+    assert house.attention.obligations.of_event(said.id) == []
+    assert "ann" not in house.live.past.roster.agents
+    assert house.live.past.get(said.id).named == frozenset()
+
+
+@pytest.mark.spec("C2A-079", "C2A-026")
+def test_the_mode_is_the_hosts_choice_and_never_more_than_the_harness_agreed_to(house: House) -> None:
+    house.connect("ben", ["notify", "tool_mailbox", "silent"])
+    said = house.say(GROUP, "user", "@ann and @ben, could you look at this?", mode="immediate")
+    modes = {one.session: one.mode for one in house.attention.obligations.of_event(said.id)}
+    assert modes == {"ann": "buffered", "ben": "notify"}

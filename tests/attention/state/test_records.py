@@ -1,0 +1,44 @@
+"""Records: every kind comes back from the ledger as it was."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tacit.attention.state import records
+from tacit.ledger import envelope
+from tacit.ledger.kinds import HOUSE
+from tests.attention.world import START
+
+
+@pytest.mark.spec("C2A-214")
+def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None:
+    samples: list[records.Record] = [
+        records.Delivery(event_id="e", session="s", policy="may_respond", mode="notify", directedness="ambient", reason="ambient"),
+        records.Claim(target="event:e", session="s", action="take", expires_at=4),
+        records.Disposition(event_id="e", session="s", disposition="failed", error={"code": "x"}),
+        records.Edit(supersedes="e", text="t"), records.Delete(event_id="e"),
+        records.Membership(session="s", conversation="c", action="leave"),
+        records.Progress(session="s", token="t", progress=0.5), records.Digest(session="s", scope="c", policy="must_not_respond", text="t"),
+        records.Approval(approval_id="a", session="s", state="asked", what="w"), records.Audit(what="w", details={"a": 1}),
+        records.Accepted(session="s", event_ids=["e"], for_=["s"]), records.Rules(values={"similarity": 0.8}),
+        records.Session(session="s", version="2026-06-24", modes=["notify"]), records.Usage(session="s", tokens_in=3),
+        records.Ephemeral(session="s", key="k", where="channel:main", sha256="0", length=3),
+    ]  # fmt: skip
+    assert {records.kind_of(one) for one in samples} == set(records.KINDS)
+    for one in samples:
+        kind = records.kind_of(one)
+        assert kind.startswith(HOUSE)
+        made = envelope.Event(
+            v=1,
+            id="x",
+            ts="2026-06-02T19:10:00Z",
+            seq=1,
+            kind=kind,
+            group_id="g",
+            scope_key="",
+            by="system",
+            data=records.data_of(one),
+        )
+        assert records.record_of(envelope.decode(msgspec.json.encode(made))) == one
+    assert records.moment_of(made) == START

@@ -1,0 +1,26 @@
+"""Settings: what is refused at the start."""
+
+from __future__ import annotations
+
+import pytest
+
+from tacit.attention import decide
+from tacit.attention.settings import Settings, checked, warnings
+from tacit.attention.state import records
+from tests.attention.world import ROSTER, event
+
+
+@pytest.mark.spec("C2A-085")
+def test_settings_outside_their_range_are_refused_at_start() -> None:
+    assert checked(Settings()) is None
+    for wrong in (
+        Settings(compose_quiet_ms=1_999), Settings(compose_quiet_ms=5_001), Settings(compose_cap_ms=31_000),
+        Settings(compose_quiet_ms=31_000, compose_slow=True), Settings(claim_ttl_ms=1), Settings(redeliver_at=(1.5,)),
+    ):  # fmt: skip
+        assert checked(wrong) is not None
+    slow = Settings(compose_quiet_ms=12_000, compose_slow=True)
+    assert checked(slow) is None
+    assert warnings(slow)
+    assert not warnings(Settings())
+    assert records.kind_of(records.Delete(event_id="x")) == "x.c2a.delete"
+    assert decide(event("x"), ROSTER)
