@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.attention import decide
-from tacit.attention.decide.delivery import Receiver, faults, idempotency_key, params, thread_window
+from tacit.attention.decide.delivery import delivered as made_of
+from tacit.attention.decide.delivery import thread_window
 from tacit.attention.decide.digest import Item, digest_of, next_at, permitted, scope_of
-from tacit.attention.decide.knock import Knock, collapsed, knock_of, topic_of
+from tacit.attention.decide.knock import collapsed, knock_of, topic_of
 from tacit.attention.decide.modes import content_shown, is_listed, is_pushed, may_use
 from tacit.attention.decide.rates import Flow, inbound
 from tacit.attention.decide.redaction import redacted
@@ -23,6 +24,7 @@ from tacit.attention.state.approvals import Approvals, State, answer, ask, finge
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
+from tacit.c2a.messages import Knock, encode, faults, idempotency_key
 from tacit.c2a.negotiation import TOOLS, Agreement, agree, tool_allowed
 from tacit.c2a.vocabulary import EXPOSURE, NEWER, OLDER, ConversationKind, Intent, Mode, Policy
 from tests.attention.world import ROSTER, START, event, lead_gets, state, thread, three
@@ -242,7 +244,7 @@ def test_what_looks_like_a_secret_goes_and_the_rest_stays(text: str, shown: str)
 def delivered(what: Any, version: str = NEWER, where: Any = None, agent: str = "lead") -> dict[str, Any]:
     decisions = decide(what, ROSTER, where or state())
     assert decisions.parsed is not None
-    return params(what, decisions.parsed, decisions[agent], Receiver(agent, version))
+    return encode(made_of(what, decisions.parsed, decisions[agent], agent), version)
 
 
 @pytest.mark.spec(
@@ -328,9 +330,7 @@ def test_an_escalated_event_is_not_encoded_for_the_harness_that_cannot_take_it()
     decisions = decide(event("@lead look"), ROSTER)
     assert decisions.parsed is not None
     with pytest.raises(Bug):
-        params(
-            event("@lead look"), decisions.parsed, step_down(decisions["lead"], frozenset()), Receiver("lead")
-        )
+        made_of(event("@lead look"), decisions.parsed, step_down(decisions["lead"], frozenset()), "lead")
 
 
 @pytest.mark.spec("C2A-223")

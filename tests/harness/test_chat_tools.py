@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.c2a.messages import read_delivered
 from tacit.c2a.negotiation import TOOLS
 from tacit.c2a.tools import listed as hub_lists
-from tacit.client.delivered import delivered
 from tacit.harness import chat_tools, mcp_door
 from tacit.harness.effects import Turn
 from tests.c2a_peer import delivery
@@ -15,7 +15,7 @@ LISTED = {tool["name"]: tool for tool in chat_tools.listed([hub_lists(tool) for 
 
 
 def turn(**more):
-    return Turn("e1.2", (delivered(delivery("e1", **more)),), series="e1.0", run=2)
+    return Turn("e1.2", (read_delivered(delivery("e1", **more)),), series="e1.0", run=2)
 
 
 def test_every_tool_of_the_hub_is_there_under_a_name_that_clients_take():

@@ -7,7 +7,7 @@ async with Hub("http://127.0.0.1:7433", token) as hub:
 """
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.client.delivered import Delivered
+from tacit.c2a.messages import Delivered
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.hub import Hub
 from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Typing

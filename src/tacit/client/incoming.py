@@ -6,10 +6,11 @@ Rows: C2A-160, C2A-162, C2A-179. A `Delivery` is open until `accept`; whoever ac
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from tacit.c2a.errors import INVALID_PARAMS
-from tacit.client.delivered import Delivered, delivered
+from tacit.c2a.messages import Accepted, Connected, Delivered, read_delivered
+from tacit.c2a.notifications import Cancelled, Typing
 from tacit.client.errors import LineLost
 
 if TYPE_CHECKING:
@@ -17,43 +18,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
-    """The hub and the session agreed; calls go through from now on."""
-
-    version: str
-    capabilities: dict[str, dict[str, bool]]
-    session: dict[str, Any]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The group's numbers of attention, as far as the hub tells them."""
-        found = self.session.get("settings")
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-@dataclass(frozen=True, slots=True)
 class Disconnected:
     """The line broke; the session is already trying to be back."""
 
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    """Stop work on a delivery or a call (C2A-179)."""
-
-    request_id: str
-    event_id: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Typing:
-    """Somebody writes, or has stopped."""
-
-    conversation: str
-    author: str
-    typing: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +48,7 @@ class Delivery:
     async def accept(self, *, duplicate: bool = False) -> bool:
         """Say that it is kept for good. False when the line is gone: the hub delivers it again then."""
         if self._answer is None:
-            self._answer = {"accepted": True, "eventId": self.event_id, "duplicate": duplicate}
+            self._answer = Accepted(self.event_id, duplicate).members()
         told = False
         for line, request_id in self._tickets:
             try:
@@ -99,7 +67,7 @@ class Delivery:
 def delivery_of(message: dict[str, Any]) -> Delivery:
     """The delivery in a `chat/deliver` request without faults."""
     params: dict[str, Any] = message["params"]
-    return Delivery(str(message.get("id", "")), params, delivered(params))
+    return Delivery(str(message.get("id", "")), params, read_delivered(params))
 
 
 def refusal_of(faults: list[str]) -> dict[str, Any]:

@@ -17,15 +17,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import aiohttp
 import msgspec
 
-from tacit.attention.decide.delivery import faults
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.c2a.errors import UNKNOWN_METHOD
+from tacit.c2a.messages import DispositionReport, Initialize, faults, read_connected
+from tacit.c2a.notifications import Log, Progress, members, method_of, read_notification
 from tacit.c2a.vocabulary import NEWER, STRENGTH, Policy
 from tacit.client.c2a_line import C2aLine
 from tacit.client.errors import LineLost, OutcomeUnknown
@@ -44,6 +45,8 @@ from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+    from tacit.c2a.notifications import Notification
 
 log: Final = logging.getLogger("tacit.client")
 EVERYTHING: Final[dict[str, dict[str, bool]]] = {
@@ -225,19 +228,25 @@ class AgentSession:
             tuple(result.get("warnings") or ()),
         )
 
-    async def disposition(self, event_id: str, disposition: str, **more: Any) -> None:
+    async def disposition(
+        self,
+        event_id: str,
+        disposition: str,
+        *,
+        reason: str | None = None,
+        merged_into: str | None = None,
+        error: Mapping[str, Any] | None = None,
+    ) -> None:
         """Report how an event ended where no tool says it (C2A-117). The same report twice is one."""
-        params = {"eventId": event_id, "disposition": disposition, **more}
-        await self._request("chat/disposition", params, repeatable=True)
+        report = DispositionReport(event_id, disposition, reason, merged_into, error)
+        await self._request("chat/disposition", report.members(), repeatable=True)
 
-    async def notify(self, method: str, **params: Any) -> bool:
+    async def tell(self, told: Notification) -> bool:
         """Tell the hub something that nobody answers; false while there is no line, and then it is lost."""
         if self._line is None or not self._line.is_open:
             return False
         try:
-            await self._line.notify(
-                method, {key: value for key, value in params.items() if value is not None}
-            )
+            await self._line.notify(method_of(told), members(told))
         except LineLost:
             return False
         return True
@@ -246,13 +255,11 @@ class AgentSession:
         self, token: str, progress: float, total: float | None = None, message: str | None = None
     ) -> bool:
         """How far the work on something is; never a chat message (C2A-181, C2A-182)."""
-        return await self.notify(
-            "notifications/progress", progressToken=token, progress=progress, total=total, message=message
-        )
+        return await self.tell(Progress(token, progress, total, message))
 
     async def log(self, level: str, message: str, data: Mapping[str, Any] | None = None) -> bool:
         """A line for the hub's audit (C2A-184)."""
-        return await self.notify("notifications/log", level=level, message=message, data=data)
+        return await self.tell(Log(level, message, data))
 
     # -- the line
 
@@ -367,24 +374,15 @@ class AgentSession:
 
     async def _greet(self, line: C2aLine) -> Connected:
         habits = self.habits
-        params: dict[str, Any] = {
-            "protocolVersion": habits.protocol,
-            "clientInfo": {"name": habits.name, "version": habits.version},
-            "capabilities": habits.capabilities,
-        }
         last = next(reversed(self._accepted), None)
+        greeting = Initialize(habits.protocol, habits.name, habits.version, habits.capabilities, last)
         try:
-            resume = {"resume": {"lastAckedEventId": last}} if last else {}
-            answer = cast("dict[str, Any]", await line.call("initialize", {**params, **resume}))
+            answer = await line.call("initialize", greeting.members())
         except Refused as refused:
             if refused.code != "event_not_found" or last is None:
                 raise
-            answer = cast("dict[str, Any]", await line.call("initialize", params))
-        return Connected(
-            str(answer.get("protocolVersion", "")),
-            dict(answer.get("capabilities") or {}),
-            dict(answer.get("session") or {}),
-        )
+            answer = await line.call("initialize", replace(greeting, last_acked=None).members())
+        return read_connected(answer)
 
     def _hear(self, item: Incoming) -> None:
         if self._early is None:
@@ -411,30 +409,26 @@ class AgentSession:
         params = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         if method == "chat/deliver":
             self._delivered(line, {**message, "params": params})
-        elif method == "notifications/cancelled":
-            self._cancelled(params)
-        elif method == "notifications/typing":
-            typing = Typing(
-                str(params.get("conversationId", "")),
-                _id_of(params.get("author")),
-                params.get("typing") is not False,
-            )
-            self._hear(typing)
         elif "id" in message:
             self._answer(line, message["id"], error=_NO_METHOD)
         else:
-            log.info("an unknown notification was dropped", extra={"method": str(method)[:60]})
+            self._told(method, params)
+
+    def _told(self, method: str, params: dict[str, Any]) -> None:
+        match read_notification(method, params):
+            case Cancelled() as cancelled:
+                self._cancelled(cancelled)
+            case Typing() as typing:
+                self._hear(typing)
+            case _:
+                log.info("a notification was dropped", extra={"method": method[:60]})
 
     def _delivered(self, line: C2aLine, message: dict[str, Any]) -> None:
         wrong = faults(message["params"])
         if wrong:
             self._answer(line, message.get("id"), error=refusal_of(wrong))
             return
-        try:
-            delivery = delivery_of(message)
-        except (ValueError, KeyError, TypeError):
-            self._answer(line, message.get("id"), error=refusal_of(["conversation.kind"]))
-            return
+        delivery = delivery_of(message)
         event_id = delivery.event_id
         pending = self._open.get(event_id)
         if pending is not None and not pending.is_accepted:
@@ -468,13 +462,13 @@ class AgentSession:
         while len(self._accepted) > REMEMBERED:
             del self._accepted[next(iter(self._accepted))]
 
-    def _cancelled(self, params: dict[str, Any]) -> None:
-        request_id, event_id = str(params.get("requestId", "")), params.get("eventId")
+    def _cancelled(self, cancelled: Cancelled) -> None:
+        event_id = cancelled.event_id
         for delivery in self._open.values():
-            if request_id == delivery.request_id or delivery.event_id == event_id:
+            if cancelled.request_id == delivery.request_id or delivery.event_id == event_id:
                 delivery.is_cancelled = True
                 event_id = delivery.event_id
-        self._hear(Cancelled(request_id, _text(event_id), str(params.get("reason", ""))))
+        self._hear(replace(cancelled, event_id=event_id))
 
     def _answer(self, line: C2aLine, request_id: object, **answer: Any) -> None:
         """Answer from a callback that cannot wait; a line that breaks meanwhile is noticed by itself."""
@@ -488,13 +482,3 @@ class AgentSession:
         self._answers.discard(task)
         if not task.cancelled() and (error := task.exception()) and not isinstance(error, LineLost):
             raise error
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _id_of(author: object) -> str:
-    if isinstance(author, dict):
-        return str(cast("dict[str, Any]", author).get("id", ""))
-    return str(author or "")

@@ -17,7 +17,7 @@ from tacit.c2a.vocabulary import ConversationKind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
     from tacit.harness.effects import Turn
 
 SEND: Final = "chat.send_message"

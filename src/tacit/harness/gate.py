@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.base.moment import Moment
+    from tacit.c2a.messages import Delivered
     from tacit.c2a.tools import Send
-    from tacit.client.delivered import Delivered
 
 REMEMBERED: Final = 2_000
 _MODE: Final = Mode.TOOL_MAILBOX

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.attention.io.deliveries import Draft
     from tacit.attention.state.fold import Attention
     from tacit.c2a.errors import Refusal
+    from tacit.c2a.messages import Delivered
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
     from tacit.ledger.io.writer import Snapshot
@@ -87,27 +88,26 @@ class House(World):
         submissions = self.engine.tick(snapshot)
         return Plan(submissions, lambda _committed: bool(submissions))
 
-    def sent(self) -> list[tuple[Draft, dict[str, Any] | None]]:
+    def sent(self) -> list[tuple[Draft, Delivered | None]]:
         """What the writer has made since the last look, with what the ledger says to the same deliveries."""
         drafts = {draft.request_id: draft for draft in self.engine.drafts.values()}
         self.engine.drafts.clear()
 
-        def read(reader: Reader) -> list[tuple[Draft, dict[str, Any] | None]]:
+        def read(reader: Reader) -> list[tuple[Draft, Delivered | None]]:
             group = reader.group(GROUP)
             archive = Archive.on(reader, group)
             return [(draft, self._read(reader, group, archive, draft)) for draft in drafts.values()]
 
         return self.store.read(read)
 
-    def _read(self, reader: Reader, group: Group, archive: Archive, draft: Draft) -> dict[str, Any] | None:
-        event_id, _, session = draft.params["reliability"]["idempotencyKey"].partition(":")
+    def _read(self, reader: Reader, group: Group, archive: Archive, draft: Draft) -> Delivered | None:
+        event_id, _, session = draft.delivered.idempotency_key.partition(":")
         obligation = archive.attention.obligations.get(event_id, session)
         if obligation is None or obligation.closed or obligation.accepted:
             return None
         return delivered(
             archive,
             obligation,
-            draft.version,
             lambda first: reader.thread(group, obligation.session, first, 50),
         )
 

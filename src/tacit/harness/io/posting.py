@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.c2a.vocabulary import Policy
@@ -163,5 +163,5 @@ class Posting:
 
 def _named(arguments: dict[str, Any]) -> dict[str, Any]:
     """A report's arguments as `AgentSession.disposition` takes them."""
-    rest = {key: value for key, value in arguments.items() if key not in {"eventId", "disposition"}}
-    return {"event_id": cast("str", arguments["eventId"]), "disposition": arguments["disposition"], **rest}
+    names = {"eventId": "event_id", "mergedInto": "merged_into"}
+    return {names.get(key, key): value for key, value in arguments.items()}

@@ -21,10 +21,10 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from tacit.attention.io.archive import Archive
 from tacit.attention.state.deadlines import retry_after_ms
 from tacit.base.errors import TacitError
+from tacit.c2a.messages import accepts
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
 from tacit.c2a.vocabulary import NEWER
 from tacit.hub.host.links import Link
-from tacit.hub.host.protocol import accepts
 from tacit.ledger.codes import invalid
 
 if TYPE_CHECKING:

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.state.deadlines import retry_after_ms
+from tacit.c2a.messages import DELIVER, encode
+from tacit.c2a.notifications import Cancelled, members, method_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.c2a.messages import Delivered
     from tacit.c2a.negotiation import Agreement
+    from tacit.c2a.notifications import Notification
 
 MINUTE: Final = 60.0
 
@@ -40,14 +44,14 @@ class Parcel:
 
     request_id: str
     event_id: str
-    params: dict[str, Any]
+    delivered: Delivered
     tries: int = 0
     due: float = 0.0
 
     @property
     def attempt(self) -> int:
         """The number of the last try: what the ledger counts, and the tries on this connection."""
-        return int(self.params["reliability"]["attempt"]) + self.tries - 1
+        return self.delivered.attempt + self.tries - 1
 
 
 class Link:
@@ -84,21 +88,21 @@ class Link:
         """Does the harness acknowledge?"""
         return self.agreement.has("delivery", "ack")
 
-    def deliver(self, request_id: str, params: dict[str, Any]) -> None:
+    def deliver(self, request_id: str, delivered: Delivered) -> None:
         """Send an event as soon as its turn comes; what this connection has had already is not sent again."""
-        attempt = int(params["reliability"]["attempt"])
+        attempt = delivered.attempt
         if self._had.get(request_id, 0) >= attempt:
             return
         self._had[request_id] = attempt
         known = self._sent.get(request_id)
         if known is not None:
             # Its number goes on from the last try: an attempt never counts backwards (C2A-041).
-            known.params, known.tries = params, max(0, known.attempt + 1 - attempt)
+            known.delivered, known.tries = delivered, max(0, known.attempt + 1 - attempt)
             self._send(known)
             self._schedule()
             return
         self._queue = deque(one for one in self._queue if one.request_id != request_id)
-        self._queue.append(Parcel(request_id, str(params["eventId"]), params))
+        self._queue.append(Parcel(request_id, delivered.event_id, delivered))
         self._pump()
 
     def pace(self, per_minute: int) -> None:
@@ -117,8 +121,9 @@ class Link:
 
     def _send(self, parcel: Parcel) -> None:
         parcel.tries += 1
-        params = {**parcel.params, "reliability": {**parcel.params["reliability"], "attempt": parcel.attempt}}
-        message: dict[str, Any] = {"jsonrpc": "2.0", "method": "chat/deliver", "params": params}
+        sent = replace(parcel.delivered, attempt=parcel.attempt)
+        params = encode(sent, self.agreement.version)
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": DELIVER, "params": params}
         if self.wants_answers:
             message["id"] = parcel.request_id
             parcel.due = self._loop.time() + retry_after_ms(parcel.tries) / 1000
@@ -165,12 +170,11 @@ class Link:
         self._sent.pop(request_id, None)
         self._schedule()
         if not never_left and self.agreement.has("utilities", "cancellation"):
-            params = {"requestId": request_id, "reason": reason, "eventId": event_id}
-            self.notify("notifications/cancelled", params)
+            self.notify(Cancelled(request_id, event_id, reason))
 
-    def notify(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, told: Notification) -> None:
         """Send a notification."""
-        self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
+        self.wire.send({"jsonrpc": "2.0", "method": method_of(told), "params": members(told)})
 
     @property
     def waiting(self) -> int:
