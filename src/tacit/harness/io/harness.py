@@ -18,13 +18,11 @@ from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import Moment, rfc3339
-from tacit.c2a.messages import Delivered, read_content, read_delivered
-from tacit.c2a.notifications import Status, Usage
+from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Habits, Incoming
+from tacit.c2a.messages import Connected, Delivered, read_content, read_delivered
+from tacit.c2a.notifications import Cancelled, Status, Typing, Usage
+from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
-from tacit.client.errors import OutcomeUnknown
-from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing
-from tacit.client.repeating import passes
-from tacit.client.session import AgentSession, Habits
 from tacit.harness.budget import Budget, day_of, next_day
 from tacit.harness.conduct import Conduct, Manners
 from tacit.harness.drivers.port import Failure, FailureKind, Standing, TurnOutcome, TurnRequest

@@ -12,9 +12,8 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, TacitError, Unavailable
+from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import Policy
-from tacit.client.errors import OutcomeUnknown
-from tacit.client.repeating import passes
 from tacit.harness.chat_tools import SEND, send_of
 from tacit.harness.io.store import Row
 

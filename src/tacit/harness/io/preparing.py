@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_window
-from tacit.client.errors import OutcomeUnknown
+from tacit.c2a.retry import OutcomeUnknown
 from tacit.harness.continuing import may_go_on, went_on
 
 if TYPE_CHECKING:
