@@ -24,7 +24,7 @@ from tacit.hub.host.links import Link, Wire
 from tacit.hub.host.tools import from_ledger
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.host.ports import SessionPorts
     from tacit.ledger.io.reader import Reader
 
 log: Final = logging.getLogger("tacit.hub")
@@ -55,9 +55,9 @@ class Conversation:
     """One harness, from its first message to its last."""
 
     def __init__(
-        self, hub: Hub, group_id: str, session: str, wire: Wire, transport: str = "websocket"
+        self, ports: SessionPorts, group_id: str, session: str, wire: Wire, transport: str = "websocket"
     ) -> None:
-        self._hub = hub
+        self._ports = ports
         self._group_id = group_id
         self._session = session
         self._wire = wire
@@ -91,7 +91,7 @@ class Conversation:
         if link is None or not link.expects(request_id):
             log.debug("an answer to nothing was dropped")
         elif "error" in message:
-            self._hub.host.refused(link, link.answered(request_id, error=True), message["error"])
+            self._ports.host.refused(link, link.answered(request_id, error=True), message["error"])
         elif accepts(message.get("result")):
             link.answered(request_id, error=False)
 
@@ -115,7 +115,7 @@ class Conversation:
             log.exception("a call failed unexpectedly")
             return internal(call_id)
         if isinstance(result, Refusal):
-            self._hub.metrics.refused.labels(result.code).inc()
+            self._ports.refused(result.code)
             return error_message(call_id, result)
         return {"jsonrpc": "2.0", "id": call_id, "result": result}
 
@@ -131,7 +131,7 @@ class Conversation:
             case "tools/call":
                 return await self._call(link, params)
             case "chat/disposition":
-                return await self._hub.tools.call(
+                return await self._ports.tools.call(
                     self._group_id, self._session, method, params, link.agreement.version
                 )
             case "ping":
@@ -146,7 +146,7 @@ class Conversation:
         refused = tool_allowed(link.agreement, name)
         if refused is not None:
             return refused
-        return await self._hub.tools.call(
+        return await self._ports.tools.call(
             self._group_id, self._session, name, cast("dict[str, Any]", arguments), link.agreement.version
         )
 
@@ -161,21 +161,21 @@ class Conversation:
         resumed = await self._resumed(last, agreement) if last is not None else None
         if resumed is not None:
             return resumed
-        answer, per_minute = await self._hub.ledger.read(lambda reader: self._welcome(reader, agreement))
+        answer, per_minute = await self._ports.ledger.read(lambda reader: self._welcome(reader, agreement))
         self.link = Link(
             self._session,
             self._group_id,
             agreement,
             self._wire,
             per_minute=per_minute,
-            accepted=self._hub.host.accepted,
+            accepted=self._ports.host.accepted,
         )
         if self._transport == "http":
             # A plain request beside a live connection changes nothing of what was agreed on that one.
-            if self._hub.host.link(self._group_id, self._session) is None:
-                await self._hub.host.record_session(self.link)
+            if self._ports.host.link(self._group_id, self._session) is None:
+                await self._ports.host.record_session(self.link)
         else:
-            await self._hub.host.attach(self.link)
+            await self._ports.host.attach(self.link)
         return answer
 
     async def _resumed(self, last: str, agreement: Agreement) -> Refusal | None:
@@ -200,12 +200,12 @@ class Conversation:
                 obligation.event_id for obligation in waiting if obligation.request_id <= named.request_id
             ]
 
-        known = await self._hub.ledger.read(query)
+        known = await self._ports.ledger.read(query)
         if known is None:
             return refusal("event_not_found", "resume names an event that is unknown here", "C2A-027")
         if known:
             record = records.Accepted(session=self._session, event_ids=known, for_=[self._session])
-            await self._hub.ledger.append(submitted(self._group_id, [record])[0])
+            await self._ports.ledger.append(submitted(self._group_id, [record])[0])
         return None
 
     def _welcome(self, reader: Reader, agreement: Agreement) -> tuple[dict[str, Any], int]:
@@ -245,7 +245,7 @@ class Conversation:
             told = None
         match told:
             case Progress():
-                await self._hub.tools.call(
+                await self._ports.tools.call(
                     self._group_id, self._session, "chat.progress", params, link.agreement.version
                 )
             case Log():
@@ -254,16 +254,16 @@ class Conversation:
                 await self._usage(told)
             case Status(status, detail):
                 link.status, link.detail = status, detail[:200]
-                self._hub.live.presence(self._group_id, self._session, status)
+                self._ports.presence(self._group_id, self._session, status)
             case Typing(conversation):
-                self._hub.type_in(self._group_id, self._session, conversation or None)
+                self._ports.type_in(self._group_id, self._session, conversation or None)
             case _:
                 log.debug("a notification was dropped")
 
     async def _log(self, told: Log) -> None:
         details = {"level": told.level, "message": told.message[:2000]}
         audit = records.Audit(what="log", session=self._session, details=details, for_=[self._session])
-        await self._hub.ledger.append(submitted(self._group_id, [audit])[0])
+        await self._ports.ledger.append(submitted(self._group_id, [audit])[0])
 
     async def _usage(self, told: Usage) -> None:
         record = records.Usage(
@@ -281,7 +281,7 @@ class Conversation:
             driver=told.driver[:40],
             for_=[self._session],
         )
-        await self._hub.ledger.append(submitted(self._group_id, [record])[0])
+        await self._ports.ledger.append(submitted(self._group_id, [record])[0])
 
 
 def _broken(message: str, reason: str = "") -> Refusal:
