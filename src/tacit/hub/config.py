@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tacit.base.errors import Refused
 from tacit.ledger.admission import Settings
@@ -46,6 +46,8 @@ class HubConfig:
     allow_services: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
     settings: Settings = field(default_factory=Settings)
+    writer: Literal["thread", "process"] = "thread"
+    """Where the writer stands: behind a thread of the hub, or in a process of its own."""
 
     @property
     def is_loopback(self) -> bool:

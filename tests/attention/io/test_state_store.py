@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.attention.state import records
-from tacit.ledger.io.writer import Plan
 from tests.attention.io.house import GROUP, House
 
 if TYPE_CHECKING:
@@ -167,9 +166,7 @@ def test_a_message_that_was_edited_very_often_is_read_in_any_of_its_forms(house,
         )
         house.record(record)
         forms.append(house.attention.versions.latest(first))
-    past = house.act(
-        lambda snapshot: Plan([], lambda _: house.engine.room(snapshot.group, snapshot.lookup))
-    ).past
+    past = house.live.past
     looks = Counted(past.events)
     past.events = looks
     for at in (1, 30, 60):

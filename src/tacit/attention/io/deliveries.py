@@ -8,9 +8,10 @@ the ledger.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.attention.commands import DeliveryDraft
 from tacit.attention.decide.delivery import content, thread_window
 from tacit.attention.decide.delivery import delivered as made_of
 from tacit.attention.read.conversation import MAIN
@@ -31,20 +32,14 @@ Thread = Callable[[str], Sequence[StoredEvent]]
 """The messages of an event's thread, as far as the receiving session may read them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a delivery will carry to its session, made where it was decided."""
-
-    request_id: str
-    delivered: Delivered
-
-
-def drafted(archive: Archive, obligation: Obligation) -> Draft | None:
+def drafted(archive: Archive, obligation: Obligation) -> DeliveryDraft | None:
     """The delivery as the writer can make it; None when more has to be read than it has at hand."""
     if obligation.session not in archive.attention.sessions or obligation.closed or obligation.accepted:
         return None
     made = delivered(archive, obligation, None)
-    return Draft(obligation.request_id, made) if made is not None else None
+    if made is None:
+        return None
+    return DeliveryDraft(obligation.session, obligation.event_id, obligation.request_id, made)
 
 
 def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -> Delivered | None:
