@@ -35,12 +35,6 @@ _UNTOLD: Final[dict[str, Any]] = {
     "sends_per_minute": 10_000,
     "sends_per_conversation": 10_000,
 }
-_KINDS: Final = {
-    "dm": ConversationKind.DM,
-    "thread": ConversationKind.THREAD,
-    "channel": ConversationKind.CHANNEL,
-    "ephemeral": ConversationKind.CHANNEL,
-}
 
 
 def settings_of(given: Mapping[str, object]) -> Settings:
@@ -126,7 +120,8 @@ class SessionView:
             holder = None
         event = self.event(send.in_reply_to)
         around = Surroundings(
-            kind=_KINDS.get(send.visibility, ConversationKind.CHANNEL),
+            kind=_kind(send),
+            known_target=send.destination is not None,
             ephemeral=True,
             answered=answered,
             holder=holder,
@@ -163,6 +158,14 @@ class SessionView:
         return Answered(
             event_id, "", by_agent=False, text="", decision=seen, superseded=event_id in self._gone
         )
+
+
+def _kind(send: Send) -> ConversationKind:
+    """Of the place that a send goes to. Whether a thread is private is known to the hub: as the send says."""
+    there = send.destination
+    kind = there.kind if there is not None else ConversationKind.CHANNEL
+    private = kind is ConversationKind.THREAD and send.visibility == "dm"
+    return ConversationKind.DM if private else kind
 
 
 def _decision(event: Delivered) -> Decision:
