@@ -21,18 +21,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from bench.attention import START, busy_roster, event_of, generated
 
 from tacit.attention import decide
-from tacit.attention.decide.delivery import Receiver, params
+from tacit.attention.decide.delivery import delivered
 from tacit.attention.settings import DEFAULTS
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Mode
 from tacit.client import Hub
-from tacit.client.delivered import delivered
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
@@ -277,19 +277,18 @@ def replay(count: int, seed: int, thinks: float) -> dict:
     for number, line in enumerate(generated(count, seed)):
         event, now = event_of(line, number), Moment(START + int(line.at_s * 1e6))
         decisions = decide(event, roster, state.state_for(event), DEFAULTS)
-        state.apply(event, decisions.heard)
+        state.apply(event, decisions.parsed)
         for name, agent in agents.items():
             agent.until(now)
             if name == line.by:
                 continue
             decision = decisions[name]
-            given = params(event, decisions.heard, decision, Receiver(name))
-            plain = {**given, "content": line.text, "injection": {"mode": "buffered"}}
-            plain.pop("knock", None)
+            given = delivered(event, decisions.parsed, decision, name)
+            plain = replace(given.with_text(line.text), mode=Mode.BUFFERED, knock=None)
             naive_turns += 1
-            naive_bytes += len(event_block([delivered(plain)]).encode()) + len(agent.rules)
+            naive_bytes += len(event_block([plain]).encode()) + len(agent.rules)
             if decision.mode in {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}:
-                agent.carry_out(agent.conduct.heard(delivered(given), now), now)
+                agent.carry_out(agent.conduct.heard(given, now), now)
     for agent in agents.values():
         agent.until(Moment(now + 3600 * SECOND))
     turns, size = sum(one.turns for one in agents.values()), sum(one.bytes for one in agents.values())

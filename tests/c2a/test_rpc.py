@@ -14,7 +14,7 @@ from tacit.base.errors import PeerFault, Unavailable
 from tacit.c2a.rpc import (
     Answered,
     CallFailed,
-    ConnectionEnded,
+    ConnectionLost,
     Correlator,
     Failed,
     Notification,
@@ -171,7 +171,7 @@ def test_the_end_names_every_open_call_once_and_nothing_is_called_after_it() -> 
     assert peer.end() == (calls[0], calls[2])
     assert peer.end() == ()
     assert peer.receive(answer(calls[0], result=0)) == Unmatched(calls[0])
-    with pytest.raises(ConnectionEnded):
+    with pytest.raises(ConnectionLost):
         peer.request("late")
 
 

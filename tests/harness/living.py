@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.client.repeating import Pace
-from tacit.client.session import Habits
+from tacit.c2a.io.session import Habits
+from tacit.c2a.retry import Pace
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 AGENT = Path(__file__).parent / "agents" / "scripted.py"
 WAIT = 20.0
-QUICK = Habits(name="tacit-harness", calls=Pace(first=0.02), connecting=Pace(first=0.02), wait_for_line=1.0)
+QUICK = Habits(
+    name="tacit-harness", calls=Pace(first=0.02), connecting=Pace(first=0.02), wait_for_connection=1.0
+)
 
 
 class Desk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.base.moment import SECOND, Moment
-from tacit.client.delivered import delivered
+from tacit.c2a.messages import read_delivered
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Proceed, Stop, TurnOutcome
 from tacit.harness.effects import (
@@ -34,7 +34,7 @@ def at(seconds: float) -> Moment:
 
 
 def event(event_id="e1", text="What is the plan?", **more):
-    return delivered(delivery(event_id, text, **more))
+    return read_delivered(delivery(event_id, text, **more))
 
 
 def immediate(event_id, **more):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tacit.base.moment import SECOND, Moment
-from tacit.client.delivered import delivered
+from tacit.c2a.messages import read_delivered
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Stop, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Claim, Join, Post, Postpone, Return, Settle, Spent, Steer
@@ -90,7 +90,7 @@ class Life(RuleBasedStateMachine):
         )  # fmt: skip
         self.open.add(event_id)
         self.said[event_id] = (author, place)
-        self.carry_out(self.conduct.heard(delivered(params), self.now))
+        self.carry_out(self.conduct.heard(read_delivered(params), self.now))
 
     @rule(which=st.randoms(use_true_random=False))
     @precondition(lambda self: self.open)
@@ -106,7 +106,7 @@ class Life(RuleBasedStateMachine):
         params = delivery(
             event_id, "edited", author={"id": author, "kind": "human"}, conversation__id=place, supersedes=old
         )
-        self.carry_out(self.conduct.heard(delivered(params), self.now))
+        self.carry_out(self.conduct.heard(read_delivered(params), self.now))
 
     @rule(which=st.randoms(use_true_random=False))
     @precondition(lambda self: self.open)
@@ -170,7 +170,7 @@ class Life(RuleBasedStateMachine):
             event.event_id, "whole", author={"id": event.author.id, "kind": "human"}, attention__policy="may_respond",
             conversation__id=event.conversation, attention__reason="role_mention",
         )  # fmt: skip
-        self.carry_out(self.conduct.heard(delivered(params), self.now, claimed=True))
+        self.carry_out(self.conduct.heard(read_delivered(params), self.now, claimed=True))
 
     @rule(how=st.sampled_from(["text", "text", "silence", "retry", "permanent"]))
     @precondition(lambda self: self.turn)

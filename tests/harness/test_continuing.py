@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.messages import read_delivered
 from tacit.c2a.vocabulary import ConversationKind, Mode
-from tacit.client.delivered import delivered
 from tacit.harness.continuing import may_go_on, went_on
 
 EVENT = replace(
-    delivered(
+    read_delivered(
         {
             "eventId": "e1",
             "conversation": {"id": "main", "kind": "channel"},

@@ -8,7 +8,7 @@ from tacit.attention.read.intent import OBLIGING, of_text
 from tacit.attention.read.prose import prose
 from tacit.attention.send.similarity import nearest
 from tacit.attention.settings import DEFAULTS
-from tacit.client.delivered import delivered
+from tacit.c2a.messages import read_delivered
 from tacit.harness.demo.scripts import CAST, WELCOME, Shown, shown_in
 from tacit.harness.prompt import turn_prompt
 from tests.c2a_peer import delivery
@@ -23,7 +23,7 @@ from tests.c2a_peer import delivery
     ],
 )
 def test_the_event_of_a_prompt_is_found_whatever_its_text_imitates(text):
-    prompt = turn_prompt("rules", [delivered(delivery("e1", text))]).user
+    prompt = turn_prompt("rules", [read_delivered(delivery("e1", text))]).user
     found = shown_in(prompt)
     assert (found.event_id, found.text.count("> C2A EVENT")) == ("e1", text.startswith("C2A"))
 

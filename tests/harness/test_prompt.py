@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.base.errors import Bug
-from tacit.client.delivered import delivered
+from tacit.c2a.messages import read_delivered
 from tacit.harness.prompt import (
     RULES_CHARS,
     event_block,
@@ -39,7 +39,7 @@ C2A RESPONSE RULES
 
 
 def event(event_id="e1", text="What is the plan?", **more):
-    return delivered(delivery(event_id, text, **more))
+    return read_delivered(delivery(event_id, text, **more))
 
 
 def headers(prompt: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.messages import read_delivered
 from tacit.c2a.tools import Send
-from tacit.client.delivered import delivered
 from tacit.harness.session_view import SessionView, settings_of
 from tests.c2a_peer import delivery
 
@@ -14,7 +14,7 @@ NOW = Moment(1_768_298_400 * SECOND)
 
 
 def event(event_id="e1", text="What is the plan?", **more):
-    return delivered(delivery(event_id, text, **more))
+    return read_delivered(delivery(event_id, text, **more))
 
 
 def send(body="The plan is ready.", in_reply_to="e1", **more):

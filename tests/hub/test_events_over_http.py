@@ -381,7 +381,7 @@ async def test_capabilities_say_what_the_hub_does(room: Room) -> None:
     assert {"chat.message", "chat.ack", "chat.read", "system.notify", "system.notify_ack"} <= set(
         shown["kinds"]
     )
-    assert shown["c2a_versions"] == []
+    assert shown["c2a_versions"] == ["2026-06-24", "2026-06-02"]
 
 
 @pytest.mark.spec("CCCS-116", "CCCS-117", "CCCS-118", "CCCS-119")

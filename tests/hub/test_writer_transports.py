@@ -186,7 +186,7 @@ async def test_commands_of_attention_are_decided_and_their_effects_come_back(wri
     asked = (await written.say("@ada which port is it?")).event
     drafts = written.effects(DeliveryDraft)
     assert [(one.session, one.event_id) for one in drafts] == [("ada", asked.event_id)]
-    assert drafts[0].params["content"] == "@ada which port is it?"
+    assert drafts[0].delivered.text == "@ada which port is it?"
     assert any(isinstance(one, TimerDue) and one.at > 0 for one in written.effects(TimerDue))
     send = {
         "target": f"thread:{asked.event_id}", "content": "7433", "inReplyTo": asked.event_id,

@@ -14,6 +14,7 @@ import msgspec
 from tacit.attention.send.tools import EphemeralWords
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
+from tacit.c2a.messages import Delivered
 from tacit.ledger.commands import GroupCommand
 
 
@@ -111,13 +112,12 @@ Answer: TypeAlias = ToolAnswer | SteerAnswer | TimersRun
 
 
 class DeliveryDraft(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Effect: what a delivery will carry to a session of this version, made where it was decided."""
+    """Effect: what a delivery will carry to its session, made where it was decided."""
 
     session: str
     event_id: str
     request_id: str
-    version: str
-    params: dict[str, Any]
+    delivered: Delivered
 
 
 class TimerDue(msgspec.Struct, frozen=True, tag=True, array_like=True):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.c2a.errors import Refusal, refusal
+from tacit.c2a.messages import Initialize, read_initialize
 from tacit.c2a.vocabulary import NEWER, OLDER, Mode
 
 if TYPE_CHECKING:
@@ -94,13 +95,10 @@ def agree(
 
     Without `own` the host can do everything.
     """
-    info = params.get("clientInfo")
-    named = cast("dict[str, object]", info) if isinstance(info, dict) else {}
-    missing = [name for name in ("protocolVersion", "capabilities") if name not in params]
-    missing += [f"clientInfo.{name}" for name in ("name", "version") if not isinstance(named.get(name), str)]
-    if missing:
-        return refusal("invalid_request", "initialize lacks a member", "C2A-019", missing=missing)
-    version = _version(str(params["protocolVersion"]))
+    greeting = read_initialize(params)
+    if not isinstance(greeting, Initialize):
+        return refusal("invalid_request", "initialize lacks a member", "C2A-019", missing=greeting)
+    version = _version(greeting.protocol_version)
     if version is None:
         return refusal(
             "unsupported_version",
@@ -109,8 +107,7 @@ def agree(
             supported=list(VERSIONS),
             remedy="use one of these",
         )
-    asked = params["capabilities"]
-    offered = cast("dict[str, object]", asked) if isinstance(asked, dict) else {}
+    offered = greeting.capabilities
     return Agreement(version, {section: _section(section, offered, own) for section in CAPABILITIES})
 
 

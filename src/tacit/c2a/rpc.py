@@ -81,7 +81,7 @@ class CallFailed(TacitError):
         self.error = dict(error)
 
 
-class ConnectionEnded(TacitError):
+class ConnectionLost(TacitError):
     """No answer will come: the connection ended, or the answer was not waited for any longer."""
 
 
@@ -116,7 +116,7 @@ class Correlator:
     def request(self, method: str, params: bytes | Mapping[str, Any] | None = None) -> tuple[int, bytes]:
         """A call: its id, and its bytes. Params that are bytes go out as they are: a repeat is the same."""
         if self._ended:
-            raise ConnectionEnded("the connection has ended")
+            raise ConnectionLost("the connection has ended")
         if len(self._open) >= self.most:
             raise Unavailable("too many calls are open on this connection")
         self._last += 1

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 
-from tacit.attention.decide.delivery import faults
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.messages import faults
 from tacit.c2a.negotiation import CAPABILITIES
 from tacit.client import Hub
 from tacit.harness import compose

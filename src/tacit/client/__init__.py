@@ -7,12 +7,12 @@ async with Hub("http://127.0.0.1:7433", token) as hub:
 """
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.client.delivered import Delivered
-from tacit.client.errors import OutcomeUnknown
+from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Habits, Sent
+from tacit.c2a.messages import Connected, Delivered
+from tacit.c2a.notifications import Cancelled, Typing
+from tacit.c2a.retry import OutcomeUnknown
 from tacit.client.hub import Hub
-from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Typing
 from tacit.client.results import Appended, Inbox, Page, Source, SourceUnavailable
-from tacit.client.session import AgentSession, Habits, Sent
 from tacit.client.sync import SyncHub
 from tacit.ledger.envelope import Event
 

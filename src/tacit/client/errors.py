@@ -7,12 +7,7 @@ its answer came; it may have happened, so look before asking again, or send with
 
 from __future__ import annotations
 
-from tacit.base.errors import TacitError
+from tacit.base.errors import Refused, Unavailable
+from tacit.c2a.retry import OutcomeUnknown
 
-
-class OutcomeUnknown(TacitError):
-    """It may or may not have happened."""
-
-
-class LineLost(TacitError):
-    """The connection broke while a call was under way; never leaves this package."""
+__all__ = ["OutcomeUnknown", "Refused", "Unavailable"]

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.client.line import refusal
+from tacit.c2a.io.socket import error_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.client.hub import Hub
+    from tacit.client.ports import Access
 
 
 class Files:
     """Blobs of a hub's groups."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Access) -> None:
         self._hub = hub
 
     def _headers(self) -> dict[str, str]:
@@ -47,7 +47,7 @@ class Files:
             async with self._hub.session().post(url, data=body, headers=headers) as response:
                 answer: dict[str, Any] = await response.json()
                 if response.status != 201:
-                    raise refusal(answer)
+                    raise error_of(answer)
                 return answer
         except (aiohttp.ClientError, OSError) as error:
             raise Unavailable("the hub cannot be reached; uploading again is safe") from error
@@ -58,7 +58,7 @@ class Files:
         try:
             async with self._hub.session().get(url, headers=self._headers()) as response:
                 if response.status != 200:
-                    raise refusal(await response.json())
+                    raise error_of(await response.json())
                 content = await response.read()
         except (aiohttp.ClientError, OSError) as error:
             raise Unavailable("the hub cannot be reached") from error

@@ -11,7 +11,8 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import PeerFault, Unavailable
-from tacit.client.line import answers, connect, encode_call, refusal
+from tacit.c2a.io.socket import error_of
+from tacit.client.rpc_connection import answers, connect, encode_call, pause
 from tacit.ledger.cursor import Selection
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-    from tacit.client.hub import Hub
+    from tacit.client.ports import Followed
     from tacit.ledger.envelope import Event
 
 log: Final = logging.getLogger("tacit.client")
@@ -28,7 +29,7 @@ log: Final = logging.getLogger("tacit.client")
 class Following:
     """The state of one follow: where it stands and what it wants."""
 
-    def __init__(self, hub: Hub, group_id: str, since_seq: int, kinds: tuple[str, ...]) -> None:
+    def __init__(self, hub: Followed, group_id: str, since_seq: int, kinds: tuple[str, ...]) -> None:
         self._hub = hub
         self._group_id = group_id
         self._seq = since_seq
@@ -62,8 +63,6 @@ class Following:
 
     async def events(self) -> AsyncIterator[Event]:
         """Every event once, in append order."""
-        from tacit.client.hub import pause
-
         attempt = 0
         while True:
             try:
@@ -90,10 +89,10 @@ class Following:
         await socket.send_str(encode_call(1, "follow", params))
         async for answer in answers(socket):
             if "error" in answer:
-                raise refusal(answer["error"])
+                raise error_of(answer["error"])
             if answer.get("method") == "cut":
                 if "error" in answer["params"]:
-                    raise refusal(answer["params"]["error"])
+                    raise error_of(answer["params"]["error"])
                 return
             if answer.get("method") != "event":
                 continue

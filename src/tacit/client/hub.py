@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import uuid
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import aiohttp
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.client.errors import LineLost, OutcomeUnknown
+from tacit.c2a.retry import OutcomeUnknown
+from tacit.c2a.rpc import ConnectionLost
 from tacit.client.files import Files
 from tacit.client.following import Following
-from tacit.client.line import Line
 from tacit.client.looking import Looking
 from tacit.client.results import (
     Appended,
@@ -30,6 +29,7 @@ from tacit.client.results import (
     appended_of,
     event_of,
 )
+from tacit.client.rpc_connection import RpcConnection, pause
 from tacit.client.steering import Steering
 
 if TYPE_CHECKING:
@@ -38,13 +38,6 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 log: Final = logging.getLogger("tacit.client")
-FIRST_PAUSE: Final = 0.05
-LONGEST_PAUSE: Final = 5.0
-
-
-def pause(attempt: int) -> float:
-    """Seconds before the next attempt: doubling, with jitter."""
-    return min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt) * (0.5 + random.random() / 2)  # noqa: S311
 
 
 class Hub:
@@ -55,7 +48,7 @@ class Hub:
         self._token = token
         self._retry_for = retry_for
         self._session: aiohttp.ClientSession | None = None
-        self._line: Line | None = None
+        self._connection: RpcConnection | None = None
         self._opening = asyncio.Lock()
         self._principal: str | None = None
         self._capabilities: dict[str, Any] | None = None
@@ -70,8 +63,8 @@ class Hub:
 
     async def close(self) -> None:
         """Let go of all connections."""
-        if self._line is not None:
-            await self._line.close()
+        if self._connection is not None:
+            await self._connection.close()
         if self._session is not None:
             await self._session.close()
 
@@ -86,13 +79,13 @@ class Hub:
         """The credential."""
         return self._token
 
-    async def _connected(self) -> Line:
+    async def _connected(self) -> RpcConnection:
         async with self._opening:
-            if self._line is None or not self._line.is_open:
-                if self._line is not None:
-                    await self._line.close()
-                self._line = await Line.open(self.session(), self.url, self._token)
-            return self._line
+            if self._connection is None or not self._connection.is_open:
+                if self._connection is not None:
+                    await self._connection.close()
+                self._connection = await RpcConnection.open(self.session(), self.url, self._token)
+            return self._connection
 
     async def call(self, method: str, params: dict[str, Any], *, repeatable: bool = True) -> Any:
         """Any operation of the hub. `repeatable`: the hub would recognise, or not mind, a repeat."""
@@ -101,9 +94,9 @@ class Hub:
         attempt = 0
         while True:
             try:
-                line = await self._connected()
-                return await line.call(method, params)
-            except LineLost as lost:
+                connection = await self._connected()
+                return await connection.call(method, params)
+            except ConnectionLost as lost:
                 if not repeatable:
                     raise OutcomeUnknown(
                         f"the connection broke during {method}; it may have happened"

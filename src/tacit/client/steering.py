@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tacit.client.hub import Hub
+    from tacit.client.ports import Operations
 
 
 class Steering:
     """What people in charge do: look, change their own words, and direct agents."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Operations) -> None:
         self._hub = hub
 
     async def decisions(self, group_id: str, event_id: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Rows: C2A-064, C2A-142, C2A-147, C2A-148, C2A-149, C2A-150, C2A-151, C2A-169, C2A-201. A model says what it
 wants to say; the harness adds the key, the turn, and, unless told otherwise, the event and the place that the
-turn is about. Names are written with underscores, which every client of MCP takes. Pure.
+turn is about, by the rule of every door (`tacit.c2a.tools.fill_send`). Names are written with underscores,
+which every client of MCP takes. Pure.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.c2a.tools import Send
+from tacit.base.errors import Bug
+from tacit.c2a.errors import Refusal
+from tacit.c2a.tools import SEND, Occasion, fill_send
 from tacit.c2a.vocabulary import ConversationKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
     from tacit.harness.effects import ModelTurn
 
-SEND: Final = "chat.send_message"
 OURS: Final = frozenset({"idempotencyKey", "turn", "attempt", "startedBy"})
 """Members that the harness alone fills in."""
 _FILLED: Final = {
@@ -104,78 +106,21 @@ def filled(name: str, given: Mapping[str, Any], turn: ModelTurn, about: Delivere
     return arguments
 
 
-def _send(arguments: dict[str, Any], turn: ModelTurn, event: Delivered) -> dict[str, Any]:
-    elsewhere = "target" in arguments and arguments["target"] != event.reply_target
-    if "inReplyTo" not in arguments and not elsewhere:
-        arguments["inReplyTo"] = event.event_id
-    target = str(arguments.setdefault("target", event.reply_target))
-    arguments.setdefault("visibility", visibility_of(target, None if elsewhere else event))
-    arguments.setdefault("directedness", "to_me" if arguments.get("mentions") or not elsewhere else "ambient")
-    if not elsewhere:
+def _send(arguments: Mapping[str, Any], turn: ModelTurn, event: Delivered) -> dict[str, Any]:
+    occasion = Occasion(event.event_id, event.reply_target, event.kind is ConversationKind.DM)
+    whole = fill_send(arguments, occasion=occasion)
+    if isinstance(whole, Refusal):
+        raise Bug("a send on an occasion always has a place to go")
+    if whole["target"] == event.reply_target:
         # Words in the place of the question answer it: the hub refuses them without `inReplyTo` (C2A-148). A
         # post elsewhere is the agent's own initiative and answers nothing (C2A-064).
-        arguments["startedBy"] = turn.carrier.event_id
-    return {**arguments, "turn": turn.series, "attempt": turn.run}
-
-
-def visibility_of(target: str, event: Delivered | None) -> str:
-    """How widely an answer shows: as the question did (C2A-150)."""
-    if target.startswith("dm:") or (event is not None and event.kind is ConversationKind.DM):
-        return "dm"
-    if target.startswith("thread:"):
-        return "thread"
-    return "channel"
+        whole["startedBy"] = turn.carrier.event_id
+    return {**whole, "turn": turn.series, "attempt": turn.run}
 
 
 def reply(turn: ModelTurn, body: str, key: str) -> dict[str, Any]:
     """A turn's last word as the arguments of a send."""
-    event = turn.carrier
-    return {
-        "target": event.reply_target,
-        "content": body,
-        "inReplyTo": event.event_id,
-        "idempotencyKey": key,
-        "visibility": visibility_of(event.reply_target, event),
-        "directedness": "to_me",
-        "turn": turn.series,
-        "attempt": turn.run,
-        "startedBy": event.event_id,
-    }
-
-
-def send_of(session: str, arguments: Mapping[str, Any]) -> Send:
-    """The same arguments as the rules of sending read them."""
-    given: object = arguments.get("mentions")
-    mentions = tuple(str(one) for one in cast("list[object]", given)) if isinstance(given, list) else ()
-    return Send(
-        session,
-        str(arguments.get("target", "")),
-        text_of(arguments.get("content")),
-        str(arguments.get("idempotencyKey", "")),
-        str(arguments.get("visibility", "")),
-        str(arguments.get("directedness", "")),
-        in_reply_to=_text_or_none(arguments.get("inReplyTo")),
-        mentions=mentions,
-        attachments=bool(arguments.get("attachments")),
-        turn=str(arguments.get("turn", "")),
-        attempt=int(arguments.get("attempt") or 1),
-        started_by=_text_or_none(arguments.get("startedBy")),
-        justification=_text_or_none(arguments.get("justification")),
-    )
-
-
-def _text_or_none(given: object) -> str | None:
-    """What a model wrote, whatever its type: the hub is the one to refuse it."""
-    return None if given is None else str(given)
-
-
-def text_of(content: object) -> str:
-    """A body as text."""
-    if isinstance(content, str):
-        return content
-    rows = cast("list[object]", content) if isinstance(content, list) else []
-    parts = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
-    return "\n".join(str(part.get("text", "")) for part in parts)
+    return {**_send({"content": body}, turn, turn.carrier), "idempotencyKey": key}
 
 
 def result_for_model(result: Mapping[str, Any]) -> dict[str, Any]:

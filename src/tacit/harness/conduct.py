@@ -97,7 +97,7 @@ from tacit.harness.running import RunningTurn, has_effects
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
     from tacit.harness.drivers.port import TurnOutcome
 
 INTERRUPT_AFTER: Final = 10 * SECOND

@@ -15,7 +15,7 @@ from tacit.c2a.vocabulary import ConversationKind, Mode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
 
 
 def may_go_on(event: Delivered) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
     from tacit.harness.drivers.port import Usage
 
 

@@ -14,15 +14,16 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.decide.knock import Knock, collapsed
+from tacit.attention.decide.knock import collapsed
 from tacit.base.errors import Bug
 from tacit.c2a import standing_rules as rules_text
+from tacit.c2a.messages import Knock
 from tacit.c2a.vocabulary import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tacit.client.delivered import Author, Delivered
+    from tacit.c2a.messages import Author, Delivered
 
 NAME_CHARS: Final = 80
 RULES_CHARS: Final = 1500
@@ -32,6 +33,7 @@ THREAD: Final = "C2A THREAD"
 KNOCKS: Final = "C2A KNOCKS"
 DIGEST: Final = "C2A DIGEST"
 NOTE: Final = "C2A NOTE"
+NO_KNOCK: Final = Knock("", "", "", "", "", "", "")
 _TELLING: Final = 24
 """Characters of chat from which on a coincidence with our own rules is none."""
 _TITLE: Final = re.compile(r"\W*(?:c2a\s+(?:event|response\s+rules|thread|knock|digest|note)s?|message)\W*")
@@ -224,23 +226,21 @@ def _digest(event: Delivered) -> str:
 
 
 def _knock(event: Delivered) -> Knock:
-    given = event.knock or {}
-    known = {
-        "from": f"{event.author.kind}:{event.author.id}",
-        "where": f"{event.kind.value}:{event.thread or event.conversation}",
-        "topic": f"signal {event.signal}" if event.signal else event.reason,
-        "pullWith": "chat.read_thread" if event.thread else "chat.list_events",
-    }
-    words = {name: single_line(str(given.get(name) or value)) for name, value in known.items()}
+    """The knock that came, with what its host left out; the words of the decision are the delivery's."""
+    given = event.knock or NO_KNOCK
+    sender = given.sender or f"{event.author.kind}:{event.author.id}"
+    where = given.where or f"{event.kind.value}:{event.thread or event.conversation}"
+    topic = given.topic or (f"signal {event.signal}" if event.signal else event.reason)
+    pull_with = given.pull_with or ("chat.read_thread" if event.thread else "chat.list_events")
     return Knock(
-        words["from"],
-        words["where"],
+        single_line(sender),
+        single_line(where),
         event.directedness.value,
         event.policy.value,
         event.priority.value,
-        words["topic"],
-        words["pullWith"],
-        int(given.get("count") or 1),
+        single_line(topic),
+        single_line(pull_with),
+        given.count,
     )
 
 

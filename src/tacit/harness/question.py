@@ -16,7 +16,7 @@ from tacit.harness import compose
 
 if TYPE_CHECKING:
     from tacit.attention.settings import Settings
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
 
 MS: Final = 1000
 TYPING_LASTS: Final = 6 * SECOND

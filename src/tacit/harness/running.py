@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
-    from tacit.client.delivered import Delivered
+    from tacit.c2a.messages import Delivered
     from tacit.harness.effects import ModelTurn
     from tacit.harness.question import Question
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.base.moment import Moment
+    from tacit.c2a.messages import Delivered
     from tacit.c2a.tools import Send
-    from tacit.client.delivered import Delivered
 
 REMEMBERED: Final = 2_000
 _MODE: Final = Mode.TOOL_MAILBOX
@@ -34,12 +34,6 @@ _UNTOLD: Final[dict[str, Any]] = {
     "similarity": 2.0,
     "sends_per_minute": 10_000,
     "sends_per_conversation": 10_000,
-}
-_KINDS: Final = {
-    "dm": ConversationKind.DM,
-    "thread": ConversationKind.THREAD,
-    "channel": ConversationKind.CHANNEL,
-    "ephemeral": ConversationKind.CHANNEL,
 }
 
 
@@ -126,7 +120,8 @@ class SessionView:
             holder = None
         event = self.event(send.in_reply_to)
         around = Surroundings(
-            kind=_KINDS.get(send.visibility, ConversationKind.CHANNEL),
+            kind=_kind(send),
+            known_target=send.destination is not None,
             ephemeral=True,
             answered=answered,
             holder=holder,
@@ -163,6 +158,14 @@ class SessionView:
         return Answered(
             event_id, "", by_agent=False, text="", decision=seen, superseded=event_id in self._gone
         )
+
+
+def _kind(send: Send) -> ConversationKind:
+    """Of the place that a send goes to. Whether a thread is private is known to the hub: as the send says."""
+    there = send.destination
+    kind = there.kind if there is not None else ConversationKind.CHANNEL
+    private = kind is ConversationKind.THREAD and send.visibility == "dm"
+    return ConversationKind.DM if private else kind
 
 
 def _decision(event: Delivered) -> Decision:

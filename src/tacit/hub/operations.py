@@ -16,6 +16,7 @@ from tacit import __version__
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.views import current, has_changed_messages
 from tacit.base.strict_json import Malformed, compact, parse
+from tacit.c2a.negotiation import VERSIONS
 from tacit.hub import requests, speech, views
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.commands import BlobShare, RevokeCredential
@@ -62,6 +63,7 @@ async def show_capabilities(hub: Hub, _credential: Credential, _request: request
             hub.config.settings,
             auth="local_trust" if hub.config.local_trust else "authenticated",
             limits={"body_bytes": limits.body_bytes, "blob_bytes": limits.blob_bytes},
+            c2a_versions=VERSIONS,
         ),
         "version": __version__,
     }

@@ -12,11 +12,15 @@ from tacit.ledger.kinds import KINDS, PROFILES
 from tacit.ledger.routing import SELECTORS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.ledger.admission import Settings
 
 
-def capabilities(settings: Settings, *, auth: str, limits: dict[str, int]) -> dict[str, Any]:
-    """The answer to `capabilities`."""
+def capabilities(
+    settings: Settings, *, auth: str, limits: dict[str, int], c2a_versions: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The answer to `capabilities`; a ledger by itself speaks no C2A, whoever composes one does."""
     offered = [profile for profile in PROFILES if profile in settings.profiles]
     return {
         "cccs": 1,
@@ -34,5 +38,5 @@ def capabilities(settings: Settings, *, auth: str, limits: dict[str, int]) -> di
             **limits,
         },
         "error_codes": list(CODES),
-        "c2a_versions": [],
+        "c2a_versions": list(c2a_versions),
     }

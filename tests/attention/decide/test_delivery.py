@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from tacit.attention import decide
-from tacit.attention.decide.delivery import Receiver, faults, idempotency_key, params, thread_window
+from tacit.attention.decide.delivery import delivered as made_of
+from tacit.attention.decide.delivery import thread_window
 from tacit.base.errors import Bug
+from tacit.c2a.messages import encode, faults, idempotency_key
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind
 from tests.attention.world import ROSTER, event, lead_gets, state, thread
 
@@ -16,7 +18,7 @@ from tests.attention.world import ROSTER, event, lead_gets, state, thread
 def delivered(what: Any, version: str = NEWER, where: Any = None, agent: str = "lead") -> dict[str, Any]:
     decisions = decide(what, ROSTER, where or state())
     assert decisions.parsed is not None
-    return params(what, decisions.parsed, decisions[agent], Receiver(agent, version))
+    return encode(made_of(what, decisions.parsed, decisions[agent], agent), version)
 
 
 @pytest.mark.spec(
@@ -102,9 +104,7 @@ def test_an_escalated_event_is_not_encoded_for_the_harness_that_cannot_take_it()
     decisions = decide(event("@lead look"), ROSTER)
     assert decisions.parsed is not None
     with pytest.raises(Bug):
-        params(
-            event("@lead look"), decisions.parsed, step_down(decisions["lead"], frozenset()), Receiver("lead")
-        )
+        made_of(event("@lead look"), decisions.parsed, step_down(decisions["lead"], frozenset()), "lead")
 
 
 @pytest.mark.spec("C2A-223")

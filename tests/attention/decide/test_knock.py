@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention.decide.knock import Knock, collapsed, knock_of, topic_of
+from tacit.attention.decide.knock import collapsed, knock_of, topic_of
 from tacit.attention.read.conversation import Conversation
+from tacit.c2a.messages import Knock
 from tacit.c2a.vocabulary import Intent
 from tests.attention.world import event, lead_gets
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.attention.io.engine import GroupAttention
     from tacit.attention.state.fold import Attention
     from tacit.c2a.errors import Refusal
+    from tacit.c2a.messages import Delivered
     from tacit.ledger.commands import Outcome
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.writer_thread import Done
@@ -109,29 +110,26 @@ class House(World):
             assert steps < 500, "time never comes to rest"
         return steps
 
-    def sent(self) -> list[tuple[DeliveryDraft, dict[str, Any] | None]]:
+    def sent(self) -> list[tuple[DeliveryDraft, Delivered | None]]:
         """What the writer has made since the last look, with what the ledger says to the same deliveries."""
         made, self._effects = self._effects, []
         drafts = {one.request_id: one for one in made if isinstance(one, DeliveryDraft)}
 
-        def read(reader: Reader) -> list[tuple[DeliveryDraft, dict[str, Any] | None]]:
+        def read(reader: Reader) -> list[tuple[DeliveryDraft, Delivered | None]]:
             group = reader.group(GROUP)
             archive = Archive.on(reader, group)
             return [(draft, self._read(reader, group, archive, draft)) for draft in drafts.values()]
 
         return self.store.read(read)
 
-    def _read(
-        self, reader: Reader, group: Group, archive: Archive, draft: DeliveryDraft
-    ) -> dict[str, Any] | None:
-        event_id, _, session = draft.params["reliability"]["idempotencyKey"].partition(":")
+    def _read(self, reader: Reader, group: Group, archive: Archive, draft: DeliveryDraft) -> Delivered | None:
+        event_id, _, session = draft.delivered.idempotency_key.partition(":")
         obligation = archive.attention.obligations.get(event_id, session)
         if obligation is None or obligation.closed or obligation.accepted:
             return None
         return delivered(
             archive,
             obligation,
-            draft.version,
             lambda first: reader.thread(group, obligation.session, first, 50),
         )
 

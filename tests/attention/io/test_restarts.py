@@ -117,7 +117,7 @@ class Restarts(RuleBasedStateMachine):
                 raise (AssertionError if refused.code == "internal" else Declined)(refused) from refused
         # What goes out at once is what goes out after a restart: the ledger's own word.
         for draft, read in self.house.sent():
-            assert read is None or draft.params == read
+            assert read is None or draft.delivered == read
 
     def say(self, by: str, text: str, **data: Any) -> None:
         outcome = self.house.try_(GROUP, by, "chat.message", text=text, **data)

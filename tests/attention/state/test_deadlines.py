@@ -16,7 +16,6 @@ from tacit.attention.state.deadlines import (
     lowering,
     next_step,
     redelivery,
-    retry_after_ms,
 )
 from tacit.attention.state.obligations import Obligation, Obligations, ReportedDisposition, change
 from tacit.base.moment import Moment
@@ -106,7 +105,3 @@ def test_silence_on_what_one_may_answer_is_a_complete_outcome() -> None:
     assert closing(may).disposition == "ignored"
     assert next_step(replace(may, closed=True)) is None
     assert next_step(replace(may, disposition=Disposition.CLAIMED)) is None
-
-
-def test_attempts_back_off_to_a_minute() -> None:
-    assert [retry_after_ms(n) for n in (1, 2, 3, 7, 8, 99)] == [1000, 2000, 4000, 60_000, 60_000, 60_000]

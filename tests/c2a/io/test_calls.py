@@ -10,7 +10,7 @@ import pytest
 
 from tacit.base.errors import PeerFault
 from tacit.c2a.io.calls import PendingCalls
-from tacit.c2a.rpc import CallFailed, ConnectionEnded, Correlator, Notification, Request
+from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator, Notification, Request
 
 
 def open_calls(correlator: Correlator) -> int:
@@ -60,7 +60,7 @@ async def test_the_end_wakes_all_who_wait_and_those_who_wait_for_room() -> None:
         await wire.written.get()
     wire.calls.end()
     ends = await asyncio.gather(*asked, return_exceptions=True)
-    assert [type(one) for one in ends] == [ConnectionEnded] * 4
+    assert [type(one) for one in ends] == [ConnectionLost] * 4
     assert wire.written.empty()
 
 
@@ -105,7 +105,7 @@ async def test_an_answer_that_crosses_its_callers_going_harms_nobody() -> None:
 @pytest.mark.spec("C2A-013")
 async def test_a_call_without_an_answer_in_its_time_counts_as_not_delivered() -> None:
     wire = Wire()
-    with pytest.raises(ConnectionEnded):
+    with pytest.raises(ConnectionLost):
         await wire.calls.call("m", within=0)
     assert open_calls(wire.correlator) == 0
 

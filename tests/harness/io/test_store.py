@@ -7,7 +7,7 @@ import pytest
 
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.moment import SECOND, Moment
-from tacit.client.delivered import delivered
+from tacit.c2a.messages import read_delivered
 from tacit.harness.drivers.port import Usage
 from tacit.harness.effects import ModelTurn, Spent
 from tacit.harness.io.store import REMEMBERED, OutboxRow, Store
@@ -85,7 +85,7 @@ def test_what_is_said_leaves_in_the_order_in_which_it_was_written(store):
 
 
 def test_a_day_s_spending_is_summed(store):
-    turn = ModelTurn("e1.1", (delivered(delivery("e1")),))
+    turn = ModelTurn("e1.1", (read_delivered(delivery("e1")),))
     store.write(lambda writing: writing.spent(Spent(turn, Usage(100, 20, 30), 0.25, 10, "done"), NOW))
     later = ModelTurn("e1.2", turn.events)
     store.write(lambda writing: writing.spent(Spent(later, Usage(1, 2, 0), None, 10, "done"), NOW))

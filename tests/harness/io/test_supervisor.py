@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.client.repeating import Pace
+from tacit.c2a.retry import Pace
 from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
 QUICK = Pace(first=0.01, longest=0.02)

@@ -13,10 +13,11 @@ from tests.hub.room import WAIT, Room, Socket, config
 from tests.ledger.world import HandClock, SeededEntropy
 
 from tacit.base.errors import Refused
+from tacit.c2a.io.session import EVERYTHING, Delivery, Disconnected
+from tacit.c2a.messages import Connected
+from tacit.c2a.notifications import Cancelled
+from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Habits
-from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected
-from tacit.client.repeating import Pace
-from tacit.client.session import EVERYTHING
 from tacit.hub.server import Server
 from tacit.ledger.io.store import Options
 

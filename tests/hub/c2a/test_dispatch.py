@@ -63,3 +63,13 @@ async def test_a_session_that_is_away_leaves_no_draft_behind_and_misses_nothing(
     asked = await stage.tell("@ada which port is it?")
     again = await stage.agent("ada")
     assert (await again.delivery(asked))["content"] == "@ada which port is it?"
+
+
+@pytest.mark.spec("C2A-071", "C2A-153")
+async def test_a_session_is_told_that_it_must_claim_before_it_answers(stage):
+    ann, ben = await stage.cast("ann", "ben", roles=["ops"])
+    shared = await stage.tell("@ops who has time for a review?")
+    for agent in (ann, ben):
+        assert (await agent.delivery(shared))["attention"]["needsClaim"] is True
+    named = await stage.tell("@ann can you review this?")
+    assert "needsClaim" not in (await ann.delivery(named))["attention"]

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 from tests.hub.room import WAIT
 
+from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Delivery, Habits
-from tacit.client.repeating import Pace
 
 CHILD = Path(__file__).parent.parent / "child.py"
 AGENTS = 20

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from tacit.attention import Agent, Roster, decide
-from tacit.attention.decide.delivery import Receiver, params
+from tacit.attention.decide.delivery import delivered
 from tacit.attention.decide.knock import TOPICS
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation
+from tacit.c2a.messages import encode
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind, Mode
 from tacit.ledger.envelope import Event
 
@@ -151,9 +152,7 @@ def test_ten_thousand_bodies_stay_behind_their_knocks() -> None:
         for agent, decision in decisions.items():
             if decision.mode is not Mode.NOTIFY:
                 continue
-            made = params(
-                event, decisions.parsed, decision, Receiver(agent, (NEWER, OLDER)[number % 2], agent)
-            )
+            made = encode(delivered(event, decisions.parsed, decision, agent), (NEWER, OLDER)[number % 2])
             knocks += 1
             assert "content" not in made
             assert set(made["knock"]) == {

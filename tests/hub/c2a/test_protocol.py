@@ -230,7 +230,7 @@ async def test_a_fragment_that_a_harness_merged_is_not_called_back_from_it(stage
     first = await stage.tell("@ann can you look at")
     second = await stage.tell("@ann the failing test?")
     await ann.delivery(second)
-    await ann.session.disposition(first["id"], "superseded", mergedInto=second["id"])
+    await ann.session.disposition(first["id"], "superseded", merged_into=second["id"])
     last = await stage.tell("@ann still there?")
     await ann.delivery(last)
     assert ann.cancelled == []

@@ -8,12 +8,13 @@ back to the intent alone. Knows no glyphs.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.redaction import redacted
 from tacit.attention.read.prose import prose
 from tacit.attention.settings import DEFAULTS, Settings
+from tacit.c2a.messages import Knock
 from tacit.c2a.vocabulary import Intent
 
 if TYPE_CHECKING:
@@ -45,33 +46,6 @@ PULL_LIST: Final = "chat.list_events"
 _WORD: Final = re.compile(r"\w+")
 _DIGITS: Final = re.compile(r"\d{2,}")
 _LABEL: Final = re.compile(r"[^\w .,'&()+-]")
-
-
-@dataclass(frozen=True, slots=True)
-class Knock:
-    """The seven members, and how many events of one thread it stands for."""
-
-    sender: str
-    where: str
-    directedness: str
-    policy: str
-    priority: str
-    topic: str
-    pull_with: str
-    count: int = 1
-
-    def members(self) -> dict[str, object]:
-        """As on the wire; a count only when it stands for several."""
-        found: dict[str, object] = {
-            "from": self.sender,
-            "where": self.where,
-            "directedness": self.directedness,
-            "policy": self.policy,
-            "priority": self.priority,
-            "topic": self.topic,
-            "pullWith": self.pull_with,
-        }
-        return {**found, "count": self.count} if self.count > 1 else found
 
 
 def topic_of(intent: Intent, label: str, body: str, settings: Settings = DEFAULTS) -> tuple[str, bool]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.attention.decide.delivery import content, wire_kind, wire_policy
+from tacit.attention.decide.delivery import content
 from tacit.attention.decide.modes import is_listed
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.c2a.errors import Refusal, refusal
+from tacit.c2a.messages import wire_content, wire_kind, wire_policy
 from tacit.c2a.vocabulary import Policy
 from tacit.ledger.cursor import Selection
 from tacit.ledger.io.schema import SEQ_MASK
@@ -57,7 +58,7 @@ class Pull:
             "eventId": latest,
             "createdAt": form.ts,
             "sequence": event.seq,
-            "content": "" if deleted else content(form.data, self._version),
+            "content": "" if deleted else wire_content(content(form.data), self._version),
         }
         if parsed is not None:
             place = parsed.conversation
@@ -67,7 +68,8 @@ class Pull:
                 "displayName": parsed.author.display_name,
             }
             aim = self._archive.decision(form, self._session)
-            found["conversation"] = {"id": place.id, "kind": wire_kind(place.kind, aim, self._version)}
+            kind = wire_kind(place.kind, aim.directedness, self._version)
+            found["conversation"] = {"id": place.id, "kind": kind.value}
             if place.thread is not None:
                 found["conversation"]["threadId"] = place.thread
         if latest != event.id:
@@ -77,7 +79,7 @@ class Pull:
         if policy:
             obligation = attention.obligations.get(latest, self._session)
             decision = as_delivered(self._archive.decision(form, self._session), obligation)
-            found["policy"] = wire_policy(decision.policy, self._version)
+            found["policy"] = wire_policy(decision.policy, self._version).value
             found["directedness"] = decision.directedness.value
             found["disposition"] = (
                 obligation.disposition.value if obligation is not None and obligation.disposition else None

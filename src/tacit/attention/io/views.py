@@ -17,6 +17,7 @@ from tacit.attention.io.state_store import SAID
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
 from tacit.ledger.envelope import decode
@@ -66,7 +67,7 @@ def decisions_view(archive: Archive, event_id: str, now: Moment) -> dict[str, An
             quiet += decided.situation(agent) is not Situation.OWN
             continue
         shown.append(_one(archive, event, agent, decided, obligation, now))
-    whole = len(str(content(event.data, "2026-06-24")).encode())
+    whole = len(text_of(content(event.data)).encode())
     spent = sum(one["prompt_bytes"] for one in shown)
     everyone = quiet + len(shown)
     common = decided.decision("", attention.settings)
@@ -173,11 +174,7 @@ def state_of(decision: Decision, obligation: Obligation | None, attended: bool) 
 def _prompt_bytes(event: Event, decision: Decision, obligation: Obligation | None) -> int:
     if obligation is None or not is_pushed(decision.mode):
         return 0
-    return (
-        len(str(content(event.data, "2026-06-24")).encode())
-        if content_shown(obligation.mode)
-        else KNOCK_BYTES
-    )
+    return len(text_of(content(event.data)).encode()) if content_shown(obligation.mode) else KNOCK_BYTES
 
 
 def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.c2a.messages import Author
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.routing import is_concrete
@@ -41,15 +42,6 @@ class Conversation:
 
 
 CHANNEL: Final = Conversation()
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who speaks: a principal, or the person behind a bridge."""
-
-    id: str
-    kind: AuthorKind
-    display_name: str
 
 
 def conversation_of(data: Mapping[str, Any], by: str, root: str | None = None) -> Conversation:

@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.read.roster import BROADCAST, FOREMAN, PEERS
+from tacit.attention.read.roster import FOREMAN, PEERS
+from tacit.c2a.tools import BROADCAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.conversation import Author, Conversation, author_of, conversation_of, recipients
+from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.intent import intent_of
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.prose import prose
+from tacit.c2a.messages import Author
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Priority
 

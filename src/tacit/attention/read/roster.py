@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from tacit.c2a.tools import BROADCAST
 from tacit.c2a.vocabulary import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 ALL_MODES: Final = frozenset(Mode)
-BROADCAST: Final = frozenset({"all", "everyone", "channel", "here"})
 FOREMAN: Final = "foreman"
 PEERS: Final = "peers"
 _SELECTORS: Final[dict[str | None, str]] = {"foreman": FOREMAN, "peer": PEERS}

@@ -1,9 +1,9 @@
-"""The gate: what a session wants to send, and everything that the rules must know about it.
+"""The draft of a message: where a send goes, what it answers, and all that the rules must know about it.
 
-Rows: C2A-064, 111, 142, 147 to 151, 174, 205, 207, 213. Reads a call's arguments into a `Send`, finds out
-where it goes and what it answers, and gathers the surroundings from the fold. `outbound.may_send` decides;
-`message` is the `chat.message` that a permitted send becomes. No platform syntax comes from the agent: the
-host writes recipients, mentions and the reply link.
+Rows: C2A-064, C2A-111, C2A-142, C2A-147, C2A-148, C2A-149, C2A-150, C2A-151, C2A-174, C2A-205, C2A-207,
+C2A-213. A call's arguments are read by `tacit.c2a.tools.read_send`; the surroundings of the send are gathered
+from the fold here. `rules.may_send` decides; `message` is the `chat.message` that a permitted send becomes.
+No platform syntax comes from the agent: the host writes recipients, mentions and the reply link.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.read.conversation import MAIN, Conversation
-from tacit.attention.read.roster import BROADCAST
 from tacit.attention.send.surroundings import Answered, Sent, Surroundings
 from tacit.attention.state import approvals, records
 from tacit.attention.state.absences import place_of
@@ -22,8 +21,7 @@ from tacit.attention.state.claims import event_target
 from tacit.attention.state.deadlines import MS
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.moment import Moment, parse_rfc3339
-from tacit.c2a.errors import Refusal, refusal
-from tacit.c2a.tools import Send
+from tacit.c2a.tools import body_of, read_destination
 from tacit.c2a.vocabulary import ConversationKind
 
 if TYPE_CHECKING:
@@ -33,16 +31,11 @@ if TYPE_CHECKING:
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.claims import Held
     from tacit.attention.state.fold import Attention, Said
+    from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
 
 _WORD: Final = re.compile(r"\w+")
 QUOTED_WORDS: Final = 8
-MEMBERS: Final = frozenset(
-    {
-        "target", "content", "inReplyTo", "idempotencyKey", "visibility", "directedness", "mentions", "turn",
-        "attempt", "justification", "attachments", "format", "startedBy",
-    }
-)  # fmt: skip
 
 
 class Archive(Protocol):
@@ -91,28 +84,17 @@ class Place:
 NOWHERE: Final = Place(Conversation(), known=False)
 
 
-def text_of(content: object) -> str:
-    """The text of a message's content: a string, or parts of which the text ones count (C2A-035)."""
-    if isinstance(content, str):
-        return content
-    parts = cast("list[object]", content) if isinstance(content, list) else []
-    texts = [cast("dict[str, object]", part).get("text") for part in parts if isinstance(part, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
 def place_for(target: str, caller: Caller) -> Place:
-    """The place behind `thread:<id>`, `dm:<principal>`, `channel:<id>` or `conversation:<id>`."""
-    kind, _, name = target.partition(":")
-    if kind == "thread" and name:
-        return _thread(name, caller)
-    if kind == "dm" and name:
-        return _dm(tuple(sorted(set(name.split("+")) - {caller.session})), caller)
-    if kind in {"channel", "conversation"} and name.startswith("dm:"):
-        return _dm(tuple(sorted(set(name[3:].split("+")) - {caller.session})), caller)
-    if kind in {"channel", "conversation"} and name:
-        found = caller.attention.ownership.titled(Conversation(name, ConversationKind.CHANNEL))
-        return Place(found, known=name == MAIN or _is_channel(name, caller))
-    return NOWHERE
+    """The place behind a send's target, as the session knows it; unknown when there is none."""
+    there = read_destination(target)
+    if there is None:
+        return NOWHERE
+    if there.kind is ConversationKind.THREAD:
+        return _thread(there.name, caller)
+    if there.is_private:
+        return _dm(tuple(sorted(there.parties - {caller.session})), caller)
+    found = caller.attention.ownership.titled(Conversation(there.name, ConversationKind.CHANNEL))
+    return Place(found, known=there.name == MAIN or _is_channel(there.name, caller))
 
 
 def _is_channel(name: str, caller: Caller) -> bool:
@@ -140,49 +122,6 @@ def _dm(names: tuple[str, ...], caller: Caller) -> Place:
         return NOWHERE
     name = "dm:" + "+".join(sorted({caller.session, *cast("tuple[str, ...]", found)}))
     return Place(Conversation(name, ConversationKind.DM), to=cast("tuple[str, ...]", found))
-
-
-def read_send(arguments: Mapping[str, Any], session: str) -> Send | Refusal:
-    """The send that a call's arguments describe; strict about types, the shape is checked by the posture."""
-    unknown = sorted(set(arguments) - MEMBERS)
-    if unknown:
-        return refusal("invalid_request", "unknown argument", "C2A-142", unknown=unknown)
-    words = [_text(arguments, name) for name in ("target", "idempotencyKey", "visibility", "directedness")]
-    wrong = [
-        name
-        for name in ("inReplyTo", "turn", "justification", "startedBy", "format")
-        if not isinstance(arguments.get(name), (str, type(None)))
-    ]
-    mentions: object = arguments.get("mentions") or []
-    if wrong or not isinstance(mentions, list):
-        return refusal("invalid_request", "an argument has another type", "C2A-142", reason="type")
-    named = [str(one) for one in cast("list[object]", mentions)]
-    plain = [one.removeprefix("agent:").removeprefix("human:").removeprefix("role:") for one in named]
-    attempt = arguments.get("attempt", 1)
-    body = text_of(arguments.get("content"))
-    if not body.strip() and not arguments.get("attachments"):
-        return refusal("invalid_request", "a message says something", "C2A-142", missing=["content"])
-    return Send(
-        session,
-        words[0],
-        body,
-        words[1],
-        words[2],
-        words[3],
-        arguments.get("inReplyTo"),
-        tuple(one for one in plain if one.removeprefix("@").casefold() not in BROADCAST),
-        any(one.removeprefix("@").casefold() in BROADCAST for one in plain),
-        bool(arguments.get("attachments")),
-        arguments.get("turn") or "",
-        attempt if isinstance(attempt, int) else 1,
-        arguments.get("startedBy"),
-        arguments.get("justification"),
-    )
-
-
-def _text(arguments: Mapping[str, Any], name: str) -> str:
-    found = arguments.get(name)
-    return found if isinstance(found, str) else ""
 
 
 def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
@@ -236,7 +175,7 @@ def _holder(event_id: str, thread: str | None, caller: Caller) -> Held | None:
 
 def _said(event_id: str, caller: Caller) -> str:
     event = caller.archive.readable(event_id, caller.session)
-    return text_of(event.data.get("text")) if event is not None else ""
+    return body_of(event.data.get("text")) if event is not None else ""
 
 
 def _keyed(send: Send, caller: Caller) -> Sent | None:
@@ -250,7 +189,7 @@ def _keyed(send: Send, caller: Caller) -> Sent | None:
         return None
     given: object = event.data.get("c2a")
     kept = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-    return Sent(event.id, text_of(event.data.get("text")), str(kept.get("target", send.target)))
+    return Sent(event.id, body_of(event.data.get("text")), str(kept.get("target", send.target)))
 
 
 def _answered(send: Send, caller: Caller) -> Answered | None:
@@ -268,7 +207,7 @@ def _answered(send: Send, caller: Caller) -> Answered | None:
         event_id,
         event.by,
         said.by_agent if said is not None else False,
-        text_of(event.data.get("text")),
+        body_of(event.data.get("text")),
         as_delivered(caller.archive.decision(event, session), obligation),
         obligation.disposition if obligation is not None else None,
         attention.versions.is_superseded(event_id),

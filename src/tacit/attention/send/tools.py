@@ -20,6 +20,7 @@ from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import Obligation, ReportedDisposition, as_delivered, change
 from tacit.base.moment import rfc3339
 from tacit.c2a.errors import Refusal, refusal
+from tacit.c2a.tools import body_of, read_send
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Policy
 
 if TYPE_CHECKING:
@@ -104,14 +105,14 @@ def _circling(place: absences.Place, caller: Caller) -> list[Written]:
 
 def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Written]:
     """Ask those who may know what would be told: the people of that private conversation, and the owner."""
-    send = draft.read_send(arguments, caller.session)
+    send = read_send(arguments, caller.session)
     knowing: frozenset[str] | None = None
     if not isinstance(send, Refusal):
         knowing = draft.revealed(send, draft.place_for(send.target, caller), caller)
     asked = approvals.ask(f"{caller.session}:{what[:12]}:{caller.now}", caller.session, what, caller.now)
     says = (
         f"{caller.session} wants to tell {arguments.get('target', '')} something that was said in private: "
-        f"{draft.text_of(arguments.get('content'))[:500]}"
+        f"{body_of(arguments.get('content'))[:500]}"
     )
     record = records.Approval(
         approval_id=asked.approval_id,
@@ -134,7 +135,7 @@ def _asking(what: str, arguments: Mapping[str, Any], caller: Caller) -> list[Wri
 
 def send_message(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     """Send one message (C2A-142)."""
-    send = draft.read_send(arguments, caller.session)
+    send = read_send(arguments, caller.session)
     if isinstance(send, Refusal):
         return send
     place = draft.place_for(send.target, caller)

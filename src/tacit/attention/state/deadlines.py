@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tacit.attention.state.obligations import Obligation
 
 MS: Final = 1000
-RETRY_FIRST_MS: Final = 1_000
-RETRY_MOST_MS: Final = 60_000
 
 
 class Step(StrEnum):
@@ -39,11 +37,6 @@ class Due:
 
     at: Moment
     step: Step
-
-
-def retry_after_ms(attempt: int) -> int:
-    """How long to wait for an acknowledgement before the next attempt: 1, 2, 4 ... 60 s (C2A-161)."""
-    return min(RETRY_FIRST_MS << min(max(attempt - 1, 0), 10), RETRY_MOST_MS)
 
 
 def next_step(obligation: Obligation, settings: Settings = DEFAULTS) -> Due | None:

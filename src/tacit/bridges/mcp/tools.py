@@ -1,6 +1,6 @@
 """The chat tools as MCP lists them: names that every client takes, schemas without unions, hints.
 
-Rows: C2A-139, C2A-142, C2A-147 to C2A-151, C2A-170. The table is the host's own (`attention.schemas`); what
+Rows: C2A-139, C2A-142, C2A-147 to C2A-151, C2A-170. The table is the host's own (`tacit.c2a.tools`); what
 the door fills in by itself is left out here or may be left out by the caller. A dot in a tool's name is
 refused by some clients and by most model interfaces, so `chat.send_message` is offered as
 `chat_send_message`, with the C2A name as its title. Knows nothing of the SDK.
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from tacit.c2a.negotiation import TOOLS, Tool
-from tacit.c2a.tools import INPUTS
+from tacit.c2a.tools import INPUTS, SEND
 
-SEND: Final = "chat.send_message"
 HIDDEN: Final[dict[str, frozenset[str]]] = {
     SEND: frozenset({"turn", "attempt", "startedBy", "attachments"}),
 }
@@ -22,7 +21,7 @@ HIDDEN: Final[dict[str, frozenset[str]]] = {
 OPTIONAL: Final[dict[str, frozenset[str]]] = {
     SEND: frozenset({"target", "idempotencyKey", "visibility", "directedness"}),
 }
-"""Required by the protocol, filled in by the door when they are left out (`sends.filled`)."""
+"""Required by the protocol, filled in by the door when they are left out (`fill_send`)."""
 DESTRUCTIVE: Final = frozenset({"chat.leave"})
 """What the agent cannot take back by itself."""
 _SAYS: Final[dict[str, str]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.c2a.rpc import (
     Answered,
     CallFailed,
-    ConnectionEnded,
+    ConnectionLost,
     Correlator,
     Failed,
     Notification,
@@ -43,7 +43,7 @@ class PendingCalls:
     ) -> Any:
         """Ask and wait for the result.
 
-        `CallFailed` is the other side's no. `ConnectionEnded` means that nobody knows: the connection went,
+        `CallFailed` is the other side's no. `ConnectionLost` means that nobody knows: the connection went,
         or `within` seconds passed without an answer.
         """
         async with self._room:
@@ -55,7 +55,7 @@ class PendingCalls:
                 async with asyncio.timeout(within):
                     return await future
             except TimeoutError as error:
-                raise ConnectionEnded("no answer in time") from error
+                raise ConnectionLost("no answer in time") from error
             finally:
                 self._correlator.forget(call)
                 del self._futures[call]
@@ -92,4 +92,4 @@ class PendingCalls:
         """The connection is gone: wake everybody who waits; nobody may call any more."""
         for call in self._correlator.end():
             if not self._futures[call].done():
-                self._futures[call].set_exception(ConnectionEnded("the connection ended"))
+                self._futures[call].set_exception(ConnectionLost("the connection ended"))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.base.ports import Clock
-    from tacit.client.session import AgentSession
+    from tacit.c2a.io.session import AgentSession
     from tacit.harness.io.store import Store, StoreTransaction
     from tacit.harness.session_view import SessionView
 

@@ -14,17 +14,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit import __version__
-from tacit.base.errors import Bug, Refused, TacitError, Unavailable
+from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Habits, Incoming
+from tacit.c2a.messages import Connected, Delivered, read_content, read_delivered
+from tacit.c2a.notifications import Cancelled, Status, Typing, Usage
+from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
-from tacit.client.delivered import Delivered, delivered
-from tacit.client.errors import OutcomeUnknown
-from tacit.client.incoming import Cancelled, Connected, Delivery, Disconnected, Incoming, Typing
-from tacit.client.repeating import passes
-from tacit.client.session import AgentSession, Habits
-from tacit.harness import chat_tools
 from tacit.harness.budget import Budget, day_of, next_day
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
@@ -187,7 +185,7 @@ class Harness:
             async with asyncio.timeout(STOP_WITHIN):
                 if self._context.session.agreed is not None:
                     await self._sender.drain()
-                    await self._context.session.notify("notifications/status", status="stopped")
+                    await self._context.session.tell(Status("stopped"))
         except TimeoutError:
             self._tell("left_in_outbox")
         self._tell("stopped")
@@ -442,19 +440,19 @@ class Harness:
 
     async def _account(self, spent: Spent) -> None:
         usage = spent.usage
-        await self._context.session.notify(
-            "notifications/usage",
-            eventIds=[one.event_id for one in spent.turn.events],
+        told = Usage(
             turn=spent.turn.id,
-            tokensIn=usage.input,
-            tokensOut=usage.output,
-            tokensCached=usage.cached,
-            cost=spent.cost_usd,
-            currency=None if spent.cost_usd is None else "USD",
-            promptBytes=self._prompt_bytes.pop(spent.turn.id, 0),
-            durationMs=spent.duration_ms,
+            event_ids=tuple(one.event_id for one in spent.turn.events),
+            tokens_in=usage.input,
+            tokens_out=usage.output,
+            tokens_cached=usage.cached,
+            prompt_bytes=self._prompt_bytes.pop(spent.turn.id, 0),
+            duration_ms=spent.duration_ms,
+            cost=spent.cost_usd or 0.0,
+            currency="" if spent.cost_usd is None else "USD",
             driver=self._driver.traits.name,
         )
+        await self._context.session.tell(told)
         self._check_budget(self._clock.now())
 
     def _check_budget(self, now: Moment) -> None:
@@ -473,8 +471,8 @@ class Harness:
         conduct = self._conduct
         busy = conduct.running is not None
         status = "away" if conduct.paused_until is not None else "busy" if busy else "idle"
-        detail = conduct.pause_reason if status == "away" else None
-        await self._context.session.notify("notifications/status", status=status, detail=detail)
+        detail = conduct.pause_reason if status == "away" else ""
+        await self._context.session.tell(Status(status, detail))
 
     async def _say_log(self, effect: Tell) -> None:
         await self._context.session.log(effect.level, effect.message, effect.data)
@@ -485,9 +483,9 @@ def whole_event(knock: Delivered, given: object) -> Delivered:
     if isinstance(given, dict) and "eventId" in given:
         event = cast("dict[str, Any]", given)
         try:
-            whole = delivered(event)
-        except (KeyError, ValueError):
-            whole = replace(knock, text=chat_tools.text_of(event.get("content") or event.get("text")))
+            whole = read_delivered(event)
+        except PeerFault:
+            whole = knock.with_text(read_content(event.get("content") or event.get("text")))
         return replace(
             whole, mode=Mode.BUFFERED, knock=None, reply_target=whole.reply_target or knock.reply_target
         )

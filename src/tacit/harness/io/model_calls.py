@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import Moment, parse_rfc3339
-from tacit.client.errors import OutcomeUnknown
+from tacit.c2a.retry import OutcomeUnknown
 from tacit.harness import chat_tools
 from tacit.harness.io.store import OutboxRow
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, TacitError, Unavailable
+from tacit.c2a.errors import Refusal
+from tacit.c2a.retry import OutcomeUnknown, passes
+from tacit.c2a.tools import SEND, read_send
 from tacit.c2a.vocabulary import Policy
-from tacit.client.errors import OutcomeUnknown
-from tacit.client.repeating import passes
-from tacit.harness.chat_tools import SEND, send_of
 from tacit.harness.io.store import OutboxRow
 
 if TYPE_CHECKING:
@@ -108,11 +108,12 @@ class OutboxSender:
         context = self._context
         if row.name != SEND:
             return await context.session.call(row.name, **row.arguments)
-        send = send_of(context.name, row.arguments)
+        send = read_send(row.arguments, context.name)
+        if isinstance(send, Refusal):
+            raise _refused_by_us(send)
         refusal = context.view.judge(send, context.clock.now(), context.settings)
         if refusal is not None:
-            details = {"row": refusal.row, "remedy": refusal.remedy, "by": "harness", **refusal.details}
-            raise Refused(refusal.code, refusal.message, details=details)
+            raise _refused_by_us(refusal)
         result = await context.session.call(SEND, **row.arguments)
         if result.get("status") == "failed_permanent":
             raise Refused("delivery_failed", "the platform did not take it", details={"permanent": True})
@@ -165,5 +166,10 @@ class OutboxSender:
 
 def _named(arguments: dict[str, Any]) -> dict[str, Any]:
     """A report's arguments as `AgentSession.disposition` takes them."""
-    rest = {key: value for key, value in arguments.items() if key not in {"eventId", "disposition"}}
-    return {"event_id": cast("str", arguments["eventId"]), "disposition": arguments["disposition"], **rest}
+    names = {"eventId": "event_id", "mergedInto": "merged_into"}
+    return {names.get(key, key): value for key, value in arguments.items()}
+
+
+def _refused_by_us(refusal: Refusal) -> Refused:
+    details = {"row": refusal.row, "remedy": refusal.remedy, "by": "harness", **refusal.details}
+    return Refused(refusal.code, refusal.message, details=details)

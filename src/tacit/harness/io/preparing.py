@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
-from tacit.client.delivered import delivered
-from tacit.client.errors import OutcomeUnknown
+from tacit.c2a.messages import read_window
+from tacit.c2a.retry import OutcomeUnknown
 from tacit.harness.continuing import may_go_on, went_on
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
         result = await context.session.call("chat.read_thread", eventId=carrier.event_id)
     except (Refused, Unavailable, OutcomeUnknown):
         return turn
-    window = delivered({**_NOTHING, "threadWindow": result.get("events")}).window
+    window = read_window(result.get("events"))
     note = f"{turn.note} This has waited long; answer only what is still open.".strip()
     return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)), note=note)
 
@@ -63,14 +63,4 @@ async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> 
     if not more:
         return turn
     text = "\n".join([carrier.text, *(line for _at, line in more)])
-    return replace(turn, events=(*turn.events[:-1], replace(carrier, text=text)))
-
-
-_NOTHING: Final[dict[str, Any]] = {
-    "eventId": "",
-    "conversation": {"id": "", "kind": "channel"},
-    "target": {"directedness": "ambient"},
-    "attention": {"policy": "must_not_respond"},
-    "injection": {"mode": "silent"},
-    "reliability": {"idempotencyKey": ""},
-}
+    return replace(turn, events=(*turn.events[:-1], carrier.with_text(text)))

@@ -16,7 +16,7 @@ import msgspec
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, Schema, connect
 from tacit.base.moment import SECOND, Moment
-from tacit.client.delivered import Delivered, delivered
+from tacit.c2a.messages import Delivered, read_delivered
 from tacit.harness.budget import Spending, day_of
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Store:
         )
         return [
             InboxRow(
-                delivered(msgspec.json.decode(cast("bytes", params))),
+                read_delivered(msgspec.json.decode(cast("bytes", params))),
                 str(state),
                 str(turn),
                 int(failed),

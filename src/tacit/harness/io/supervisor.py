@@ -19,7 +19,7 @@ import msgspec
 from tacit.base.errors import Bug, Corrupt, Refused, TacitError
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import rfc3339
-from tacit.client.repeating import Pace
+from tacit.c2a.retry import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

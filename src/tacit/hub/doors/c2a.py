@@ -21,6 +21,7 @@ from tacit.hub.doors.http import (
     json_answer,
     unauthenticated_answer,
 )
+from tacit.hub.host.ports import SessionPorts
 from tacit.hub.host.protocol import Conversation
 from tacit.ledger.codes import denied
 from tacit.ledger.principal import PrincipalKind, kind_of
@@ -40,6 +41,18 @@ def session_of(credential: Credential) -> tuple[str, str]:
     if credential.group_id is None or kind_of(credential.principal) is not PrincipalKind.ACTOR:
         raise denied("a session is an actor of one group: use an actor's token", "C2A-006")
     return credential.group_id, credential.principal
+
+
+def ports_of(hub: Hub) -> SessionPorts:
+    """What a conversation reaches of this hub."""
+    return SessionPorts(
+        hub.ledger,
+        hub.host,
+        hub.tools,
+        refused=lambda code: hub.metrics.refused.labels(code).inc(),
+        presence=hub.live.presence,
+        type_in=hub.type_in,
+    )
 
 
 class SocketWire:
@@ -109,7 +122,7 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
 
     hub.on_revoked[revoked] = None
     hub.on_stop[stopping] = None
-    conversation = Conversation(hub, group_id, session, wire)
+    conversation = Conversation(ports_of(hub), group_id, session, wire)
     try:
         await _listen(hub, socket, conversation, credential)
     finally:
@@ -166,7 +179,7 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
 async def answer_to(hub: Hub, group_id: str, session: str, message: bytes) -> dict[str, Any] | None:
     """The answer to one message outside of any connection; None for what wants none."""
     wire = _Answer()
-    conversation = Conversation(hub, group_id, session, wire, "http")
+    conversation = Conversation(ports_of(hub), group_id, session, wire, "http")
     conversation.link = hub.hooks.link_for(group_id, session, wire)
     await conversation.receive(message)
     return wire.messages[-1] if wire.messages else None

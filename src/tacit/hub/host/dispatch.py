@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.attention.commands import DeliveryDraft
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
+    from tacit.c2a.messages import Delivered
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
     from tacit.ledger.commands import Committed
@@ -87,9 +88,9 @@ class Dispatch:
         if link is None:
             return
         lane = self._lanes[group_id]
-        if draft is not None and not lane.busy and draft.version == link.agreement.version:
+        if draft is not None and not lane.busy:
             with _defended():
-                link.deliver(draft.request_id, draft.params)
+                link.deliver(draft.request_id, draft.delivered)
             return
         lane.waiting.append(wanted)
         if not lane.busy:
@@ -107,18 +108,15 @@ class Dispatch:
 
     async def _send(self, group_id: str, wanted: Sequence[Wanted]) -> None:
         links = {one.session: self._present.link(group_id, one.session) for one in wanted}
-        versions = {session: link.agreement.version for session, link in links.items() if link is not None}
+        there = {session for session, link in links.items() if link is not None}
 
-        def query(reader: Reader) -> list[tuple[Obligation, dict[str, Any] | None]]:
+        def query(reader: Reader) -> list[tuple[Obligation, Delivered | None]]:
             group = reader.group(group_id)
             archive = Archive.on(reader, group)
             return [
-                (
-                    obligation,
-                    _made(reader, group, archive, obligation, versions[one.session]) if sends else None,
-                )
+                (obligation, _made(reader, group, archive, obligation) if sends else None)
                 for one in wanted
-                if one.session in versions
+                if one.session in there
                 for obligation, sends in _obligations(archive.attention, one)
             ]
 
@@ -156,11 +154,9 @@ def _obligations(attention: Attention, wanted: Wanted) -> list[tuple[Obligation,
     return back + [(obligation, True) for obligation in obligations.waiting_of(session)]
 
 
-def _made(
-    reader: Reader, group: Group, archive: Archive, obligation: Obligation, version: str
-) -> dict[str, Any] | None:
+def _made(reader: Reader, group: Group, archive: Archive, obligation: Obligation) -> Delivered | None:
     if obligation.closed or obligation.accepted:
         return None
     return delivered(
-        archive, obligation, version, lambda first: reader.thread(group, obligation.session, first, LOOKED_AT)
+        archive, obligation, lambda first: reader.thread(group, obligation.session, first, LOOKED_AT)
     )

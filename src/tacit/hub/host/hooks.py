@@ -19,12 +19,12 @@ import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from tacit.attention.io.archive import Archive
-from tacit.attention.state.deadlines import retry_after_ms
 from tacit.base.errors import TacitError
+from tacit.c2a.messages import accepts
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
+from tacit.c2a.retry import redeliver_after
 from tacit.c2a.vocabulary import NEWER
 from tacit.hub.host.links import Link
-from tacit.hub.host.protocol import accepts
 from tacit.ledger.codes import invalid
 from tacit.ledger.commands import DropWebhook, SetWebhook
 
@@ -88,7 +88,7 @@ class HookWire:
                 message = await self._queue.get()
                 tries = 1
                 while self._wanted(message) and not await self._post(client, message):
-                    await asyncio.sleep(retry_after_ms(tries) / 1000)
+                    await asyncio.sleep(redeliver_after(tries))
                     tries += 1
                     kept = message["params"].get("reliability")
                     if kept is not None:

@@ -21,6 +21,7 @@ from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records, timers
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.notifications import Ephemeral, Typing
 from tacit.hub.host.dispatch import Dispatch, Wanted
 
 if TYPE_CHECKING:
@@ -263,14 +264,14 @@ class Host:
 
     def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
         """A message that is kept nowhere, to the sessions that are there."""
-        params = {"conversationId": said["where"], "author": by, "content": said["text"], "untrusted": True}
+        told = Ephemeral(said["where"], by, said["text"])
         for link in self.links(group_id):
             if link.session != by and (parties is None or link.session in parties):
-                link.notify("notifications/ephemeral", params)
+                link.notify(told)
 
     def typing(self, group_id: str, by: str, conversation_id: str | None) -> None:
         """Somebody is writing: harnesses hold their windows open (C2A-084)."""
-        params = {"conversationId": conversation_id or "main", "author": by, "typing": True}
+        told = Typing(conversation_id or "main", by, typing=True)
         for link in self.links(group_id):
             if link.session == by or (
                 conversation_id is not None
@@ -278,4 +279,4 @@ class Host:
                 and link.session not in conversation_id[3:].split("+")
             ):
                 continue
-            link.notify("notifications/typing", params)
+            link.notify(told)

@@ -16,28 +16,32 @@ from tacit.attention.state import records
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, parse
 from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
+from tacit.c2a.messages import Connected, Initialize, accepts, read_initialize
 from tacit.c2a.negotiation import Agreement, agree, tool_allowed
+from tacit.c2a.notifications import UTILITIES, Log, Progress, Status, Typing, Usage, read_notification
 from tacit.c2a.tools import listed
 from tacit.hub.host.links import Link, Wire
 from tacit.hub.host.tools import from_ledger
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.host.ports import SessionPorts
     from tacit.ledger.io.reader import Reader
 
 log: Final = logging.getLogger("tacit.hub")
-LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error"})
-STATUSES: Final = frozenset({"idle", "busy", "away", "stopped"})
+TOLD_SETTINGS: Final = (
+    "compose_quiet_ms",
+    "compose_cap_ms",
+    "compose_restarts",
+    "thread_window_messages",
+    "thread_window_chars",
+    "claim_ttl_ms",
+)
+"""The group's numbers that a harness goes by; the rest are the host's alone."""
 
 
 def error_message(call_id: object, refused: Refusal) -> dict[str, Any]:
     """A refusal as a JSON-RPC answer."""
     return {"jsonrpc": "2.0", "id": call_id, "error": refused.error()}
-
-
-def accepts(result: object) -> bool:
-    """Does a result of `chat/deliver` take the event in?"""
-    return isinstance(result, dict) and cast("dict[str, Any]", result).get("accepted") is True
 
 
 def internal(call_id: object) -> dict[str, Any]:
@@ -51,9 +55,9 @@ class Conversation:
     """One harness, from its first message to its last."""
 
     def __init__(
-        self, hub: Hub, group_id: str, session: str, wire: Wire, transport: str = "websocket"
+        self, ports: SessionPorts, group_id: str, session: str, wire: Wire, transport: str = "websocket"
     ) -> None:
-        self._hub = hub
+        self._ports = ports
         self._group_id = group_id
         self._session = session
         self._wire = wire
@@ -87,7 +91,7 @@ class Conversation:
         if link is None or not link.expects(request_id):
             log.debug("an answer to nothing was dropped")
         elif "error" in message:
-            self._hub.host.refused(link, link.answered(request_id, error=True), message["error"])
+            self._ports.host.refused(link, link.answered(request_id, error=True), message["error"])
         elif accepts(message.get("result")):
             link.answered(request_id, error=False)
 
@@ -111,7 +115,7 @@ class Conversation:
             log.exception("a call failed unexpectedly")
             return internal(call_id)
         if isinstance(result, Refusal):
-            self._hub.metrics.refused.labels(result.code).inc()
+            self._ports.refused(result.code)
             return error_message(call_id, result)
         return {"jsonrpc": "2.0", "id": call_id, "result": result}
 
@@ -127,7 +131,7 @@ class Conversation:
             case "tools/call":
                 return await self._call(link, params)
             case "chat/disposition":
-                return await self._hub.tools.call(
+                return await self._ports.tools.call(
                     self._group_id, self._session, method, params, link.agreement.version
                 )
             case "ping":
@@ -142,7 +146,7 @@ class Conversation:
         refused = tool_allowed(link.agreement, name)
         if refused is not None:
             return refused
-        return await self._hub.tools.call(
+        return await self._ports.tools.call(
             self._group_id, self._session, name, cast("dict[str, Any]", arguments), link.agreement.version
         )
 
@@ -152,43 +156,41 @@ class Conversation:
         agreement = agree(params)
         if isinstance(agreement, Refusal):
             return agreement
-        resumed = await self._resumed(params, agreement)
+        greeting = read_initialize(params)
+        last = greeting.last_acked if isinstance(greeting, Initialize) else None
+        resumed = await self._resumed(last, agreement) if last is not None else None
         if resumed is not None:
             return resumed
-        answer, per_minute = await self._hub.ledger.read(lambda reader: self._welcome(reader, agreement))
+        answer, per_minute = await self._ports.ledger.read(lambda reader: self._welcome(reader, agreement))
         self.link = Link(
             self._session,
             self._group_id,
             agreement,
             self._wire,
             per_minute=per_minute,
-            accepted=self._hub.host.accepted,
+            accepted=self._ports.host.accepted,
         )
         if self._transport == "http":
             # A plain request beside a live connection changes nothing of what was agreed on that one.
-            if self._hub.host.link(self._group_id, self._session) is None:
-                await self._hub.host.record_session(self.link)
+            if self._ports.host.link(self._group_id, self._session) is None:
+                await self._ports.host.record_session(self.link)
         else:
-            await self._hub.host.attach(self.link)
+            await self._ports.host.attach(self.link)
         return answer
 
-    async def _resumed(self, params: dict[str, Any], agreement: Agreement) -> Refusal | None:
+    async def _resumed(self, last: str, agreement: Agreement) -> Refusal | None:
         """A peer may say what it has; the host's own record decides about everything else (C2A-027).
 
         One that acknowledges speaks of that event alone, in the form in which it had it; one that does not
         (C2A-020) has everything up to it.
         """
-        resume = params.get("resume")
-        last = cast("dict[str, Any]", resume).get("lastAckedEventId") if isinstance(resume, dict) else None
-        if last is None:
-            return None
 
         def query(reader: Reader) -> list[str] | None:
             archive = Archive.on(reader, reader.group(self._group_id))
-            found = archive.found(str(last))
+            found = archive.found(last)
             if found is None or not found.visible_to(self._session):
                 return None
-            named = archive.attention.obligations.get(str(last), self._session)
+            named = archive.attention.obligations.get(last, self._session)
             if named is None:
                 return []
             if agreement.has("delivery", "ack"):
@@ -198,12 +200,12 @@ class Conversation:
                 obligation.event_id for obligation in waiting if obligation.request_id <= named.request_id
             ]
 
-        known = await self._hub.ledger.read(query)
+        known = await self._ports.ledger.read(query)
         if known is None:
             return refusal("event_not_found", "resume names an event that is unknown here", "C2A-027")
         if known:
             record = records.Accepted(session=self._session, event_ids=known, for_=[self._session])
-            await self._hub.ledger.append(submitted(self._group_id, [record])[0])
+            await self._ports.ledger.append(submitted(self._group_id, [record])[0])
         return None
 
     def _welcome(self, reader: Reader, agreement: Agreement) -> tuple[dict[str, Any], int]:
@@ -211,27 +213,18 @@ class Conversation:
         settings = Archive.on(reader, group).attention.settings
         actor = group.actor(self._session)
         names = [actor.title] if actor is not None and actor.title else []
-        return {
-            "protocolVersion": agreement.version,
-            "capabilities": agreement.capabilities,
-            "serverInfo": {"name": "tacit", "version": __version__},
-            "session": {
-                "id": self._session,
-                "group_id": self._group_id,
-                "group": group.title,
-                "names": names,
-                "role": actor.role if actor is not None else None,
-                "roles": list(actor.roles) if actor is not None else [],
-                "settings": {
-                    "compose_quiet_ms": settings.compose_quiet_ms,
-                    "compose_cap_ms": settings.compose_cap_ms,
-                    "compose_restarts": settings.compose_restarts,
-                    "thread_window_messages": settings.thread_window_messages,
-                    "thread_window_chars": settings.thread_window_chars,
-                    "claim_ttl_ms": settings.claim_ttl_ms,
-                },
-            },
-        }, settings.injected_per_minute
+        told = {
+            "id": self._session,
+            "group_id": self._group_id,
+            "group": group.title,
+            "names": names,
+            "role": actor.role if actor is not None else None,
+            "roles": list(actor.roles) if actor is not None else [],
+            "settings": {name: getattr(settings, name) for name in TOLD_SETTINGS},
+        }
+        server = {"name": "tacit", "version": __version__}
+        answer = Connected(agreement.version, agreement.capabilities, told, server)
+        return answer.members(), settings.injected_per_minute
 
     # -- notifications: never answered, and dropped when they make no sense
 
@@ -246,67 +239,49 @@ class Conversation:
             log.info("a notification was dropped", extra={"fault": type(error).__name__})
 
     async def _heed(self, link: Link, method: str, params: dict[str, Any]) -> None:
-        match method:
-            case "notifications/progress" if link.agreement.has("utilities", "progress"):
-                await self._hub.tools.call(
+        told = read_notification(method, params)
+        utility = UTILITIES.get(type(told))
+        if utility is not None and not link.agreement.has("utilities", utility):
+            told = None
+        match told:
+            case Progress():
+                await self._ports.tools.call(
                     self._group_id, self._session, "chat.progress", params, link.agreement.version
                 )
-            case "notifications/log" if link.agreement.has("utilities", "logging"):
-                await self._log(params)
-            case "notifications/usage":
-                await self._usage(params)
-            case "notifications/status" if str(params.get("status")) in STATUSES:
-                link.status = str(params["status"])
-                link.detail = str(params.get("detail") or "")[:200]
-                self._hub.live.presence(self._group_id, self._session, link.status)
-            case "notifications/typing":
-                place = params.get("conversationId")
-                self._hub.type_in(self._group_id, self._session, place if isinstance(place, str) else None)
+            case Log():
+                await self._log(told)
+            case Usage():
+                await self._usage(told)
+            case Status(status, detail):
+                link.status, link.detail = status, detail[:200]
+                self._ports.presence(self._group_id, self._session, status)
+            case Typing(conversation):
+                self._ports.type_in(self._group_id, self._session, conversation or None)
             case _:
                 log.debug("a notification was dropped")
 
-    async def _log(self, params: dict[str, Any]) -> None:
-        level = params.get("level")
-        audit = records.Audit(
-            what="log",
-            session=self._session,
-            details={
-                "level": level if isinstance(level, str) and level in LEVELS else "info",
-                "message": str(params.get("message", ""))[:2000],
-            },
-            for_=[self._session],
-        )
-        await self._hub.ledger.append(submitted(self._group_id, [audit])[0])
+    async def _log(self, told: Log) -> None:
+        details = {"level": told.level, "message": told.message[:2000]}
+        audit = records.Audit(what="log", session=self._session, details=details, for_=[self._session])
+        await self._ports.ledger.append(submitted(self._group_id, [audit])[0])
 
-    async def _usage(self, params: dict[str, Any]) -> None:
-        ids = params.get("eventIds")
-        numbers = {name: _count(params.get(key)) for name, key in _COUNTS.items()}
-        cost = params.get("cost")
+    async def _usage(self, told: Usage) -> None:
         record = records.Usage(
             session=self._session,
-            turn=str(params.get("turn") or "")[:200],
-            event_ids=[str(one) for one in cast("list[object]", ids)][:50] if isinstance(ids, list) else [],
-            cost=float(cost) if isinstance(cost, (int, float)) and cost >= 0 else 0.0,
-            currency=str(params.get("currency") or "")[:8],
-            model=str(params.get("model") or "")[:100],
-            driver=str(params.get("driver") or "")[:40],
+            turn=told.turn[:200],
+            event_ids=list(told.event_ids)[:50],
+            tokens_in=told.tokens_in,
+            tokens_out=told.tokens_out,
+            tokens_cached=told.tokens_cached,
+            prompt_bytes=told.prompt_bytes,
+            duration_ms=told.duration_ms,
+            cost=told.cost,
+            currency=told.currency[:8],
+            model=told.model[:100],
+            driver=told.driver[:40],
             for_=[self._session],
-            **numbers,
         )
-        await self._hub.ledger.append(submitted(self._group_id, [record])[0])
-
-
-_COUNTS: Final = {
-    "tokens_in": "tokensIn",
-    "tokens_out": "tokensOut",
-    "tokens_cached": "tokensCached",
-    "prompt_bytes": "promptBytes",
-    "duration_ms": "durationMs",
-}
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
+        await self._ports.ledger.append(submitted(self._group_id, [record])[0])
 
 
 def _broken(message: str, reason: str = "") -> Refusal:

@@ -15,11 +15,12 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from tacit import __version__
-from tacit.bridges.mcp import resources, sends
+from tacit.bridges.mcp import resources
 from tacit.bridges.mcp.results import as_text, error_of, shown
-from tacit.bridges.mcp.tools import OFFERED, SEND, Offered, tool_named
+from tacit.bridges.mcp.tools import OFFERED, Offered, tool_named
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.standing_rules import PULLED, standing_rules
+from tacit.c2a.tools import SEND, fill_send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,7 +101,7 @@ class _Door:
                 "invalid_request", "arguments do not fit the tool", "C2A-017",
                 remedy="see the tool's input schema", wrong=wrong,
             )  # fmt: skip
-        whole = sends.filled(arguments, self._clock.now()) if offered.c2a_name == SEND else dict(arguments)
+        whole = fill_send(arguments, now=self._clock.now()) if offered.c2a_name == SEND else dict(arguments)
         if isinstance(whole, Refusal):
             return whole
         return await self._caller_of(context).call(offered.c2a_name, whole)

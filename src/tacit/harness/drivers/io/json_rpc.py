@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.base.errors import PeerFault, Unavailable
 from tacit.c2a.errors import UNKNOWN_METHOD
 from tacit.c2a.io.calls import PendingCalls
-from tacit.c2a.rpc import CallFailed, ConnectionEnded, Correlator, Notification, Request
+from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator, Notification, Request
 from tacit.harness.drivers.reading import Message, part
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class RpcPeer:
             result: Any = await self._calls.call(method, params)
         except CallFailed as failed:
             raise PeerFault(str(failed)) from None
-        except ConnectionEnded as ended:
+        except ConnectionLost as ended:
             raise Unavailable("the agent's process ended") from ended
         return part(result)
 

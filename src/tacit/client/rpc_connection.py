@@ -1,35 +1,35 @@
-"""One WebSocket to the hub: calls out, answers and notifications in. Breaks as a whole."""
+"""One WebSocket to the hub: calls out, answers in (CCCS-113). Breaks as a whole and is replaced."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final, cast
+import random
+from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import msgspec
 
+from tacit.base.backoff import Backoff
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.c2a.io.calls import PendingCalls
-from tacit.c2a.rpc import CallFailed, ConnectionEnded, Correlator
-from tacit.client.errors import LineLost
+from tacit.c2a.io.socket import result_of, texts, write
+from tacit.c2a.rpc import Correlator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator
 
 log: Final = logging.getLogger("tacit.client")
+RETRYING: Final = Backoff(first=0.05, longest=5.0, jitter=(0.5, 1.0))
+"""Seconds between the attempts of a call or a connection."""
 
 
-def refusal(error: dict[str, Any]) -> Exception:
-    """The error of an answer, as the kind that it is."""
-    data: dict[str, Any] = error.get("data") or error
-    code, message = str(data.get("code", "internal")), str(data.get("message", "the call failed"))
-    if code == "daemon_unavailable":
-        return Unavailable(message)
-    return Refused(code, message, details=data.get("details"))
+def pause(attempt: int) -> float:
+    """Seconds before the next attempt: doubling, with jitter."""
+    return RETRYING.pause(attempt, random.random())  # noqa: S311 - it spreads callers, it hides nothing
 
 
-class Line:
+class RpcConnection:
     """An open connection; not reopened, replaced."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
@@ -38,7 +38,7 @@ class Line:
         self._reader = asyncio.ensure_future(self._read())
 
     @classmethod
-    async def open(cls, session: aiohttp.ClientSession, url: str, token: str | None) -> Line:
+    async def open(cls, session: aiohttp.ClientSession, url: str, token: str | None) -> RpcConnection:
         """Connect; raises `Unavailable` when the hub cannot be reached (CCCS-113)."""
         return cls(await connect(session, url, token))
 
@@ -49,7 +49,7 @@ class Line:
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
         """Send a call and wait for its answer."""
-        return await answered(self._calls.call(method, params))
+        return await result_of(self._calls.call(method, params))
 
     async def _read(self) -> None:
         try:
@@ -65,24 +65,6 @@ class Line:
         await self._socket.close()
         self._reader.cancel()
         await asyncio.wait({self._reader})
-
-
-async def write(socket: aiohttp.ClientWebSocketResponse, data: bytes) -> None:
-    """Send one message; `LineLost` when the connection cannot carry it any more."""
-    try:
-        await socket.send_str(data.decode())
-    except (ConnectionError, RuntimeError, aiohttp.ClientError) as error:
-        raise LineLost("the connection broke") from error
-
-
-async def answered(call: Awaitable[Any]) -> Any:
-    """The result of a call, its failures as the kinds that a client tells apart."""
-    try:
-        return await call
-    except CallFailed as failed:
-        raise refusal(failed.error) from None
-    except ConnectionEnded as ended:
-        raise LineLost(str(ended)) from ended
 
 
 def encode_call(number: int, method: str, params: dict[str, Any]) -> str:
@@ -105,13 +87,6 @@ async def connect(
         raise Refused("permission_denied", f"the hub refused the connection ({error.status})") from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise Unavailable(f"the hub at {url} cannot be reached") from error
-
-
-async def texts(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[str]:
-    """Every text frame of the hub until the connection ends."""
-    async for message in socket:
-        if message.type is aiohttp.WSMsgType.TEXT:
-            yield cast("str", message.data)
 
 
 async def answers(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[dict[str, Any]]:

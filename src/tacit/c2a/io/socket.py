@@ -1,41 +1,40 @@
 """One WebSocket of C2A: requests in both directions, notifications, JSON-RPC 2.0 (C2A-012, C2A-013, C2A-014).
 
-Breaks as a whole and is replaced, never reopened. Requests of the hub go to one callback, in order; the
-answer to each is given later by whoever accepted it.
+Breaks as a whole and is replaced, never reopened. Requests and notifications of the hub go to one callback,
+in order; the answer to each request is given later by whoever accepted it. What a client of any door of the
+hub needs of a WebSocket is here as well: frames, and failures as the kinds that a caller tells apart.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import aiohttp
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.c2a.io.calls import PendingCalls
-from tacit.c2a.rpc import Correlator, Request
-from tacit.client.line import answered, texts, write
+from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from tacit.c2a.rpc import Notification
+    from tacit.c2a.rpc import Notification, Request
 
 ANSWER_WITHIN: Final = 30.0
 """Seconds; a request without an answer by then counts as not delivered (C2A-013)."""
-Heard = dict[str, Any]
 
 
-class C2aLine:
+class C2aConnection:
     """An open connection. `heard` gets each request and notification of the hub as it came."""
 
     def __init__(
-        self, socket: aiohttp.ClientWebSocketResponse, heard: Callable[[C2aLine, Heard], None]
+        self, socket: aiohttp.ClientWebSocketResponse, heard: Callable[[Request | Notification], None]
     ) -> None:
         self._socket = socket
         self._heard = heard
         self._calls = PendingCalls(Correlator(), lambda data: write(socket, data))
-        self._reader = asyncio.create_task(self._read(), name="c2a-line")
+        self._reader = asyncio.create_task(self._read(), name="c2a-connection")
 
     @classmethod
     async def open(
@@ -43,8 +42,8 @@ class C2aLine:
         session: aiohttp.ClientSession,
         url: str,
         token: str,
-        heard: Callable[[C2aLine, Heard], None],
-    ) -> C2aLine:
+        heard: Callable[[Request | Notification], None],
+    ) -> C2aConnection:
         """Connect; `Unavailable` when the hub cannot be reached, `Refused` when it does not want us."""
         headers = {"Authorization": f"Bearer {token}"}
         try:
@@ -73,7 +72,7 @@ class C2aLine:
 
     async def call(self, method: str, params: bytes | dict[str, Any]) -> Any:
         """A request and its result. Bytes are sent as they are: a repeat is the same byte for byte."""
-        return await answered(self._calls.call(method, params, within=ANSWER_WITHIN))
+        return await result_of(self._calls.call(method, params, within=ANSWER_WITHIN))
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         """Say something that nobody answers."""
@@ -90,7 +89,7 @@ class C2aLine:
             async for text in texts(self._socket):
                 asked = self._calls.take(text)
                 if asked is not None:
-                    self._heard(self, _message(asked))
+                    self._heard(asked)
         finally:
             self._calls.end()
 
@@ -109,6 +108,33 @@ class C2aLine:
         await asyncio.wait({self._reader})
 
 
-def _message(asked: Request | Notification) -> Heard:
-    message: Heard = {"method": asked.method, "params": asked.params}
-    return {**message, "id": asked.id} if isinstance(asked, Request) else message
+def error_of(error: Mapping[str, Any]) -> Exception:
+    """The error of an answer, as the kind that it is."""
+    data: Mapping[str, Any] = error.get("data") or error
+    code, message = str(data.get("code", "internal")), str(data.get("message", "the call failed"))
+    if code == "daemon_unavailable":
+        return Unavailable(message)
+    return Refused(code, message, details=data.get("details"))
+
+
+async def result_of(call: Awaitable[Any]) -> Any:
+    """The result of a call, its refusal as the kind that a client tells apart."""
+    try:
+        return await call
+    except CallFailed as failed:
+        raise error_of(failed.error) from None
+
+
+async def write(socket: aiohttp.ClientWebSocketResponse, data: bytes) -> None:
+    """Send one message; `ConnectionLost` when the connection cannot carry it any more."""
+    try:
+        await socket.send_str(data.decode())
+    except (ConnectionError, RuntimeError, aiohttp.ClientError) as error:
+        raise ConnectionLost("the connection broke") from error
+
+
+async def texts(socket: aiohttp.ClientWebSocketResponse) -> AsyncIterator[str]:
+    """Every text frame of the hub until the connection ends."""
+    async for message in socket:
+        if message.type is aiohttp.WSMsgType.TEXT:
+            yield cast("str", message.data)

@@ -7,9 +7,10 @@
             await session.send(delivery.event.reply_target, "hello", in_reply_to=delivery.event_id,
                                key=f"reply-to-{delivery.event_id}")
 
-Rows: C2A-160, 162, 167, 169, 171, 172. The connection is renewed by itself, with back-off and jitter, and
-goes on where the hub's record says. Each event is handed over once, repeats are answered as duplicates. A
-send is retried with the same key and bytes; a call that changes something and has no key is made once.
+Rows: C2A-160, C2A-162, C2A-167, C2A-169, C2A-171, C2A-172. The shell of `tacit.c2a.harness_end.HarnessEnd`,
+which hands each event over once and answers repeats: here are its connections, renewed by themselves with
+back-off and jitter, and its calls. A send is retried with the same key and bytes; a call that changes
+something and has no key is made once.
 """
 
 from __future__ import annotations
@@ -23,46 +24,28 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 import aiohttp
 import msgspec
 
-from tacit.attention.decide.delivery import faults
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
-from tacit.c2a.errors import UNKNOWN_METHOD
-from tacit.c2a.vocabulary import NEWER, STRENGTH, Policy
-from tacit.client.c2a_line import C2aLine
-from tacit.client.errors import LineLost, OutcomeUnknown
-from tacit.client.incoming import (
-    Cancelled,
-    Connected,
-    Delivery,
-    Disconnected,
-    Incoming,
-    Typing,
-    delivery_of,
-    refusal_of,
-)
-from tacit.client.repeating import Annotations, Pace, may_repeat, passes, retry_after_ms
+from tacit.c2a.harness_end import Answer, HarnessEnd, Pending
+from tacit.c2a.io.socket import C2aConnection
+from tacit.c2a.messages import Connected, Delivered, DispositionReport, Initialize
+from tacit.c2a.negotiation import CAPABILITIES
+from tacit.c2a.notifications import Cancelled, Log, Progress, Typing, members, method_of
+from tacit.c2a.retry import Annotations, OutcomeUnknown, Pace, may_repeat, passes, retry_after_ms
+from tacit.c2a.rpc import ConnectionLost, Request
+from tacit.c2a.vocabulary import NEWER
 from tacit.ledger.envelope import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+    from tacit.c2a.harness_end import Output
+    from tacit.c2a.notifications import Notification
+    from tacit.c2a.rpc import Notification as RpcNotification
 
 log: Final = logging.getLogger("tacit.client")
 EVERYTHING: Final[dict[str, dict[str, bool]]] = {
-    "delivery": {"ack": True, "redelivery": True, "idempotency": True},
-    "injection": {
-        "immediate": True,
-        "buffered": True,
-        "notify": True,
-        "tool_mailbox": True,
-        "digest": True,
-        "interrupt": True,
-    },
-    "chatTools": dict.fromkeys(
-        ("readThread", "sendMessage", "react", "reactionSignals", "claim", "defer", "resolve", "listEvents"),
-        True,
-    ),
-    "utilities": {"progress": True, "cancellation": True, "logging": True},
+    section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()
 }
-REMEMBERED: Final = 10_000
 LARGEST: Final = MAX_EVENT_BYTES + 16 * 1024
 """Bytes of a request: an event at its largest, and what goes with it."""
 ENDINGS: Final = {
@@ -70,7 +53,6 @@ ENDINGS: Final = {
     4009: ("session_taken", "another connection of the same agent took over"),
 }
 """Close codes of the hub after which a session does not come back by itself."""
-_NO_METHOD: Final = {"code": UNKNOWN_METHOD, "message": "unknown method", "data": {"code": "unknown_op"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +75,60 @@ class Habits:
     capabilities: Mapping[str, Mapping[str, bool]] = field(default_factory=lambda: EVERYTHING)
     calls: Pace = Pace()
     connecting: Pace = Pace(first=0.2)
-    wait_for_line: float = 30.0
+    wait_for_connection: float = 30.0
     """Seconds for which a call waits while the hub is away."""
 
 
-def _strength(params: dict[str, Any]) -> int:
-    """How much a delivery asks of the session."""
-    policy = str(params.get("policy", ""))
-    return STRENGTH.index(Policy(policy)) if policy in set(Policy) else 0
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The connection broke; the session is already trying to be back."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delivery:
+    """An event for this session, open until `accept`; whoever accepts has stored it (C2A-160)."""
+
+    _pending: Pending
+    _accept: Callable[[Pending, bool], Awaitable[bool]]
+
+    @property
+    def request_id(self) -> str:
+        """The hub's name for the request, by which it may call it back."""
+        return self._pending.request_id
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The delivery as it came, to be stored."""
+        return self._pending.params
+
+    @property
+    def event(self) -> Delivered:
+        """The same as a value."""
+        return self._pending.event
+
+    @property
+    def event_id(self) -> str:
+        """The event's id, the same in every attempt."""
+        return self._pending.event.event_id
+
+    @property
+    def is_accepted(self) -> bool:
+        """Was it answered?"""
+        return self._pending.is_accepted
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Was it called back before it was accepted?"""
+        return self._pending.is_cancelled
+
+    async def accept(self, *, duplicate: bool = False) -> bool:
+        """Say that it is kept for good. False when the connection is gone: the hub delivers it again then."""
+        return await self._accept(self._pending, duplicate)
+
+
+Incoming = Connected | Disconnected | Delivery | Cancelled | Typing
 
 
 class AgentSession:
@@ -123,16 +151,16 @@ class AgentSession:
         self.tools: list[dict[str, Any]] = []
         self.agreed: Connected | None = None
         self._token = token
-        self._known = known
-        self._line: C2aLine | None = None
+        habits = self.habits
+        greeting = Initialize(habits.protocol, habits.name, habits.version, habits.capabilities)
+        self._session = HarnessEnd(greeting, known)
+        self._opened: tuple[int, C2aConnection] | None = None
+        self._connection: C2aConnection | None = None
         self._is_up = asyncio.Event()
         self._heard: asyncio.Queue[Incoming | None] = asyncio.Queue()
-        self._early: list[Incoming] | None = []
-        self._open: dict[str, Delivery] = {}
-        self._accepted: dict[str, int] = {}
         self._ended: TacitError | None = None
         self._keeping: asyncio.Task[None] | None = None
-        self._answers: set[asyncio.Task[None]] = set()
+        self._answers: set[asyncio.Task[bool]] = set()
 
     async def __aenter__(self) -> Self:
         self._keeping = asyncio.create_task(self._keep_connected(), name="c2a-session")
@@ -176,7 +204,7 @@ class AgentSession:
     async def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool; `Refused` is the hub's no. Repeated by itself only where that is safe."""
         given = {key: value for key, value in arguments.items() if value is not None}
-        await self._up()  # what a tool says of itself is known once the line is up
+        await self._up()  # what a tool says of itself is known once the connection is up
         repeatable = may_repeat(self._annotations(name), given)
         return await self._request("tools/call", {"name": name, "arguments": given}, repeatable=repeatable)
 
@@ -225,20 +253,26 @@ class AgentSession:
             tuple(result.get("warnings") or ()),
         )
 
-    async def disposition(self, event_id: str, disposition: str, **more: Any) -> None:
+    async def disposition(
+        self,
+        event_id: str,
+        disposition: str,
+        *,
+        reason: str | None = None,
+        merged_into: str | None = None,
+        error: Mapping[str, Any] | None = None,
+    ) -> None:
         """Report how an event ended where no tool says it (C2A-117). The same report twice is one."""
-        params = {"eventId": event_id, "disposition": disposition, **more}
-        await self._request("chat/disposition", params, repeatable=True)
+        report = DispositionReport(event_id, disposition, reason, merged_into, error)
+        await self._request("chat/disposition", report.members(), repeatable=True)
 
-    async def notify(self, method: str, **params: Any) -> bool:
-        """Tell the hub something that nobody answers; false while there is no line, and then it is lost."""
-        if self._line is None or not self._line.is_open:
+    async def tell(self, told: Notification) -> bool:
+        """Tell the hub something that nobody answers; false, and lost, while there is no connection."""
+        if self._connection is None or not self._connection.is_open:
             return False
         try:
-            await self._line.notify(
-                method, {key: value for key, value in params.items() if value is not None}
-            )
-        except LineLost:
+            await self._connection.notify(method_of(told), members(told))
+        except ConnectionLost:
             return False
         return True
 
@@ -246,18 +280,16 @@ class AgentSession:
         self, token: str, progress: float, total: float | None = None, message: str | None = None
     ) -> bool:
         """How far the work on something is; never a chat message (C2A-181, C2A-182)."""
-        return await self.notify(
-            "notifications/progress", progressToken=token, progress=progress, total=total, message=message
-        )
+        return await self.tell(Progress(token, progress, total, message))
 
     async def log(self, level: str, message: str, data: Mapping[str, Any] | None = None) -> bool:
         """A line for the hub's audit (C2A-184)."""
-        return await self.notify("notifications/log", level=level, message=message, data=data)
+        return await self.tell(Log(level, message, data))
 
-    # -- the line
+    # -- the connection
 
     async def is_up(self) -> None:
-        """Wait for the line, however long the hub is away; `Refused` when it does not want the session."""
+        """Wait for the connection, however long; `Refused` when the hub does not want the session."""
         while True:
             try:
                 await self._up()
@@ -277,16 +309,16 @@ class AgentSession:
     async def _request(self, method: str, params: dict[str, Any], *, repeatable: bool) -> dict[str, Any]:
         raw = msgspec.json.encode(params)
         if len(raw) > LARGEST:
-            # The hub would end the line without an answer, and a repeat would only end it again.
+            # The hub would end the connection without an answer, and a repeat would only end it again.
             details = {"row": "CCCS-020", "reason": "too_large"}
             raise Refused("invalid_request", "a message is at most 256 KiB", details=details)
         pace, tried = self.habits.calls, 0
         while True:
-            line = await self._up()
+            connection = await self._up()
             tried += 1
             try:
-                return cast("dict[str, Any]", await line.call(method, raw) or {})
-            except LineLost as lost:
+                return cast("dict[str, Any]", await connection.call(method, raw) or {})
+            except ConnectionLost as lost:
                 if not repeatable:
                     raise OutcomeUnknown(
                         f"the connection broke during {method}; it may have happened"
@@ -301,102 +333,78 @@ class AgentSession:
             log.info("a call is tried again", extra={"method": method, "tried": tried})
             await asyncio.sleep(pace.pause(tried, random.random(), retry_after_ms(problem)))  # noqa: S311
 
-    async def _up(self) -> C2aLine:
-        """The line, waited for while the hub is away."""
+    async def _up(self) -> C2aConnection:
+        """The connection, waited for while the hub is away."""
         if self._ended is None and not (
-            self._is_up.is_set() and self._line is not None and self._line.is_open
+            self._is_up.is_set() and self._connection is not None and self._connection.is_open
         ):
             self._is_up.clear()
             try:
-                async with asyncio.timeout(self.habits.wait_for_line):
+                async with asyncio.timeout(self.habits.wait_for_connection):
                     await self._is_up.wait()
             except TimeoutError as error:
                 raise Unavailable("the hub has been away for too long") from error
         if self._ended is not None:
             raise self._ended
-        assert self._line is not None  # noqa: S101 - the event above says so
-        return self._line
+        assert self._connection is not None  # noqa: S101 - the event above says so
+        return self._connection
 
     async def _keep_connected(self) -> None:
         failed = 0
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, connect=10)) as http:
             while True:
                 try:
-                    await self._connection(http)
-                    failed, reason = 0, "the line ended"
+                    await self._connect(http)
+                    failed, reason = 0, "the connection ended"
                 except Refused as refused:
                     if not passes(refused):
                         self._end(refused)
                         return
                     failed, reason = failed + 1, refused.code
-                except (Unavailable, LineLost, PeerFault) as problem:
+                except (Unavailable, ConnectionLost, PeerFault) as problem:
                     failed, reason = failed + 1, type(problem).__name__
                 if self._was_ended_for_good():
                     return
-                if self._line is not None:
-                    self._line = None
+                if self._connection is not None:
+                    self._connection = None
                     self._heard.put_nowait(Disconnected(reason))
                 log.info("the hub is away", extra={"reason": reason, "failed": failed})
-                await asyncio.sleep(self.habits.connecting.pause(min(failed, 12) or 1, random.random()))  # noqa: S311
+                await asyncio.sleep(self.habits.connecting.pause(failed or 1, random.random()))  # noqa: S311
 
     def _was_ended_for_good(self) -> bool:
-        """Did the hub end the line in a way that coming back would not mend?"""
-        code = self._line.close_code if self._line is not None else None
+        """Did the hub end the connection in a way that coming back would not mend?"""
+        code = self._connection.close_code if self._connection is not None else None
         if code not in ENDINGS:
             return False
         self._end(Refused(*ENDINGS[code]))
         return True
 
-    async def _connection(self, http: aiohttp.ClientSession) -> None:
+    async def _connect(self, http: aiohttp.ClientSession) -> None:
         """One connection from its greeting to its end."""
-        line = await C2aLine.open(http, self.url, self._token, self._take)
+        connection = await C2aConnection.open(http, self.url, self._token, self._take)
+        number, greeting = self._session.opened()
+        self._opened = (number, connection)
         try:
-            self.agreed = await self._greet(line)
-            self._line = line
-            self._greeted(self.agreed)
-            listed = cast("dict[str, Any]", await line.call("tools/list", {}))
+            answer = await self._greet(connection, greeting)
+            self._connection = connection
+            self._do(self._session.greeted(answer))
+            listed = cast("dict[str, Any]", await connection.call("tools/list", {}))
             self.tools = list(listed.get("tools") or [])
             self._is_up.set()
-            await line.ended()
+            await connection.ended()
         finally:
-            for item in self._early or ():
-                if isinstance(item, Delivery):
-                    del self._open[item.event_id]
-            self._early = []
-            await line.close()
+            self._opened = None
+            self._session.lost()
+            await connection.close()
 
-    async def _greet(self, line: C2aLine) -> Connected:
-        habits = self.habits
-        params: dict[str, Any] = {
-            "protocolVersion": habits.protocol,
-            "clientInfo": {"name": habits.name, "version": habits.version},
-            "capabilities": habits.capabilities,
-        }
-        last = next(reversed(self._accepted), None)
+    async def _greet(self, connection: C2aConnection, greeting: Initialize) -> object:
         try:
-            resume = {"resume": {"lastAckedEventId": last}} if last else {}
-            answer = cast("dict[str, Any]", await line.call("initialize", {**params, **resume}))
+            return await connection.call("initialize", greeting.members())
         except Refused as refused:
-            if refused.code != "event_not_found" or last is None:
+            instead = self._session.greeting_refused(refused.code)
+            if instead is None:
                 raise
-            answer = cast("dict[str, Any]", await line.call("initialize", params))
-        return Connected(
-            str(answer.get("protocolVersion", "")),
-            dict(answer.get("capabilities") or {}),
-            dict(answer.get("session") or {}),
-        )
-
-    def _hear(self, item: Incoming) -> None:
-        if self._early is None:
-            self._heard.put_nowait(item)
-        else:
-            self._early.append(item)
-
-    def _greeted(self, agreed: Connected) -> None:
-        """Let what came in the same breath as the greeting's answer follow it."""
-        early, self._early = self._early or [], None
-        for item in (agreed, *early):
-            self._hear(item)
+            return await connection.call("initialize", instead.members())
 
     def _end(self, why: TacitError) -> None:
         if self._ended is None:
@@ -406,95 +414,47 @@ class AgentSession:
 
     # -- what the hub says
 
-    def _take(self, line: C2aLine, message: dict[str, Any]) -> None:
-        method, given = message["method"], message.get("params")
-        params = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        if method == "chat/deliver":
-            self._delivered(line, {**message, "params": params})
-        elif method == "notifications/cancelled":
-            self._cancelled(params)
-        elif method == "notifications/typing":
-            typing = Typing(
-                str(params.get("conversationId", "")),
-                _id_of(params.get("author")),
-                params.get("typing") is not False,
-            )
-            self._hear(typing)
-        elif "id" in message:
-            self._answer(line, message["id"], error=_NO_METHOD)
+    def _take(self, asked: Request | RpcNotification) -> None:
+        params = cast("dict[str, Any]", asked.params) if isinstance(asked.params, dict) else {}
+        if isinstance(asked, Request):
+            self._do(self._session.asked(asked.id, asked.method, params))
         else:
-            log.info("an unknown notification was dropped", extra={"method": str(method)[:60]})
+            self._do(self._session.told(asked.method, params))
 
-    def _delivered(self, line: C2aLine, message: dict[str, Any]) -> None:
-        wrong = faults(message["params"])
-        if wrong:
-            self._answer(line, message.get("id"), error=refusal_of(wrong))
-            return
+    def _do(self, outputs: Sequence[Output]) -> None:
+        for output in outputs:
+            match output:
+                case Answer():
+                    self._answer(output)
+                case Pending():
+                    self._heard.put_nowait(Delivery(output, self._accept))
+                case Connected():
+                    self.agreed = output
+                    self._heard.put_nowait(output)
+                case Cancelled() | Typing():
+                    self._heard.put_nowait(output)
+
+    async def _accept(self, pending: Pending, duplicate: bool) -> bool:
+        told = [await self._tell(answer) for answer in self._session.accept(pending, duplicate=duplicate)]
+        return any(told)
+
+    async def _tell(self, answer: Answer) -> bool:
+        """Answer on the connection that asked; false when it is gone."""
+        if self._opened is None or self._opened[0] != answer.ticket.connection:
+            return False
         try:
-            delivery = delivery_of(message)
-        except (ValueError, KeyError, TypeError):
-            self._answer(line, message.get("id"), error=refusal_of(["conversation.kind"]))
-            return
-        event_id = delivery.event_id
-        pending = self._open.get(event_id)
-        if pending is not None and not pending.is_accepted:
-            pending.came_by(line, message.get("id"))
-            return
-        if self._is_repeat(event_id, message["params"]):
-            taken = {"accepted": True, "eventId": event_id, "duplicate": True}
-            self._answer(line, message.get("id"), result=taken)
-            return
-        if "id" in message:
-            delivery.came_by(line, message["id"])
-        self._sweep()
-        self._open[event_id] = delivery
-        self._hear(delivery)
+            await self._opened[1].answer(answer.ticket.request_id, result=answer.result, error=answer.error)
+        except ConnectionLost:
+            return False
+        return True
 
-    def _is_repeat(self, event_id: str, params: dict[str, Any]) -> bool:
-        if self._known is not None:
-            return self._known(params)
-        self._sweep()
-        before = self._accepted.get(event_id)
-        if event_id in self._open:
-            return True
-        # A knock that became an obligation, since nobody took it, asks for more than before and is new.
-        return before is not None and _strength(params) <= before
-
-    def _sweep(self) -> None:
-        """Accepted deliveries become remembered ids, the oldest of which are let go."""
-        for event_id in [one for one, delivery in self._open.items() if delivery.is_accepted]:
-            self._accepted.pop(event_id, None)
-            self._accepted[event_id] = _strength(self._open.pop(event_id).params)
-        while len(self._accepted) > REMEMBERED:
-            del self._accepted[next(iter(self._accepted))]
-
-    def _cancelled(self, params: dict[str, Any]) -> None:
-        request_id, event_id = str(params.get("requestId", "")), params.get("eventId")
-        for delivery in self._open.values():
-            if request_id == delivery.request_id or delivery.event_id == event_id:
-                delivery.is_cancelled = True
-                event_id = delivery.event_id
-        self._hear(Cancelled(request_id, _text(event_id), str(params.get("reason", ""))))
-
-    def _answer(self, line: C2aLine, request_id: object, **answer: Any) -> None:
-        """Answer from a callback that cannot wait; a line that breaks meanwhile is noticed by itself."""
-        if request_id is None:
-            return
-        task = asyncio.ensure_future(line.answer(request_id, **answer))
+    def _answer(self, answer: Answer) -> None:
+        """Answer from a callback that cannot wait; that a connection breaks is noticed elsewhere."""
+        task = asyncio.ensure_future(self._tell(answer))
         self._answers.add(task)
         task.add_done_callback(self._answered)
 
-    def _answered(self, task: asyncio.Task[None]) -> None:
+    def _answered(self, task: asyncio.Task[bool]) -> None:
         self._answers.discard(task)
-        if not task.cancelled() and (error := task.exception()) and not isinstance(error, LineLost):
+        if not task.cancelled() and (error := task.exception()):
             raise error
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _id_of(author: object) -> str:
-    if isinstance(author, dict):
-        return str(cast("dict[str, Any]", author).get("id", ""))
-    return str(author or "")

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.c2a.notifications import Cancelled
+from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Connected, Delivery, Disconnected, Habits, OutcomeUnknown, Typing
-from tacit.client.incoming import Cancelled
-from tacit.client.repeating import Pace
 from tests.c2a_peer import WAIT, delivery, peering
 
-QUICK = Habits(calls=Pace(first=0.01), connecting=Pace(first=0.01), wait_for_line=5.0)
+QUICK = Habits(calls=Pace(first=0.01), connecting=Pace(first=0.01), wait_for_connection=5.0)
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ async def test_a_token_that_the_hub_does_not_know_ends_the_session(peer):
 
 
 async def test_a_hub_that_is_away_is_waited_for_and_then_called_unavailable(unused_tcp_port):
-    habits = Habits(connecting=Pace(first=0.01), wait_for_line=0.2)
+    habits = Habits(connecting=Pace(first=0.01), wait_for_connection=0.2)
     async with AgentSession(f"http://127.0.0.1:{unused_tcp_port}", "token", habits=habits) as session:
         with pytest.raises(Unavailable):
             await session.call("chat.list_events")

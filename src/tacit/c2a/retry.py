@@ -1,8 +1,9 @@
-"""Which calls a client may make again, and when (C2A-167, C2A-171, C2A-172).
+"""Which calls may be made again, and when (C2A-161, C2A-167, C2A-171, C2A-172).
 
 A send carries its key, a read changes nothing, and the tools that call themselves idempotent may be repeated:
 five tries, one to thirty seconds apart, or as long as the hub asks for. Anything else is called once; when
-its answer is lost, the caller is told that it may have happened. Chance arrives as an argument.
+its answer is lost, the caller is told that it may have happened. A delivery that was not accepted is sent
+again after 1, 2, 4 ... 60 seconds. Chance arrives as an argument; nothing here waits.
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.backoff import Backoff
+from tacit.base.errors import Refused, TacitError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TEMPORARY: Final = frozenset({"rate_limited", "delivery_transient", "daemon_unavailable"})
 """Refusals that pass: the same bytes may be taken later."""
+REDELIVERY: Final = Backoff(first=1.0, longest=60.0)
+"""Seconds without an acknowledgement before a delivery is sent again (C2A-161)."""
+
+
+class OutcomeUnknown(TacitError):
+    """A call that may not be repeated lost its answer: it may or may not have happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +37,8 @@ class Pace:
 
     def pause(self, tried: int, share: float, retry_after_ms: int | None = None) -> float:
         """Seconds before the next try; `share` is a random number from 0 to 1, `tried` counts from 1."""
-        doubled = self.first * 2 ** (tried - 1) * (1 + share / 2)
-        return max(min(self.longest, doubled), (retry_after_ms or 0) / 1000)
+        backoff = Backoff(self.first, self.longest, jitter=(1.0, 1.5))
+        return max(backoff.pause(tried - 1, share), (retry_after_ms or 0) / 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,11 @@ class Annotations:
 
     read_only: bool = False
     idempotent: bool = False
+
+
+def redeliver_after(tries: int) -> float:
+    """Seconds to wait for an acknowledgement after so many tries: 1, 2, 4 ... 60 (C2A-161)."""
+    return REDELIVERY.pause(tries - 1)
 
 
 def may_repeat(annotations: Annotations | None, arguments: Mapping[str, object]) -> bool:

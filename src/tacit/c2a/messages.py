@@ -1,0 +1,576 @@
+"""What travels between a host and a harness, as values: one encoder and one parser for both drafts.
+
+Rows: C2A-019, C2A-027, C2A-029, C2A-030, C2A-031, C2A-032, C2A-033, C2A-034, C2A-035, C2A-036, C2A-037,
+C2A-038, C2A-039, C2A-040, C2A-041, C2A-042, C2A-043, C2A-044, C2A-055, C2A-071, C2A-088, C2A-117, C2A-153,
+C2A-160, C2A-179, C2A-181, C2A-184, C2A-217, C2A-223.
+
+A value says what is meant; the agreed draft decides only how it is written: the newer one (2026-06-24) has
+one string for the content, three kinds of conversation and no `ack_only`, the older one (2026-06-02) has
+parts, five kinds and four policies. `as_said` is what of a value a draft can say, so that
+`read_delivered(encode(value, draft)) == as_said(value, draft)`. Readers take both drafts at any time.
+
+`faults` is what a receiver must refuse; where there is none, `read_delivered` succeeds. Knows nothing of why
+something is delivered (`tacit.attention`) and nothing of connections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.base.errors import PeerFault
+from tacit.base.moment import Moment, parse_rfc3339, rfc3339
+from tacit.c2a.vocabulary import (
+    NEWER,
+    OLDER,
+    AuthorKind,
+    ConversationKind,
+    Directedness,
+    Mode,
+    Policy,
+    Priority,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DELIVER: Final = "chat/deliver"
+PLATFORM: Final = "cccs"
+SHARED_KINDS: Final = frozenset({ConversationKind.DM, ConversationKind.CHANNEL, ConversationKind.THREAD})
+"""The kinds of conversation that both drafts know (C2A-032)."""
+
+
+# -- the parts of a delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote it; the display name is somebody's own words."""
+
+    id: str
+    kind: AuthorKind
+    display_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a message's content: a text, or something else by its type and title (C2A-035)."""
+
+    type: str = "text"
+    text: str | None = None
+    title: str = ""
+
+    def shown(self) -> str:
+        """As one text; a part of a type that nobody knows is shown like any other."""
+        return self.text if self.type == "text" and self.text is not None else f"[{self.type}: {self.title}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Knock:
+    """That something is there, without what it says: seven members, and how many events it stands for.
+
+    Rows: C2A-036, C2A-088, C2A-090.
+    """
+
+    sender: str
+    where: str
+    directedness: str
+    policy: str
+    priority: str
+    topic: str
+    pull_with: str
+    count: int = 1
+
+    def members(self) -> dict[str, object]:
+        """As on the wire; a count only when it stands for several."""
+        found: dict[str, object] = {
+            "from": self.sender,
+            "where": self.where,
+            "directedness": self.directedness,
+            "policy": self.policy,
+            "priority": self.priority,
+            "topic": self.topic,
+            "pullWith": self.pull_with,
+        }
+        return {**found, "count": self.count} if self.count > 1 else found
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier message of the thread, sent along (C2A-223)."""
+
+    event_id: str
+    author: Author
+    content: tuple[Part, ...]
+    created_at: str
+
+    @property
+    def text(self) -> str:
+        """What it says, as one text."""
+        return text_of(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """One event as one session gets it: what the host decided, and as much of the event as it shows."""
+
+    event_id: str
+    conversation: str
+    kind: ConversationKind
+    author: Author
+    directedness: Directedness
+    policy: Policy
+    mode: Mode
+    reason: str
+    priority: Priority
+    created_at: Moment
+    """When it was written; 0 when the host did not say, as with a digest."""
+    idempotency_key: str
+    content: tuple[Part, ...] | None = None
+    """None when it is not shown: a knock (C2A-036)."""
+    thread: str | None = None
+    stream: str | None = None
+    deadline_ms: int | None = None
+    sequence: int = 0
+    attempt: int = 1
+    supersedes: str | None = None
+    signal: str | None = None
+    knock: Knock | None = None
+    mentions: tuple[str, ...] = ()
+    recipient: str | None = None
+    window: tuple[Earlier, ...] = ()
+    in_thread: bool = False
+    """Is the model to see it with its thread (`injection.context`)?"""
+    needs_claim: bool = False
+    """May it be answered only after a claim (C2A-071, C2A-153)?"""
+    reply_target: str = ""
+    group: str = ""
+
+    @property
+    def text(self) -> str:
+        """What it says, as one text; nothing when it is not shown."""
+        return text_of(self.content or ())
+
+    @property
+    def addressed_to_me(self) -> bool:
+        """The flag of the newer draft (C2A-043)."""
+        return self.directedness is Directedness.TO_ME
+
+    @property
+    def deadline_at(self) -> Moment | None:
+        """When an answer is due; counts from when it was written (C2A-173)."""
+        return None if self.deadline_ms is None else Moment(self.created_at + self.deadline_ms * 1000)
+
+    def with_text(self, text: str) -> Delivered:
+        """The same event saying this."""
+        return replace(self, content=(Part(text=text),))
+
+
+def text_of(parts: Sequence[Part]) -> str:
+    """Parts as one text, one below the other."""
+    return "\n".join(part.shown() for part in parts)
+
+
+def idempotency_key(event_id: str, session: str) -> str:
+    """The same for every attempt, different for every receiver (C2A-041)."""
+    return f"{event_id}:{session}"
+
+
+# -- what a draft can say
+
+
+def wire_policy(policy: Policy, version: str) -> Policy:
+    """The newer draft has no `ack_only` (C2A-055)."""
+    return Policy.MUST_NOT_RESPOND if policy is Policy.ACK_ONLY and version == NEWER else policy
+
+
+def wire_kind(kind: ConversationKind, directedness: Directedness, version: str) -> ConversationKind:
+    """The newer draft has three kinds (C2A-032)."""
+    if version != NEWER or kind in SHARED_KINDS:
+        return kind
+    return ConversationKind.DM if directedness is Directedness.TO_ME else ConversationKind.CHANNEL
+
+
+def wire_content(parts: Sequence[Part], version: str) -> list[dict[str, str]] | str:
+    """A list of parts in the older draft, one string in the newer (C2A-035)."""
+    if version != OLDER:
+        return text_of(parts)
+    return [
+        {"type": part.type, "text": part.text} if part.text is not None else
+        {"type": part.type, "title": part.title}
+        for part in parts
+    ]  # fmt: skip
+
+
+def as_said(value: Delivered, version: str) -> Delivered:
+    """What of a delivery this draft can say: all of it, but for the content's parts, kinds and `ack_only`."""
+    policy = wire_policy(value.policy, version)
+    return replace(
+        value,
+        policy=policy,
+        kind=wire_kind(value.kind, value.directedness, version),
+        content=None if value.content is None else _said(value.content, version),
+        knock=None if value.knock is None else replace(value.knock, policy=policy.value),
+        window=tuple(replace(one, content=_said(one.content, version)) for one in value.window),
+    )
+
+
+def _said(parts: tuple[Part, ...], version: str) -> tuple[Part, ...]:
+    return _parts(wire_content(parts, version))
+
+
+# -- writing
+
+
+def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
+    """The `params` of `chat/deliver`: the members of both drafts together (C2A-044)."""
+    policy = wire_policy(value.policy, version).value
+    conversation = {
+        "id": value.conversation,
+        "kind": wire_kind(value.kind, value.directedness, version).value,
+    }
+    if value.stream:
+        conversation["streamId"] = value.stream
+    if value.thread:
+        conversation["threadId"] = value.thread
+    target: dict[str, Any] = {"mentions": list(value.mentions), "directedness": value.directedness.value}
+    if value.recipient is not None:
+        target["recipient"] = value.recipient
+    timing: dict[str, Any] = {"sequence": value.sequence}
+    if value.created_at:
+        timing = {"createdAt": rfc3339(value.created_at), **timing}
+    attention: dict[str, Any] = {"policy": policy, "reason": value.reason, "priority": value.priority.value}
+    if value.deadline_ms is not None:
+        attention["deadlineMs"] = value.deadline_ms
+    if value.needs_claim:
+        attention["needsClaim"] = True
+    found: dict[str, Any] = {
+        "eventId": value.event_id,
+        "source": {"platform": PLATFORM, "workspaceId": value.group},
+        "conversation": conversation,
+        "author": _author_members(value.author),
+        "target": target,
+        "addressedToMe": value.addressed_to_me,
+        "policy": policy,
+        "timing": timing,
+        "attention": attention,
+        "injection": {
+            "mode": value.mode.value,
+            "context": "thread_window" if value.in_thread else "none",
+            "role": "user",
+        },
+        "reliability": {"attempt": value.attempt, "idempotencyKey": value.idempotency_key},
+    }
+    if value.supersedes is not None:
+        found["supersedes"] = value.supersedes
+    if value.signal is not None:
+        found["signal"] = value.signal
+    if value.content is not None:
+        found["content"] = wire_content(value.content, version)
+    if value.knock is not None:
+        found["knock"] = {**value.knock.members(), "policy": policy}
+    if value.reply_target:
+        found["replyTarget"] = value.reply_target
+    if value.window:
+        found["threadWindow"] = [_earlier_members(one, version) for one in value.window]
+    return found
+
+
+def _author_members(author: Author) -> dict[str, str]:
+    return {"id": author.id, "kind": author.kind.value, "displayName": author.display_name}
+
+
+def _earlier_members(one: Earlier, version: str) -> dict[str, Any]:
+    return {
+        "eventId": one.event_id,
+        "author": _author_members(one.author),
+        "content": wire_content(one.content, version),
+        "createdAt": one.created_at,
+    }
+
+
+# -- reading
+
+_REQUIRED: Final = (
+    "eventId",
+    "conversation.kind",
+    "target.directedness",
+    "attention.policy",
+    "injection.mode",
+    "reliability.idempotencyKey",
+)
+_WORDS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
+    ("conversation.kind", frozenset(ConversationKind)),
+    ("target.directedness", frozenset(Directedness)),
+    ("injection.mode", frozenset(Mode)),
+    ("attention.policy", frozenset(Policy)),
+)
+_NUMBERS: Final = ("timing.sequence", "reliability.attempt")
+
+
+def faults(params: Mapping[str, Any]) -> list[str]:
+    """What a receiver must refuse: the paths of members that are missing, unknown or contradictory.
+
+    Rows: C2A-030, C2A-036, C2A-040, C2A-042, C2A-044. Members that nobody knows are ignored.
+    """
+    wrong = _unreadable(params)
+    policy = params.get("policy")
+    if not _is_word(policy, frozenset(Policy)) or policy != _at(params, "attention.policy"):
+        wrong.append("policy")
+    mode = _at(params, "injection.mode")
+    if mode == "notify" and "content" in params:
+        wrong.append("content")
+    if mode == "notify" and "knock" not in params and "signal" not in params:
+        wrong.append("knock")
+    if mode in ("immediate", "buffered") and "content" not in params:
+        wrong.append("content")
+    if _at(params, "injection.role") not in (None, "user"):
+        wrong.append("injection.role")
+    return list(dict.fromkeys(wrong))
+
+
+def _unreadable(params: Mapping[str, Any]) -> list[str]:
+    """The members without which, or in the form of which, nothing can be made of a delivery."""
+    wrong = [path for path in _REQUIRED if _at(params, path) is None]
+    wrong += [path for path, words in _WORDS if path not in wrong and not _is_word(_at(params, path), words)]
+    wrong += [path for path in _NUMBERS if not isinstance(_at(params, path), (int, type(None)))]
+    if not isinstance(_at(params, "target.mentions"), (list, type(None))):
+        wrong.append("target.mentions")
+    return wrong
+
+
+def read_delivered(params: Mapping[str, Any]) -> Delivered:
+    """The value behind the params of a `chat/deliver`; `PeerFault` when nothing can be made of them."""
+    wrong = _unreadable(params)
+    if wrong:
+        raise PeerFault(f"a delivery without {', '.join(wrong)} cannot be read")
+    conversation, attention = _object(params, "conversation"), _object(params, "attention")
+    timing, target = _object(params, "timing"), _object(params, "target")
+    reliability, injection = _object(params, "reliability"), _object(params, "injection")
+    thread, deadline = _text(conversation, "threadId") or None, attention.get("deadlineMs")
+    return Delivered(
+        event_id=str(params["eventId"]),
+        conversation=_text(conversation, "id"),
+        kind=ConversationKind(conversation["kind"]),
+        author=_author(_object(params, "author")),
+        directedness=Directedness(target["directedness"]),
+        policy=Policy(attention["policy"]),
+        mode=Mode(injection["mode"]),
+        reason=_text(attention, "reason"),
+        priority=_priority(attention.get("priority")),
+        created_at=parse_rfc3339(_text(timing, "createdAt")) or Moment(0),
+        idempotency_key=str(reliability["idempotencyKey"]),
+        content=_parts(params["content"]) if "content" in params else None,
+        thread=thread,
+        stream=_text(conversation, "streamId") or None,
+        deadline_ms=deadline if isinstance(deadline, int) else None,
+        sequence=timing.get("sequence") or 0,
+        attempt=reliability.get("attempt") or 1,
+        supersedes=_text(params, "supersedes") or None,
+        signal=_text(params, "signal") or None,
+        knock=_knock(_object(params, "knock")),
+        mentions=tuple(str(one) for one in cast("list[object]", target.get("mentions") or [])),
+        recipient=_text(target, "recipient") or None,
+        window=read_window(params.get("threadWindow")),
+        in_thread=injection.get("context") == "thread_window",
+        needs_claim=attention.get("needsClaim") is True,
+        # Where an answer goes when the host did not say (C2A-096).
+        reply_target=_text(params, "replyTarget")
+        or (f"thread:{thread}" if thread else f"conversation:{_text(conversation, 'id')}"),
+        group=_text(_object(params, "source"), "workspaceId"),
+    )
+
+
+def read_window(value: object) -> tuple[Earlier, ...]:
+    """The messages of a thread as a delivery or a reading tool shows them; what is none is left out."""
+    return tuple(
+        Earlier(
+            _text(row, "eventId"),
+            _author(_object(row, "author")),
+            _parts(row.get("content")),
+            _text(row, "createdAt"),
+        )
+        for row in _objects(value)
+    )
+
+
+def read_content(value: object) -> str:
+    """The text of a content in either draft; a part that is no text is shown by its type and title."""
+    return text_of(_parts(value))
+
+
+def _parts(value: object) -> tuple[Part, ...]:
+    if isinstance(value, str):
+        return (Part(text=value),) if value else ()
+    return tuple(
+        Part(_text(part, "type"), _text_or_none(part, "text"), _text(part, "title"))
+        for part in _objects(value)
+    )
+
+
+def _knock(given: Mapping[str, Any]) -> Knock | None:
+    if not given:
+        return None
+    words = [_text(given, name) for name in _KNOCK]
+    count = given.get("count")
+    return Knock(*words, count=count if isinstance(count, int) and count > 1 else 1)
+
+
+_KNOCK: Final = ("from", "where", "directedness", "policy", "priority", "topic", "pullWith")
+
+
+def _author(value: Mapping[str, Any]) -> Author:
+    """An author of a kind that nobody knows counts as the system: nobody to answer to (C2A-033)."""
+    kind = _text(value, "kind")
+    known = AuthorKind(kind) if kind in set(AuthorKind) else AuthorKind.SYSTEM
+    return Author(_text(value, "id"), known, _text(value, "displayName"))
+
+
+def _priority(value: object) -> Priority:
+    """An unknown priority counts as normal (C2A-039)."""
+    return Priority(value) if isinstance(value, str) and value in set(Priority) else Priority.NORMAL
+
+
+# -- answers
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The answer to a delivery: it is kept for good (C2A-160)."""
+
+    event_id: str
+    duplicate: bool = False
+
+    def members(self) -> dict[str, Any]:
+        """As on the wire."""
+        return {"accepted": True, "eventId": self.event_id, "duplicate": self.duplicate}
+
+
+def accepts(result: object) -> bool:
+    """Does a result of `chat/deliver` take the event in?"""
+    return isinstance(result, dict) and cast("dict[str, Any]", result).get("accepted") is True
+
+
+@dataclass(frozen=True, slots=True)
+class Initialize:
+    """The greeting of whoever opened the connection (C2A-019), and what it had last (C2A-027)."""
+
+    protocol_version: str
+    name: str
+    version: str
+    capabilities: Mapping[str, Any]
+    last_acked: str | None = None
+
+    def members(self) -> dict[str, Any]:
+        """As on the wire."""
+        found: dict[str, Any] = {
+            "protocolVersion": self.protocol_version,
+            "clientInfo": {"name": self.name, "version": self.version},
+            "capabilities": self.capabilities,
+        }
+        return {**found, "resume": {"lastAckedEventId": self.last_acked}} if self.last_acked else found
+
+
+def read_initialize(params: Mapping[str, Any]) -> Initialize | list[str]:
+    """The greeting, or the paths of what it lacks."""
+    info = _object(params, "clientInfo")
+    missing = [name for name in ("protocolVersion", "capabilities") if name not in params]
+    missing += [f"clientInfo.{name}" for name in ("name", "version") if _text_or_none(info, name) is None]
+    if missing:
+        return missing
+    last = _object(params, "resume").get("lastAckedEventId")
+    return Initialize(
+        str(params["protocolVersion"]),
+        _text(info, "name"),
+        _text(info, "version"),
+        _object(params, "capabilities"),
+        None if last is None else str(last),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The answer to `initialize`: what both agreed on; calls go through from now on (C2A-024)."""
+
+    version: str
+    capabilities: dict[str, Any]
+    session: dict[str, Any]
+    server: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The group's numbers of attention, as far as the hub tells them."""
+        return _object(self.session, "settings")
+
+    def members(self) -> dict[str, Any]:
+        """As on the wire."""
+        return {
+            "protocolVersion": self.version,
+            "capabilities": self.capabilities,
+            "serverInfo": self.server,
+            "session": self.session,
+        }
+
+
+def read_connected(result: object) -> Connected:
+    """The answer as it came; what a host leaves out is empty."""
+    given = cast("dict[str, Any]", result) if isinstance(result, dict) else {}
+    return Connected(
+        str(given.get("protocolVersion", "")),
+        _object(given, "capabilities"),
+        _object(given, "session"),
+        _object(given, "serverInfo"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DispositionReport:
+    """How an event ended where no tool says it: `chat/disposition` (C2A-117)."""
+
+    event_id: str
+    disposition: str
+    reason: str | None = None
+    merged_into: str | None = None
+    error: Mapping[str, Any] | None = None
+
+    def members(self) -> dict[str, Any]:
+        """As on the wire."""
+        more = {"reason": self.reason, "mergedInto": self.merged_into, "error": self.error}
+        said = {name: value for name, value in more.items() if value is not None}
+        return {"eventId": self.event_id, "disposition": self.disposition, **said}
+
+
+# -- small readers
+
+
+def _is_word(value: object, words: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in words
+
+
+def _at(value: Mapping[str, Any], path: str) -> object:
+    found: Any = value
+    for name in path.split("."):
+        if not isinstance(found, dict):
+            return None
+        found = cast("dict[str, Any]", found).get(name)
+    return cast("object", found)
+
+
+def _object(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = value.get(name)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    rows = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
+
+
+def _text(value: Mapping[str, Any], name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _text_or_none(value: Mapping[str, Any], name: str) -> str | None:
+    found = value.get(name)
+    return found if isinstance(found, str) else None

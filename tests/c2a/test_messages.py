@@ -1,0 +1,226 @@
+"""What travels, written and read back in both drafts; what a receiver must refuse; what is told."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.base.errors import PeerFault
+from tacit.base.moment import Moment
+from tacit.c2a.messages import (
+    Accepted,
+    Author,
+    Connected,
+    Delivered,
+    DispositionReport,
+    Earlier,
+    Initialize,
+    Knock,
+    Part,
+    accepts,
+    as_said,
+    encode,
+    faults,
+    read_connected,
+    read_content,
+    read_delivered,
+    read_initialize,
+)
+from tacit.c2a.vocabulary import (
+    NEWER,
+    OLDER,
+    AuthorKind,
+    ConversationKind,
+    Directedness,
+    Mode,
+    Policy,
+    Priority,
+    Reason,
+)
+from tests.c2a_peer import delivery
+
+WORD = st.text(min_size=1, max_size=12)
+MAYBE = st.none() | WORD
+MOMENTS = st.integers(1, 4_000_000_000_000_000).map(Moment)
+PARTS = st.lists(
+    st.builds(Part, st.just("text"), st.text(max_size=20))
+    | st.builds(Part, st.sampled_from(["image", "file", "text"]), st.none(), st.text(max_size=12)),
+    max_size=3,
+).map(tuple)
+AUTHORS = st.builds(Author, WORD, st.sampled_from(AuthorKind), st.text(max_size=12))
+KNOCKS = st.builds(Knock, *([st.text(max_size=12)] * 6), WORD, st.integers(1, 9))
+WINDOWS = st.lists(st.builds(Earlier, WORD, AUTHORS, PARTS, st.text(max_size=12)), max_size=2).map(tuple)
+SHOWN = st.sampled_from([Mode.IMMEDIATE, Mode.BUFFERED, Mode.DIGEST])
+
+
+@st.composite
+def deliveries(draw: st.DrawFn) -> Delivered:
+    knocks = draw(st.booleans())
+    return Delivered(
+        event_id=draw(WORD),
+        conversation=draw(WORD),
+        kind=draw(st.sampled_from(ConversationKind)),
+        author=draw(AUTHORS),
+        directedness=draw(st.sampled_from(Directedness)),
+        policy=draw(st.sampled_from(Policy)),
+        mode=Mode.NOTIFY if knocks else draw(SHOWN),
+        reason=draw(st.sampled_from(Reason)).value,
+        priority=draw(st.sampled_from(Priority)),
+        created_at=draw(MOMENTS),
+        idempotency_key=draw(WORD),
+        content=None if knocks else draw(PARTS),
+        thread=draw(MAYBE),
+        stream=draw(MAYBE),
+        deadline_ms=draw(st.none() | st.integers(0, 10**9)),
+        sequence=draw(st.integers(0, 2**40)),
+        attempt=draw(st.integers(1, 99)),
+        supersedes=draw(MAYBE),
+        signal=None if knocks else draw(MAYBE),
+        knock=draw(KNOCKS) if knocks else None,
+        mentions=tuple(draw(st.lists(WORD, max_size=3))),
+        recipient=draw(MAYBE),
+        window=() if knocks else draw(WINDOWS),
+        in_thread=draw(st.booleans()),
+        needs_claim=draw(st.booleans()),
+        reply_target=draw(WORD),
+        group=draw(st.text(max_size=12)),
+    )
+
+
+@pytest.mark.spec("C2A-029", "C2A-032", "C2A-035", "C2A-044", "C2A-055")
+@given(value=deliveries(), version=st.sampled_from([NEWER, OLDER]))
+def test_a_delivery_read_back_is_what_the_draft_can_say_of_it(value: Delivered, version: str) -> None:
+    params = msgspec.json.decode(msgspec.json.encode(encode(value, version)))
+    assert faults(params) == []
+    assert read_delivered(params) == as_said(value, version)
+
+
+@given(value=deliveries())
+def test_the_older_draft_says_everything_and_the_newer_all_but_three_things(value: Delivered) -> None:
+    older, newer = as_said(value, OLDER), as_said(value, NEWER)
+    policy = value.policy.value
+    knock = None if value.knock is None else replace(value.knock, policy=policy)
+    assert older == replace(value, knock=knock)
+    differs = {one.name for one in fields(Delivered) if getattr(older, one.name) != getattr(newer, one.name)}
+    assert differs <= {"kind", "policy", "content", "window", "knock"}
+    assert newer.text == older.text
+    assert as_said(newer, NEWER) == newer
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=6), inner, max_size=2),
+    max_leaves=4,
+)
+PLACES = [
+    (name, member)
+    for name, value in delivery().items()
+    for member in [None, *(value if isinstance(value, dict) else ())]
+]
+
+
+@pytest.mark.spec("C2A-030")
+@given(place=st.sampled_from(PLACES), odd=JSON, knock=JSON, window=JSON)
+def test_what_has_no_fault_can_be_read_whatever_else_is_in_it(
+    place: tuple[str, str | None], odd: Any, knock: Any, window: Any
+) -> None:
+    params: dict[str, Any] = {**delivery(), "knock": knock, "threadWindow": window}
+    name, member = place
+    params[name] = odd if member is None else {**params[name], member: odd}
+    if faults(params):
+        return
+    assert isinstance(read_delivered(params), Delivered)
+
+
+@pytest.mark.parametrize(
+    ("odd", "path"),
+    [
+        ({"conversation__kind": "podcast"}, "conversation.kind"),
+        ({"target__directedness": ["to_me"]}, "target.directedness"),
+        ({"injection__mode": {}}, "injection.mode"),
+        ({"reliability__attempt": "x"}, "reliability.attempt"),
+        ({"timing__sequence": [1]}, "timing.sequence"),
+        ({"target__mentions": 7}, "target.mentions"),
+        ({"attention__policy": "perhaps", "policy": "perhaps"}, "attention.policy"),
+    ],
+)
+@pytest.mark.spec("C2A-030")
+def test_what_cannot_be_read_is_named_by_its_path(odd: dict[str, Any], path: str) -> None:
+    params = delivery("e1", **odd)
+    assert path in faults(params)
+    with pytest.raises(PeerFault, match=path):
+        read_delivered(params)
+
+
+@pytest.mark.spec("C2A-071", "C2A-153")
+def test_that_a_claim_is_needed_is_said_in_attention_and_only_when_it_is() -> None:
+    value = read_delivered(delivery())
+    assert "needsClaim" not in encode(value)["attention"]
+    asked = encode(replace(value, needs_claim=True))
+    assert asked["attention"]["needsClaim"] is True
+    assert read_delivered(asked).needs_claim
+
+
+@pytest.mark.spec("C2A-033", "C2A-039", "C2A-096")
+def test_what_a_host_leaves_out_or_invents_has_a_meaning() -> None:
+    value = read_delivered(
+        delivery("e1", author__kind="robot", attention__priority="panic", replyTarget=None)
+    )
+    assert (value.author.kind, value.priority) == (AuthorKind.SYSTEM, Priority.NORMAL)
+    assert value.reply_target == "conversation:g1"
+    threaded = delivery("e1", conversation__threadId="e0", replyTarget=None)
+    assert read_delivered(threaded).reply_target == "thread:e0"
+
+
+@pytest.mark.spec("C2A-035")
+def test_a_content_is_one_text_in_either_draft() -> None:
+    parts = [{"type": "text", "text": "look"}, {"type": "image", "title": "graph"}, "x"]
+    assert read_content(parts) == "look\n[image: graph]"
+    assert read_content("look") == "look"
+    assert read_content(None) == ""
+    # An attachment whose kind is `text` has a title and no words.
+    assert read_content([{"type": "text", "title": "notes.txt"}]) == "[text: notes.txt]"
+    assert read_delivered(delivery("e1")).with_text("new").text == "new"
+
+
+@pytest.mark.spec("C2A-160")
+@pytest.mark.parametrize("result", [None, [], {}, {"accepted": 1}, {"accepted": "yes"}, "accepted"])
+def test_only_a_plain_yes_accepts(result: object) -> None:
+    assert not accepts(result)
+    assert accepts(Accepted("e1", duplicate=True).members())
+
+
+@pytest.mark.spec("C2A-019", "C2A-027")
+@given(last=st.none() | WORD, name=WORD, version=WORD)
+def test_a_greeting_read_back_is_the_same(last: str | None, name: str, version: str) -> None:
+    greeting = Initialize(NEWER, name, version, {"delivery": {"ack": True}}, last)
+    assert read_initialize(greeting.members()) == greeting
+
+
+@pytest.mark.spec("C2A-019")
+def test_a_greeting_that_lacks_something_says_what() -> None:
+    assert read_initialize({"clientInfo": {"name": 1, "version": "1"}}) == [
+        "protocolVersion",
+        "capabilities",
+        "clientInfo.name",
+    ]
+
+
+@pytest.mark.spec("C2A-024")
+def test_the_answer_to_a_greeting_read_back_is_the_same() -> None:
+    answer = Connected(NEWER, {"delivery": {"ack": True}}, {"id": "ada", "settings": {"a": 1}}, {"name": "t"})
+    assert read_connected(answer.members()) == answer
+    assert answer.settings == {"a": 1}
+    assert read_connected(None) == Connected("", {}, {})
+
+
+@pytest.mark.spec("C2A-117")
+def test_a_report_says_only_what_is_known() -> None:
+    assert DispositionReport("e1", "ignored").members() == {"eventId": "e1", "disposition": "ignored"}
+    merged = DispositionReport("e1", "superseded", merged_into="e2").members()
+    assert merged == {"eventId": "e1", "disposition": "superseded", "mergedInto": "e2"}
