@@ -4,7 +4,7 @@ PY := $(VENV)/bin/python
 PYTHON ?= python3
 JOBS ?= 3
 
-.PHONY: setup setup-test setup-check system-test run test check soak bench bench-language bench-attention bench-harness \
+.PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
   bench-drivers bench-relay bench-web web fuzz docs lock clean
 
 setup: $(VENV)/.ready
@@ -45,12 +45,22 @@ check: setup-check
 	$(VENV)/bin/basedpyright --level error src
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) tools/sizes.py
-	$(PY) tools/spec_check.py
+	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check
+	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
+
+# Which code of the product each row's tests run: the whole suite once, under a recorder; writes spec/executed.json.
+reach: setup-test system-test
+	$(PY) -m tools.executed -n $(JOBS) $(ARGS)
+
+# Do the tests bite? Goes on where it stopped (.mutate/); `make mutate ARGS="--count 40 --seconds 600"` tries less.
+mutate: setup-test system-test
+	$(PY) -m tools.mutate --jobs 2 --count 400 --seed 1 $(ARGS)
 
 soak: setup-test system-test
 	$(PY) -m pytest -n $(JOBS) -m soak $(ARGS)
+	$(MAKE) --no-print-directory mutate ARGS="--count 40"
 
 $(VENV)/.ready-bench: $(VENV)/.ready locks/bench.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r locks/bench.txt

@@ -22,7 +22,7 @@ import msgspec
 import uvloop
 from aiohttp import web
 
-from tacit.attention.io.engine import submitted
+from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records
 from tacit.c2a.negotiation import CAPABILITIES
 from tacit.client import Hub

@@ -17,10 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.harness.drivers.rigs import RIGS, RULES, Eye, offspring, turn
+from tests.harness.drivers.rigs import RIGS, RULES, RecordingWatch, offspring, turn
 from tests.model_server import Held, ModelServer, Say
 
-from tacit.harness.drivers.port import Standing
+from tacit.harness.drivers.port import StandingInstructions
 
 
 def resident(pids) -> float:
@@ -47,7 +47,7 @@ async def cancelled(driver, model) -> float:
     held = Held(Say("too late"))
     model.script(held)
     asked = turn()
-    running = asyncio.create_task(driver.run(asked, Eye()))
+    running = asyncio.create_task(driver.run(asked, RecordingWatch()))
     await held.arrived.wait()
     start = time.perf_counter()
     await driver.cancel(asked.turn_id)
@@ -59,10 +59,10 @@ async def measure(rig, model, turns: int) -> dict:
     before = offspring()
     with tempfile.TemporaryDirectory() as state:
         driver = rig.driver(Path(state), model)
-        start = await timed(driver.start(Standing(RULES)))
+        start = await timed(driver.start(StandingInstructions(RULES)))
         model.follow(lambda _: Say("ok"))
-        first = await timed(driver.run(turn(), Eye()))
-        took = sorted([await timed(driver.run(turn(), Eye())) for _ in range(turns)])
+        first = await timed(driver.run(turn(), RecordingWatch()))
+        took = sorted([await timed(driver.run(turn(), RecordingWatch())) for _ in range(turns)])
         memory = resident(offspring() - before)
         cancels = [await cancelled(driver, model) for _ in range(5)]
         await driver.close()

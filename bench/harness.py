@@ -33,12 +33,12 @@ from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Mode
 from tacit.client import Hub
 from tacit.client.delivered import delivered
-from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
 from tacit.harness.drivers.port import Failure, FailureKind, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Claim
-from tacit.harness.io.harness import Harness, Place
+from tacit.harness.io.harness import AgentConfig, Harness
 from tacit.harness.prompt import event_block, standing_rules, turn_prompt
 
 TACIT = str(Path(sys.executable).parent / "tacit")
@@ -52,7 +52,7 @@ TOKEN_BYTES, DOLLARS_PER_MILLION = 4, 3.0
 # ------------------------------------------------------------------ a hub of its own
 
 
-class House:
+class HubProcess:
     def __init__(self, folder: Path) -> None:
         self.environment = {
             **os.environ,
@@ -94,16 +94,16 @@ async def one_turn(rounds: int) -> dict:
         program = folder / "answer.sh"
         program.write_text('#!/bin/sh\nread -r first\necho "answer $$"\n')
         program.chmod(0o755)
-        house = House(folder)
+        process = HubProcess(folder)
         try:
-            async with Hub(house.url, house.token) as hub:
+            async with Hub(process.url, process.token) as hub:
                 group = (await hub.create_group("Bench"))["group_id"]
                 await hub.call("change_rules", {"group_id": group, "settings": FREE})
                 token = (await hub.add_actor(group, "ada"))["token"]
                 driver = catalogue.build(
                     "command", Options(str(folder / "driver"), command=(str(program),), plain_text=True)
                 )
-                harness = Harness(Place(house.url, token, "ada", folder / "state"), driver)
+                harness = Harness(AgentConfig(process.url, token, "ada", folder / "state"), driver)
                 running = asyncio.create_task(harness.run())
                 replies = follow_replies(hub, group)
                 await asyncio.sleep(1.0)
@@ -118,7 +118,7 @@ async def one_turn(rounds: int) -> dict:
                 harness.stop()
                 await running
         finally:
-            house.close()
+            process.close()
     whole, child = statistics.median(around), statistics.median(alone)
     return {
         "turns": rounds, "question_to_reply_p50_ms": round(whole * 1000, 2),
@@ -149,8 +149,8 @@ import asyncio, json, resource, sys, time
 from pathlib import Path
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
-from tacit.harness.io.harness import Harness, Place
-from tacit.harness.io.supervisor import Post, Supervisor
+from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
 url, folder, tokens = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
 
@@ -160,9 +160,9 @@ def resident():
 
 def post(name, token):
     options = Options(str(folder / name / "driver"), command=("true",), plain_text=True)
-    place = Place(url, token, name, folder / name / "state")
-    make = lambda tell: Harness(place, catalogue.build("command", options), tell=tell)
-    return Post(name, make, folder / name / "log")
+    config = AgentConfig(url, token, name, folder / name / "state")
+    make = lambda tell: Harness(config, catalogue.build("command", options), tell=tell)
+    return SupervisedAgent(name, make, folder / name / "log")
 
 async def main():
     up, connected = asyncio.Event(), set()
@@ -191,18 +191,18 @@ asyncio.run(main())
 async def crowd(count: int, seconds: float) -> dict:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        house = House(folder)
+        process = HubProcess(folder)
         try:
-            async with Hub(house.url, house.token) as hub:
+            async with Hub(process.url, process.token) as hub:
                 group = (await hub.create_group("Bench"))["group_id"]
                 tokens = {
                     f"a{number}": (await hub.add_actor(group, f"a{number}"))["token"]
                     for number in range(count)
                 }
-            one = await measured(house.url, folder / "one", dict(list(tokens.items())[:1]), 1.0)
-            many = await measured(house.url, folder / "many", tokens, seconds)
+            one = await measured(process.url, folder / "one", dict(list(tokens.items())[:1]), 1.0)
+            many = await measured(process.url, folder / "many", tokens, seconds)
         finally:
-            house.close()
+            process.close()
     return {
         "harnesses": count, "process_with_one_mib": round(one["pss_kib"] / 1024, 1),
         "process_with_all_mib": round(many["pss_kib"] / 1024, 1),
@@ -233,7 +233,7 @@ class Simulated:
     """One agent's conduct in virtual time; a model turn takes as long as it is said to."""
 
     def __init__(self, name: str, thinks: float) -> None:
-        self.conduct = Conduct(Manners(inserts=True, boundaries=True))
+        self.conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
         self.rules = standing_rules(name)
         self.thinks = int(thinks * SECOND)
         self.turns = self.bytes = self.aborted = self.claims = 0

@@ -6,6 +6,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.plugins import spec_rows
+
+# Before a test module imports the product, which looks for it.
+RECORDER = spec_rows.recorder()
+
 settings.register_profile(
     "house",
     deadline=None,
@@ -35,3 +40,18 @@ class Together(LoadScopeScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
     return Together(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--spec", default="", metavar="ROW[,ROW]", help="run only tests that name one of these rows"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if RECORDER is not None:
+        config.pluginmanager.register(RECORDER)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    spec_rows.select(config, items)

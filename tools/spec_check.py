@@ -1,25 +1,32 @@
-"""Requirements and tests, held against each other both ways (see spec/README.md).
+"""Requirements, tests and the code that runs, held against each other (see spec/README.md).
 
-python tools/spec_check.py            fails on any mismatch
-python tools/spec_check.py --rows     also prints which tests prove each row
+python -m tools.spec_check            fails on any mismatch
+python -m tools.spec_check --rows     also prints which tests prove each row
+
+A row needs a test that names it; that test must run code which the product runs too. What ran is read from
+spec/executed.json (`make reach` writes it, with the whole suite), what the product can run is computed (tools/reach.py).
 """
 
 import ast
-import re
 import sys
 import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+from tools import executed, reach, row_ids
+
 ROOT = Path(__file__).resolve().parent.parent
-ROW = re.compile(r"\b(?:CCCS|C2A|CLOWL|A2ACP)-\d{3}\b")
+ROW = row_ids.ROW
+# A function that more rows run than this proves none of them in particular.
+FEW = 5
+STALE = 0.10
 
 
 def rows() -> dict[str, str]:
     """Every row and its text."""
     found: dict[str, str] = {}
     for path in sorted((ROOT / "spec").glob("*.toml")):
-        if path.name != "open.toml":
+        if path.name not in {"open.toml", "unreached.toml"}:
             for name, row in tomllib.loads(path.read_text(encoding="utf-8")).items():
                 found[name] = row["text"]
     return found
@@ -55,6 +62,53 @@ def named() -> dict[str, list[str]]:
     return found
 
 
+def ran(
+    proved: dict[str, list[str]],
+    known: dict[str, str],
+    runs: dict[str, list[str]] | None,
+    dead: list[str],
+    there: set[str],
+) -> list[str]:
+    """Rows that nothing of the product proves, and rows proved by code that the product never runs."""
+    if runs is None:
+        return ["spec/executed.json: there is no such file; `make reach` writes it"]
+    named_at_all = [name for names in runs.values() for name in names]
+    stale = sum(name not in there for name in named_at_all)
+    if stale > STALE * len(named_at_all):
+        return [
+            f"spec/executed.json: {stale} of {len(named_at_all)} functions are gone or renamed; run `make reach` again"
+        ]
+    excused = reach.allowed(ROOT / "spec" / "unreached.toml")
+    by_function: defaultdict[str, set[str]] = defaultdict(set)
+    for row, names in runs.items():
+        for name in names:
+            by_function[name].add(row)
+    unreachable = {
+        name: not any(reach.covers(entry, name) for entry in excused)
+        for name in by_function
+        if any(reach.covers(one, name) for one in dead)
+    }
+    found: list[str] = []
+    for row in sorted(proved.keys() & known.keys()):
+        where = proved[row][0]
+        if row not in runs:
+            found.append(
+                f"{row}: {where} names it, but spec/executed.json does not know it; run `make reach` again"
+            )
+        elif not any(name in there and name not in unreachable for name in runs[row]) and not any(
+            name in unreachable and not unreachable[name] for name in runs[row]
+        ):
+            found.append(
+                f"{row}: {where} runs nothing that an entry point reaches: {', '.join(runs[row][:3]) or 'nothing'}"
+            )
+        found += [
+            f"{row}: {where} proves it with {name}, which no entry point reaches"
+            for name in runs.get(row, [])
+            if unreachable.get(name) and len(by_function[name]) <= FEW
+        ]
+    return found
+
+
 def main() -> int:
     """Say what does not fit."""
     known, proved = rows(), named()
@@ -70,6 +124,9 @@ def main() -> int:
     faults += [
         f"{name}: listed as open, yet {proved[name][0]} names it" for name in waiting if name in proved
     ]
+    dead, there = reach.unreached(ROOT)
+    runs = executed.read() if executed.EXECUTED.exists() else None
+    faults += [*ran(proved, known, runs, dead, there), *reach.faults(ROOT, dead), *row_ids.faults(ROOT)]
     if "--rows" in sys.argv:
         for name in known:
             print(f"{name}  {', '.join(sorted(set(proved.get(name, []))) or [waiting.get(name, 'NOTHING')])}")

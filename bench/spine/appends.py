@@ -14,7 +14,7 @@ from bench.spine.texts import ClientIds, messages
 from bench.spine.wire import Http, WebSocket, masked, websocket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
 CLIENTS: Final = 8
 IN_FLIGHT: Final = 16
@@ -118,30 +118,37 @@ async def pipelined(plan: Plan) -> Case:
                 "bench.spine.bare_writer", "group", str(folder), "--seconds", seconds, "--in-flight", waiting
             )
 
+    async def prepared(running: RunningHub) -> Callable[[], Awaitable[dict[str, float]]]:
+        load = await appenders(running, await running.open_group("append", CLIENTS), CLIENTS)
+        await press(load, min(1.0, plan.seconds), IN_FLIGHT)
+
+        async def ours() -> dict[str, float]:
+            before = running.cpu()
+            found = await press(load, plan.seconds, IN_FLIGHT)
+            found["cpu_us"] = (running.cpu() - before) / sum(len(one.took) for one in load) * 1e6
+            return found
+
+        return ours
+
     with scratch() as folder:
-        async with hub(folder / "hub") as running:
-            load = await appenders(running, await running.open_group("append", CLIENTS), CLIENTS)
-            await press(load, min(1.0, plan.seconds), IN_FLIGHT)
-
-            async def ours() -> dict[str, float]:
-                before = running.cpu()
-                found = await press(load, plan.seconds, IN_FLIGHT)
-                found["cpu_us"] = (running.cpu() - before) / sum(len(one.took) for one in load) * 1e6
-                return found
-
-            found = await in_turn(plan.rounds, {"hub": ours, "bare": bare})
-    row = Row(
-        "Durable append over `/v1/ws`, 8 clients, 16 in flight each",
-        middle(found["hub"], "per_second"),
-        "events/s",
-        "bare writer thread, same rows",
-        middle(found["bare"], "per_second"),
-        ratio(found, ("hub", "per_second"), ("bare", "per_second")),
-        at_least=0.40,
-        note=f"p50 {middle(found['hub'], 'p50_ms'):.1f} ms, p99 {middle(found['hub'], 'p99_ms'):.1f} ms, "
-        f"{middle(found['hub'], 'cpu_us'):.0f} µs of processor time an append",
-    )
-    return Case("Durable append", [row], found)
+        async with hub(folder / "thread", "thread") as one, hub(folder / "process", "process") as other:
+            thread, process = await prepared(one), await prepared(other)
+            found = await in_turn(plan.rounds, {"process": process, "thread": thread, "bare": bare})
+    rows = [
+        Row(
+            f"Durable append over `/v1/ws`, 8 clients, 16 in flight each, writer in {where}",
+            middle(found[name], "per_second"),
+            "events/s",
+            "bare writer thread, same rows",
+            middle(found["bare"], "per_second"),
+            ratio(found, (name, "per_second"), ("bare", "per_second")),
+            at_least=0.50,
+            note=f"p50 {middle(found[name], 'p50_ms'):.1f} ms, p99 {middle(found[name], 'p99_ms'):.1f} ms, "
+            f"{middle(found[name], 'cpu_us'):.0f} µs of processor time an append",
+        )
+        for name, where in (("process", "a process of its own"), ("thread", "a thread of the hub"))
+    ]
+    return Case("Durable append", rows, found)
 
 
 class Poster:
@@ -253,18 +260,28 @@ async def echoes(port: int, count: int) -> list[float]:
 async def one_by_one(plan: Plan) -> Case:
     """(d) One client that waits for each answer, beside a bare commit plus a bare echo."""
     count = plan.samples(1500)
-    with scratch() as folder:
-        async with hub(folder / "hub") as running, bare_server() as port:
-            load = await appenders(running, await running.open_group("sequential", 1), 1)
 
-            async def ours() -> dict[str, float]:
-                one = load[0]
-                one.begin(1, now() + min(plan.seconds, count / 500))
-                await one.idle.wait()
-                return {
-                    "p50_us": statistics.median(one.took) * 1e6,
-                    "p99_us": percentile(one.took, 0.99) * 1e6,
-                }
+    async def prepared(running: RunningHub) -> Callable[[], Awaitable[dict[str, float]]]:
+        load = await appenders(running, await running.open_group("sequential", 1), 1)
+
+        async def ours() -> dict[str, float]:
+            one = load[0]
+            one.begin(1, now() + min(plan.seconds, count / 500))
+            await one.idle.wait()
+            return {
+                "p50_us": statistics.median(one.took) * 1e6,
+                "p99_us": percentile(one.took, 0.99) * 1e6,
+            }
+
+        await ours()
+        return ours
+
+    with scratch() as folder:
+        async with (
+            hub(folder / "thread", "thread") as one,
+            hub(folder / "process", "process") as other,
+            bare_server() as port,
+        ):
 
             async def bare() -> dict[str, float]:
                 with scratch() as place:
@@ -274,16 +291,20 @@ async def one_by_one(plan: Plan) -> Case:
                 echo = statistics.median(await echoes(port, count))
                 return {"commit_us": commit["p50_us"], "echo_us": echo, "p50_us": commit["p50_us"] + echo}
 
-            await ours()
-            found = await in_turn(plan.rounds, {"hub": ours, "bare": bare})
-    row = Row(
-        "One client, one append at a time: p50",
-        middle(found["hub"], "p50_us"),
-        "µs",
-        "bare one-row commit plus WebSocket echo",
-        middle(found["bare"], "p50_us"),
-        ratio(found, ("hub", "p50_us"), ("bare", "p50_us")),
-        at_most=3.0,
-        note=f"commit {middle(found['bare'], 'commit_us'):.0f} µs, echo {middle(found['bare'], 'echo_us'):.0f} µs",
-    )
-    return Case("One at a time", [row], found)
+            thread, process = await prepared(one), await prepared(other)
+            found = await in_turn(plan.rounds, {"process": process, "thread": thread, "bare": bare})
+    rows = [
+        Row(
+            f"One client, one append at a time, writer in {where}: p50",
+            middle(found[name], "p50_us"),
+            "µs",
+            "bare one-row commit plus WebSocket echo",
+            middle(found["bare"], "p50_us"),
+            ratio(found, (name, "p50_us"), ("bare", "p50_us")),
+            at_most=3.0,
+            note=f"commit {middle(found['bare'], 'commit_us'):.0f} µs, "
+            f"echo {middle(found['bare'], 'echo_us'):.0f} µs",
+        )
+        for name, where in (("process", "a process of its own"), ("thread", "a thread of the hub"))
+    ]
+    return Case("One at a time", rows, found)

@@ -12,10 +12,10 @@ import msgspec
 from bench.spine.processes import CACHE
 from bench.spine.texts import ClientIds, messages
 
-from tacit.ledger.admission import Submission
+from tacit.ledger.commands import Append
 from tacit.ledger.io.schema import JOURNAL, OWN, READ_MODEL
 from tacit.ledger.io.store import Options, Store
-from tacit.ledger.io.writer import Append
+from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def _fill(folder: Path, count: int) -> str:
 
 
 def _job(submission: Submission, *, creates: bool = False) -> Append:
-    return Append(submission, lambda _outcome: None, creates)
+    return Append(submission, creates)
 
 
 def _commit(store: Store, batch: list[Append]) -> None:

@@ -17,9 +17,9 @@ from bench.spine.filled import ACTORS, filled
 from bench.spine.plan import Case, Plan, Row
 from bench.spine.texts import ClientIds, messages
 
-from tacit.ledger.admission import Submission
 from tacit.ledger.cursor import Selection
 from tacit.ledger.io.store import DATABASE, Options, Store
+from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from pathlib import Path
 import uvloop
 from bench.spine.processes import raise_open_files
 
-from tacit.hub.config import HubConfig
+from tacit.hub.config import HubConfig, default_writer
 from tacit.hub.server import Server
 
 
@@ -19,4 +19,5 @@ def ready(server: Server) -> None:
 
 if __name__ == "__main__":
     raise_open_files()
-    uvloop.run(Server(HubConfig(data=Path(sys.argv[1]), port=0)).run(ready))
+    writer = sys.argv[2] if len(sys.argv) > 2 else default_writer()
+    uvloop.run(Server(HubConfig(data=Path(sys.argv[1]), port=0, writer=writer)).run(ready))

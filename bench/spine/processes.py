@@ -68,6 +68,11 @@ async def output_of(module: str, *arguments: str) -> Any:
     return json.loads(out)
 
 
+def _cpu(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
 @dataclass(slots=True)
 class RunningHub:
     """A hub of its own process, seen from outside."""
@@ -86,8 +91,12 @@ class RunningHub:
 
     def cpu(self) -> float:
         """Seconds of processor time used so far: steadier than the clock on a machine that others use too."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return sum(_cpu(pid) for pid in (self.pid, *self.children())) / os.sysconf("SC_CLK_TCK")
+
+    def children(self) -> list[int]:
+        """The hub's own processes: its writer, if that has one."""
+        listed = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        return [int(pid) for pid in listed.split()]
 
     async def connect(self, on_text: Any, token: str | None = None) -> WebSocket:
         """A WebSocket of the hub's fast path."""
@@ -122,9 +131,10 @@ async def ask(socket: WebSocket, answer: asyncio.Future[bytes], method: str, par
 
 
 @contextlib.asynccontextmanager
-async def hub(data: Path) -> AsyncIterator[RunningHub]:
-    """A hub on a data folder."""
-    async with started("bench.spine.hub_process", str(data)) as (process, ready):
+async def hub(data: Path, writer: str | None = None) -> AsyncIterator[RunningHub]:
+    """A hub on a data folder, with its writer where it stands by default or where it is told to."""
+    told = [writer] if writer is not None else []
+    async with started("bench.spine.hub_process", str(data), *told) as (process, ready):
         yield RunningHub(ready["port"], process.pid, ready["token"])
 
 

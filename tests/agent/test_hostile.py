@@ -324,6 +324,24 @@ async def test_packets_without_a_key_are_kept_aside_and_judged_in_order_once_it_
         assert not alice.post.inbox.unverified.holds(carol.address)
 
 
+@pytest.mark.spec("A2ACP-215", "A2ACP-219")
+async def test_a_contacts_packet_for_which_there_is_no_place_stays_with_the_relay(tmp_path, monkeypatch):
+    monkeypatch.setattr(unverified, "MOST_OF_ONE", 0)
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await alice.post.publish()
+        mallory = await left_for(alice, relay)
+        alice.post.inbox.welcome(mallory.address)
+        # Bob's key is known, so that his packet needs no place.
+        await alice.post.directory.refresh(bob.address)
+        bob.say(alice, "good")
+        await bob.online()
+        await bob.sent()
+        await alice.online()
+        await alice.has("good")
+        account, store = relay.mailboxes.agent("alice").account, relay.mailboxes.store
+        await until(lambda: [one.sender for one in store.fetch(account, 0, 9)] == [mallory.address])
+
+
 @pytest.mark.spec("A2ACP-002", "A2ACP-259")
 async def test_what_is_kept_aside_is_bounded_and_strangers_make_room_first(tmp_path, monkeypatch):
     monkeypatch.setattr(unverified, "MOST_OF_ONE", 3)

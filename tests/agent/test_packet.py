@@ -5,12 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.post_support import ALICE, BOB, Repeatable
 
-from tacit.agent import ordering, packet, reputation, sync, timing
+from tacit.agent import packet
 from tacit.base.errors import Refused
-from tacit.base.moment import SECOND, Moment
-
-NOW = Moment(10**15)
-DAY = 24 * 3600 * SECOND
 
 
 def fields(**changes):
@@ -119,72 +115,3 @@ def test_types_beyond_the_draft_go_only_to_peers_that_name_them():
 def test_noise_is_malformed_and_nothing_worse(data):
     with pytest.raises(packet.MalformedPacket):
         packet.read(data)
-
-
-@pytest.mark.spec("A2ACP-228", "A2ACP-229", "A2ACP-261")
-def test_five_faults_in_a_day_raise_a_flag_and_blocking_stays_a_choice():
-    one = reputation.Reputation()
-    for number in range(4):
-        one = reputation.after_fault(one, Moment(NOW + number))
-    assert not one.flagged
-    spread = reputation.after_fault(one, Moment(NOW + DAY + 10))
-    assert not spread.flagged
-    flagged = reputation.after_fault(one, Moment(NOW + 5))
-    assert (flagged.flagged, flagged.blocked, flagged.score) == (True, False, 25)
-    many = reputation.Reputation()
-    for number in range(20):
-        many = reputation.after_fault(many, Moment(NOW + number), auto_block=True)
-    assert many.blocked
-    assert many.score == 0
-    assert many.low
-
-
-@pytest.mark.spec("A2ACP-260", "A2ACP-261")
-def test_a_score_starts_at_fifty_and_rises_with_valid_threads():
-    assert reputation.Reputation().score == 50
-    best = reputation.Reputation()
-    for _ in range(80):
-        best = reputation.after_thread(best)
-    assert best.score == 100
-    assert not best.low
-
-
-@pytest.mark.spec("A2ACP-030")
-def test_a_gap_is_held_for_thirty_seconds_then_passed():
-    held = {3: NOW, 4: Moment(NOW + SECOND)}
-    assert ordering.releasable(1, held, Moment(NOW + 29 * SECOND)) == ([], 1, False)
-    assert ordering.releasable(1, held, Moment(NOW + 30 * SECOND)) == ([3, 4], 5, True)
-    assert ordering.releasable(3, held, NOW) == ([3, 4], 5, False)
-    assert ordering.releasable(9, {2: NOW}, NOW) == ([2], 9, False)
-
-
-@given(st.permutations(range(1, 9)))
-def test_whatever_the_arrival_order_is_the_numbers_come_out_rising(arrival):
-    expected, held, out = 1, {}, []
-    for number in arrival:
-        held[number] = NOW
-        ready, expected, _ = ordering.releasable(expected, held, NOW)
-        for one in ready:
-            del held[one]
-        out += ready
-    assert out == list(range(1, 9))
-
-
-@pytest.mark.spec("A2ACP-213", "A2ACP-214")
-def test_a_summary_names_the_last_200_ids_and_what_is_lacking_goes_again_in_order():
-    sent = [f"pkt_{n:04d}" for n in range(250)]
-    body = sync.summary("open", sent, [], answer=False)
-    assert body["sent_ids"] == sent[50:]
-    assert sync.lacking(sent, [*sent[:100], *sent[102:]]) == sent[100:102]
-    assert sync.due(None, NOW)
-    assert not sync.due(NOW, Moment(NOW + 59 * SECOND))
-    assert sync.due(NOW, Moment(NOW + 60 * SECOND))
-
-
-@pytest.mark.spec("A2ACP-207", "A2ACP-208")
-def test_reconnection_waits_one_two_four_to_sixty_seconds_with_jitter():
-    assert [timing.RECONNECT.pause(attempt, 0.999999) for attempt in range(8)] == pytest.approx(
-        [1, 2, 4, 8, 16, 32, 60, 60], rel=1e-3
-    )
-    assert timing.RECONNECT.pause(3, 0.0) == 4
-    assert (timing.PING_SECONDS, timing.PONG_SECONDS) == (30, 10)

@@ -152,6 +152,20 @@ async def test_a_strangers_first_packet_waits_for_the_persons_word(tmp_path, cho
         assert not alice.texts()
 
 
+@pytest.mark.spec("A2ACP-032", "A2ACP-259")
+async def test_what_a_stranger_sent_before_being_blocked_is_gone_for_good(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay, friends=False) as (alice, bob):
+        await bob.online()
+        await alice.online()
+        alice.say(bob, "unwanted")
+        await until(lambda: "first time" in bob.notes())
+        bob.post.inbox.block(alice.address)
+        bob.post.inbox.block(alice.address, blocked=False)
+        bob.post.inbox.welcome(alice.address)
+        assert bob.texts() == []
+        assert not alice.texts()
+
+
 @pytest.mark.spec("A2ACP-259", "A2ACP-227")
 async def test_a_blocked_sender_is_dropped_before_decryption_and_hears_nothing(tmp_path):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):

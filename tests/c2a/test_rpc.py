@@ -23,6 +23,10 @@ from tacit.c2a.rpc import (
 )
 
 
+def open_calls(peer: Correlator) -> int:
+    return len(peer._open)
+
+
 def answer(call: object, **body: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": call, **body}).encode()
 
@@ -67,7 +71,7 @@ def test_answers_find_their_calls_in_any_order() -> None:
     assert peer.receive(answer(one, error={"code": -32004, "message": "no"})) == Failed(
         one, {"code": -32004, "message": "no"}
     )
-    assert peer.open_calls == 0
+    assert open_calls(peer) == 0
 
 
 def test_an_answer_to_no_open_call_is_nobodys() -> None:
@@ -102,7 +106,7 @@ def test_answers_of_a_doubtful_form_still_end_their_call(body: dict[str, Any], f
     peer = Correlator()
     peer.request("a")
     assert peer.receive(answer(1, **body)) == found
-    assert peer.open_calls == 0
+    assert open_calls(peer) == 0
 
 
 @pytest.mark.spec("C2A-014")
@@ -133,7 +137,7 @@ def test_what_is_no_json_rpc_is_the_peers_fault_and_ends_no_call(data: bytes | s
     peer.request("a")
     with pytest.raises(PeerFault):
         peer.receive(data)
-    assert peer.open_calls == 1
+    assert open_calls(peer) == 1
 
 
 @given(st.binary(max_size=80) | st.text(max_size=80))
@@ -144,7 +148,7 @@ def test_no_bytes_do_anything_else(data: bytes | str) -> None:
     try:
         peer.receive(data)
     except PeerFault:
-        assert peer.open_calls == 1
+        assert open_calls(peer) == 1
 
 
 # The ends
@@ -164,9 +168,7 @@ def test_the_end_names_every_open_call_once_and_nothing_is_called_after_it() -> 
     peer = Correlator()
     calls = [peer.request("a")[0] for _ in range(3)]
     peer.receive(answer(calls[1], result=0))
-    assert not peer.has_ended
     assert peer.end() == (calls[0], calls[2])
-    assert peer.has_ended
     assert peer.end() == ()
     assert peer.receive(answer(calls[0], result=0)) == Unmatched(calls[0])
     with pytest.raises(ConnectionEnded):
@@ -177,7 +179,7 @@ def test_a_params_that_cannot_be_written_opens_no_call() -> None:
     peer = Correlator()
     with pytest.raises(TypeError):
         peer.request("a", {"x": object()})
-    assert peer.open_calls == 0
+    assert open_calls(peer) == 0
 
 
 def test_the_text_of_an_error_stays_out_of_ours() -> None:
@@ -227,7 +229,7 @@ class EveryCallEndsOnce(RuleBasedStateMachine):
 
     @invariant()
     def counts(self) -> None:
-        assert self.peer.open_calls == len(self.open)
+        assert open_calls(self.peer) == len(self.open)
 
 
 TestEveryCallEndsOnce = EveryCallEndsOnce.TestCase

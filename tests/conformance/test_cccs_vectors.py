@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused
+from tacit.ledger.commands import Committed, Duplicate
 from tacit.ledger.envelope import decode
-from tacit.ledger.io.writer import Committed, Duplicate
 from tests.ledger.world import World, digest, submission
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def prepare(world: World) -> Names:
         asked = submission(group, step["by"], step["kind"], names.resolve(step["data"]))
         outcome = world.store.append(asked, creates=step["kind"] == "group.create")
         assert isinstance(outcome, Committed)
-        event = decode(outcome.found.raw)
+        event = decode(outcome.event.raw)
         if "label" in step:
             names.known["$event", step["label"]] = event.id
         if event.kind == "group.create" and event.data.get("scopes"):
@@ -91,7 +91,7 @@ def test_vector(prepared: tuple[World, Names], vector: dict[str, Any]) -> None:
         outcome = refused
     if isinstance(outcome, Committed):
         assert expect == "appended"
-        event = decode(outcome.found.raw)
+        event = decode(outcome.event.raw)
         assert ledgers(world) == [digest([*raws(world, "g_main")]), before[1]]
         assert (event.kind, event.by, event.scope_key) == (vector["kind"], vector["by"], asked.scope_key)
         # What was sent is stored as it was sent; the hub only fills in.
@@ -99,7 +99,7 @@ def test_vector(prepared: tuple[World, Names], vector: dict[str, Any]) -> None:
         return
     assert ledgers(world) == before
     if isinstance(outcome, Duplicate):
-        assert outcome.found.event_id == names.known["$event", expect["repeat"]]
+        assert outcome.event.event_id == names.known["$event", expect["repeat"]]
         assert outcome.mismatch == expect["mismatch"]
         return
     assert isinstance(outcome, Refused)

@@ -14,7 +14,7 @@ from tacit.client.session import Habits
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
-from tacit.harness.io.harness import Harness, Place
+from tacit.harness.io.harness import AgentConfig, Harness
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -100,9 +100,9 @@ async def living(
 ) -> AsyncIterator[Harness]:
     """A harness in this process; stopped cleanly at the end."""
     driver = catalogue.build("command", Options(str(folder / "driver"), command=desk.command()))
-    place = Place(url, token, name, folder / "state", habits=QUICK, budget=budget or Budget(), **more)
+    config = AgentConfig(url, token, name, folder / "state", habits=QUICK, budget=budget or Budget(), **more)
     told = Told()
-    harness = Harness(place, driver, tell=told)
+    harness = Harness(config, driver, tell=told)
     harness.told = told
     running = asyncio.create_task(harness.run())
     try:

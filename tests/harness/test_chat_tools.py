@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.base.moment import Moment
 from tacit.c2a.negotiation import TOOLS
 from tacit.c2a.tools import listed as hub_lists
 from tacit.client.delivered import delivered
 from tacit.harness import chat_tools, mcp_door
-from tacit.harness.effects import Turn
+from tacit.harness.effects import ModelTurn
+from tacit.harness.session_view import SessionView
 from tests.c2a_peer import delivery
 
 LISTED = {tool["name"]: tool for tool in chat_tools.listed([hub_lists(tool) for tool in TOOLS])}
 
 
 def turn(**more):
-    return Turn("e1.2", (delivered(delivery("e1", **more)),), series="e1.0", run=2)
+    return ModelTurn("e1.2", (delivered(delivery("e1", **more)),), series="e1.0", run=2)
 
 
 def test_every_tool_of_the_hub_is_there_under_a_name_that_clients_take():
@@ -42,12 +44,28 @@ def test_a_send_answers_the_turn_s_event_at_its_place_unless_it_says_otherwise()
         "directedness": "to_me",
         "turn": "e1.0",
         "attempt": 2,
+        "startedBy": "e1",
     }
 
 
+@pytest.mark.spec("C2A-148")
+def test_an_answer_says_which_event_started_it_so_that_none_goes_out_without_its_question():
+    said = chat_tools.reply(turn(), "hi", "k")
+    assert (said["startedBy"], said["inReplyTo"]) == ("e1", "e1")
+    lost = chat_tools.send_of("ada", {name: value for name, value in said.items() if name != "inReplyTo"})
+    refused = SessionView("ada").judge(lost, Moment(0))
+    assert (refused.code, refused.row, refused.details) == (
+        "invalid_request",
+        "C2A-148",
+        {"missing": ["inReplyTo"]},
+    )
+    assert SessionView("ada").judge(chat_tools.send_of("ada", said), Moment(0)) is None
+
+
+@pytest.mark.spec("C2A-064")
 def test_a_send_elsewhere_is_no_answer():
     filled = chat_tools.filled(chat_tools.SEND, {"content": "hi", "target": "dm:bob"}, turn(), None)
-    assert "inReplyTo" not in filled
+    assert not {"inReplyTo", "startedBy"} & filled.keys()
     assert filled["visibility"] == "dm"
     assert filled["directedness"] == "ambient"
 
@@ -67,10 +85,10 @@ def test_a_member_of_a_wrong_kind_is_the_hub_s_to_refuse(odd):
 
 
 def test_a_model_cannot_choose_its_own_key():
-    given = {"content": "hi", "idempotencyKey": "mine", "turn": "x", "attempt": 9}
+    given = {"content": "hi", "idempotencyKey": "mine", "turn": "x", "attempt": 9, "startedBy": "e9"}
     filled = chat_tools.filled(chat_tools.SEND, given, turn(), None)
     assert "idempotencyKey" not in filled
-    assert (filled["turn"], filled["attempt"]) == ("e1.0", 2)
+    assert (filled["turn"], filled["attempt"], filled["startedBy"]) == ("e1.0", 2, "e1")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from tacit.base.moment import SECOND, Moment
 from tacit.client.delivered import delivered
-from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Proceed, Stop, TurnOutcome
 from tacit.harness.effects import (
     Abort,
@@ -26,7 +26,7 @@ from tacit.harness.effects import (
 from tests.c2a_peer import delivery
 
 T0 = 1_768_298_400 * SECOND
-PLAIN = Manners(boundaries=True)
+PLAIN = ConductOptions(boundaries=True)
 
 
 def at(seconds: float) -> Moment:
@@ -215,7 +215,7 @@ def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
 
 @pytest.mark.spec("C2A-188")
 def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
-    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     turn = begin(conduct, event("e1", "one"))
     steer = kinds(conduct.heard(event("e2", "two"), at(8)), Steer)[0]
     assert (steer.turn_id, steer.text.endswith("MESSAGE\ntwo")) == (turn.id, True)
@@ -226,14 +226,14 @@ def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
 
 
 def test_a_steer_that_is_not_taken_becomes_a_restart():
-    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
     assert kinds(conduct.steered(steer.event, at(8), taken=False), Abort)
 
 
 def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
-    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
     conduct.ended(done(), at(8.5))
@@ -272,7 +272,7 @@ def test_ambient_traffic_and_the_mailbox_start_no_turn_and_add_nothing_to_a_prom
 
 @pytest.mark.spec("C2A-080")
 def test_an_owner_may_let_the_ambient_traffic_of_one_conversation_through():
-    conduct = Conduct(Manners(ambient=frozenset({"g1"})))
+    conduct = Conduct(ConductOptions(ambient=frozenset({"g1"})))
     more = {"target__directedness": "ambient", "attention__policy": "may_respond"}
     assert conduct.heard(event("a1", **more), at(0)) == []
     assert conduct.heard(event("a2", conversation__id="g2", **more), at(0)) == [Settle("a2")]
@@ -306,7 +306,7 @@ def test_work_put_up_for_a_role_is_claimed_before_a_model_is_asked():
 
 
 def test_an_agent_that_does_not_claim_keeps_the_knock():
-    conduct = Conduct(Manners(claims_roles=False))
+    conduct = Conduct(ConductOptions(claims_roles=False))
     assert conduct.heard(knock("k1", reason="role_mention"), at(0)) == []
 
 
@@ -497,7 +497,7 @@ def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
 
 @pytest.mark.spec("C2A-180")
 def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
-    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
     assert conduct.cancelled("e2", at(8)) == []
@@ -546,7 +546,7 @@ def test_immediate_content_needs_no_compose_window():
 
 @pytest.mark.spec("C2A-081", "C2A-082")
 def test_immediate_content_enters_the_same_turn_at_its_next_boundary():
-    conduct = Conduct(Manners(inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
     turn = begin(conduct, event("e1"))
     assert conduct.heard(immediate("e2", text="use the other branch", conversation__id="g2"), at(5)) == []
     conduct.tool_started("c1", "shell")
@@ -561,7 +561,7 @@ def test_immediate_content_enters_the_same_turn_at_its_next_boundary():
 
 
 def test_an_inserted_obligation_that_went_unanswered_gets_a_turn_of_its_own():
-    conduct = Conduct(Manners(inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     conduct.heard(immediate("e2", conversation__id="g2"), at(5))
     conduct.boundary("c1", at(6))
@@ -594,7 +594,7 @@ def test_an_urgent_event_aborts_after_ten_seconds_without_a_boundary_and_the_wor
 
 @pytest.mark.spec("C2A-082", "C2A-219")
 def test_no_abort_for_urgency_where_interruption_was_not_agreed():
-    conduct = Conduct(Manners(interrupt=False, boundaries=True))
+    conduct = Conduct(ConductOptions(interrupt=False, boundaries=True))
     begin(conduct, event("e1"))
     conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
     assert conduct.next_due is None
@@ -668,7 +668,7 @@ def test_work_for_a_role_that_an_earlier_process_took_on_is_taken_up_again():
 
 @pytest.mark.spec("C2A-081")
 def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
-    conduct = Conduct(Manners(steers=True, inserts=True, boundaries=True))
+    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     turn = begin(conduct, event("e1"))
     steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
     assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]

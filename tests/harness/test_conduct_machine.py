@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tacit.base.moment import SECOND, Moment
 from tacit.client.delivered import delivered
-from tacit.harness.conduct import Conduct, Manners
+from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Stop, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Claim, Join, Post, Postpone, Return, Settle, Spent, Steer
 from tests.c2a_peer import delivery
@@ -25,7 +25,7 @@ class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = Moment(1_768_298_400 * SECOND)
-        self.conduct = Conduct(Manners(boundaries=True))
+        self.conduct = Conduct(ConductOptions(boundaries=True))
         self.count = 0
         self.open: set[str] = set()
         self.ended: set[str] = set()
@@ -41,7 +41,9 @@ class Life(RuleBasedStateMachine):
     @rule(steers=st.booleans(), inserts=st.booleans(), interrupt=st.booleans())
     @precondition(lambda self: self.count == 0)
     def with_a_driver(self, steers, inserts, interrupt):
-        self.conduct.manners = Manners(steers=steers, inserts=inserts, boundaries=True, interrupt=interrupt)
+        self.conduct.options = ConductOptions(
+            steers=steers, inserts=inserts, boundaries=True, interrupt=interrupt
+        )
 
     def carry_out(self, effects) -> None:
         for effect in effects:
@@ -138,7 +140,7 @@ class Life(RuleBasedStateMachine):
         if isinstance(order, Stop):
             self.aborting = True
         if isinstance(order, Insert):
-            assert self.conduct.manners.inserts
+            assert self.conduct.options.inserts
 
     @rule()
     @precondition(lambda self: self.turn and not self.aborting and self.conduct.running is not None)

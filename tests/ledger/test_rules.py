@@ -4,7 +4,7 @@ import pytest
 
 from tacit.base.moment import SECOND, Moment
 from tacit.ledger.admission import Settings
-from tacit.ledger.io.writer import Committed, Duplicate
+from tacit.ledger.commands import Committed, Duplicate
 from tests.ledger.world import World, refusal, submission
 
 
@@ -36,7 +36,7 @@ def test_a_second_ack_is_the_first_one(room: World) -> None:
     room.reopen()
     again = room.try_("g_one", "ann", "chat.ack", actor_id="ann", event_id=asked.id)
     assert isinstance(again, Duplicate)
-    assert again.found.event_id == first.id
+    assert again.event.event_id == first.id
     assert room.state("g_one").last_seq == first.seq
 
 
@@ -60,7 +60,7 @@ def test_the_read_cursor_is_the_furthest_position_and_includes_its_event(room: W
     for older in (events[0], events[2]):
         again = room.try_("g_one", "ann", "chat.read", actor_id="ann", event_id=older.id)
         assert isinstance(again, Duplicate)
-        assert again.found.event_id == said.id
+        assert again.event.event_id == said.id
     assert room.inbox("g_one", "ann").cursor == events[2].seq
     room.do("g_one", "ann", "chat.read", actor_id="ann", event_id=events[3].id)
     assert room.inbox("g_one", "ann").cursor == events[3].seq
@@ -122,7 +122,7 @@ def test_notices_stand_beside_chat_and_their_acks_close_them(room: World) -> Non
     first = room.do("g_one", "ann", "system.notify_ack", actor_id="ann", notify_event_id=notice.id)
     again = room.try_("g_one", "ann", "system.notify_ack", actor_id="ann", notify_event_id=notice.id)
     assert isinstance(again, Duplicate)
-    assert again.found.event_id == first.id
+    assert again.event.event_id == first.id
     room.do("g_one", "ann", "system.notify_ack", actor_id="ann", notify_event_id=quiet.id)
     assert room.notices("g_one", "ann") == [single.id]
     assert room.unread("g_one", "ann") == [notice.id, single.id, quiet.id]
@@ -175,7 +175,7 @@ def test_a_repeat_inside_the_window_is_the_first_event_also_after_a_restart(room
             room.reopen()
         again = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
         assert isinstance(again, Duplicate)
-        assert (again.found.event_id, again.mismatch) == (first.id, False)
+        assert (again.event.event_id, again.mismatch) == (first.id, False)
     assert room.state("g_one").last_seq == first.seq
     room.clock.move(0.000001)
     later = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
@@ -184,7 +184,7 @@ def test_a_repeat_inside_the_window_is_the_first_event_also_after_a_restart(room
     room.clock.move(299)
     again = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
     assert isinstance(again, Duplicate)
-    assert again.found.event_id == later.found.event_id
+    assert again.event.event_id == later.event.event_id
 
 
 @pytest.mark.spec("CCCS-055")
@@ -194,7 +194,7 @@ def test_the_window_is_a_setting(world: World) -> None:
     world.reopen()
     first = world.say("g_one", "ann", "x", client_id="k")
     world.clock.move(3500)
-    assert world.try_("g_one", "ann", "chat.message", text="x", client_id="k").found.event_id == first.id
+    assert world.try_("g_one", "ann", "chat.message", text="x", client_id="k").event.event_id == first.id
 
 
 @pytest.mark.spec("CCCS-055", "CCCS-057")
@@ -225,7 +225,7 @@ def test_a_repeat_of_an_own_kind_with_odd_members_is_a_repeat(room: World, odd: 
     first = room.do("g_one", "ann", "x.foo.bar", client_id="k", attachments=odd)
     again = room.try_("g_one", "ann", "x.foo.bar", client_id="k", attachments=odd)
     assert isinstance(again, Duplicate)
-    assert (again.found.event_id, again.mismatch) == (first.id, False)
+    assert (again.event.event_id, again.mismatch) == (first.id, False)
 
 
 @pytest.mark.spec("CCCS-021", "CCCS-022", "CCCS-024", "CCCS-028", "CCCS-030", "CCCS-054", "CCCS-085")
@@ -321,7 +321,7 @@ def test_the_first_example_of_the_text(world: World) -> None:
         "text": "Please review the release checklist today.", "format": "plain", "priority": "attention",
         "to": ["@foreman"],
     }  # fmt: skip
-    asked = world.store.append(submission("g_123", "user", "chat.message", text, key)).found
+    asked = world.store.append(submission("g_123", "user", "chat.message", text, key)).event
     assert world.owed("g_123", "foreman") == [asked.event_id]
     with refusal("permission_denied", "CCCS-060"):
         world.try_("g_123", "user", "chat.ack", actor_id="foreman", event_id=asked.event_id)

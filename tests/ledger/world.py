@@ -13,19 +13,21 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
-from tacit.ledger.admission import Settings, Submission
+from tacit.ledger.admission import Settings
+from tacit.ledger.commands import RecordBlob
 from tacit.ledger.cursor import selection
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.store import Options, Store
+from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from tacit.ledger.commands import Committed, Duplicate
     from tacit.ledger.io.reader import Inbox
-    from tacit.ledger.io.writer import Committed, Duplicate
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
@@ -129,7 +131,7 @@ class World:
         """Append; the event as it was stored."""
         outcome = submit(self.store, group, by, kind, **data)
         assert type(outcome).__name__ == "Committed", outcome
-        return decode(outcome.found.raw)
+        return decode(outcome.event.raw)
 
     def try_(self, group: str, by: str, kind: str, /, **data: Any) -> Committed | Duplicate:
         return submit(self.store, group, by, kind, **data)
@@ -172,16 +174,7 @@ class World:
         incoming = self.store.blobs.incoming()
         incoming.write(content)
         stored = incoming.finish()
-        number = self.state(group).number
-
-        def record(connection: Any) -> None:
-            connection.execute(
-                "INSERT OR IGNORE INTO blobs VALUES(?,?,?,?,?)",
-                (number, stored.sha256, stored.sha256, stored.size, "text/plain"),
-            )
-            connection.execute("INSERT OR IGNORE INTO blob_owners VALUES(?,?,?)", (number, stored.sha256, by))
-
-        self.store.write(record)
+        self.store.execute(RecordBlob(group, stored.sha256, stored.size, "text/plain", by))
         return stored.sha256
 
     def sees_blob(self, group: str, principal: str, path: str) -> bool:

@@ -135,9 +135,9 @@ def fill(folder: Path, group_id: str, count: int) -> None:
     """Put many messages into a stopped hub's ledger, through the library, a commit for every few thousand."""
     import msgspec
 
-    from tacit.ledger.admission import Submission
+    from tacit.ledger.commands import Append
     from tacit.ledger.io.store import Options, Store
-    from tacit.ledger.io.writer import Append
+    from tacit.ledger.submission import Submission
 
     store = Store(folder / "data", Options())
     store.start()
@@ -146,7 +146,7 @@ def fill(folder: Path, group_id: str, count: int) -> None:
         for number in range(count):
             data = {"text": f"message number {number} " + "word " * (number % 23), "format": "plain"}
             raw = msgspec.json.encode(data)
-            store.submit(Append(Submission(group_id, "user", "chat.message", data, raw), done.append))
+            store.submit(Append(Submission(group_id, "user", "chat.message", data, raw)), done.append)
             if number - len(done) > 8000:
                 while number - len(done) > 2000:
                     time.sleep(0.005)

@@ -113,6 +113,7 @@ def receive(
     sender = outer.sender
     if outer.recipient != address:
         return Dropped(Drop.NOT_OURS, sender)
+    # In this order a sender who is not wanted costs no key, no signature check and no step of a ratchet.
     if knowledge.blocked(sender):
         return Dropped(Drop.BLOCKED, sender)
     if knowledge.seen(sender, outer.packet_id):
@@ -158,6 +159,7 @@ def _unseal(
         return Dropped(Drop.MALFORMED, sender)
     if not any(_headers_agree(outer, inner, who, pin) for who in _ourselves(me, knowledge)):
         return Dropped(Drop.HEADER, sender)
+    # Last, as only an opened packet tells its thread: the relay sees a tag that means nothing to it.
     if not knowledge.participant(inner.thread_id, sender):
         return Dropped(Drop.OUTSIDER, sender)
     return Taken(outer, inner, opened)

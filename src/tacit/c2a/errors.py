@@ -13,12 +13,9 @@ Knows nothing of HTTP: a code's status there is the ledger's business (`tacit.le
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - read when a refusal comes back from the writer
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from typing import Final, NamedTuple
 
 PARSE_ERROR: Final = -32700
 NOT_A_REQUEST: Final = -32600

@@ -111,16 +111,6 @@ class Correlator:
         self._last = 0
         self._ended = False
 
-    @property
-    def open_calls(self) -> int:
-        """How many calls wait for their answer."""
-        return len(self._open)
-
-    @property
-    def has_ended(self) -> bool:
-        """Was `end` called?"""
-        return self._ended
-
     # -- what this side says
 
     def request(self, method: str, params: bytes | Mapping[str, Any] | None = None) -> tuple[int, bytes]:

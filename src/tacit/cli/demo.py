@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.client import Hub
 from tacit.harness.demo.scripts import CAST, WELCOME
-from tacit.harness.io.harness import Harness, Place
+from tacit.harness.io.harness import AgentConfig, Harness
 from tacit.harness.io.scripted import ScriptedDriver
-from tacit.harness.io.supervisor import Post, Supervisor
+from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tacit.harness.demo.scripts import Part
-    from tacit.harness.io.seat import Teller
+    from tacit.harness.io.context import Teller
 
 LOBBY: Final = "Lobby"
 
@@ -40,15 +40,15 @@ async def lobby(hub: Hub) -> tuple[str, dict[str, str]]:
     return group_id, tokens
 
 
-def _post(url: str, token: str, part: Part, state: Path) -> Post:
-    place = Place(url, token, part.name, state / part.name)
+def _supervised(url: str, token: str, part: Part, state: Path) -> SupervisedAgent:
+    config = AgentConfig(url, token, part.name, state / part.name)
 
     def make(tell: Teller) -> Harness:
-        return Harness(place, ScriptedDriver(part.script), tell=tell)
+        return Harness(config, ScriptedDriver(part.script), tell=tell)
 
-    return Post(part.name, make, state / f"{part.name}.log")
+    return SupervisedAgent(part.name, make, state / f"{part.name}.log")
 
 
 def company(url: str, tokens: dict[str, str], state: Path, tell: Callable[[str], Teller]) -> Supervisor:
     """The three agents under a supervisor, ready to run."""
-    return Supervisor([_post(url, tokens[part.name], part, state) for part in CAST], tell)
+    return Supervisor([_supervised(url, tokens[part.name], part, state) for part in CAST], tell)

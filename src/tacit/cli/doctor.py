@@ -61,7 +61,7 @@ def _tool(name: str, used_for: str) -> Finding:
     return Finding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
 
 
-def _driver(entry: catalogue.Entry) -> Finding:
+def _driver(entry: catalogue.DriverEntry) -> Finding:
     found = entry.description if entry.installed else f"not installed ({entry.description})"
     return Finding(entry.name, ok=entry.installed, found=f"driver: {found}", advice=entry.install)
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.harness.drivers.options import Options
+    from tacit.harness.io.context import Teller
     from tacit.harness.io.harness import Harness
-    from tacit.harness.io.seat import Teller
 
 _DRIVERS: Final = [one.name for one in catalogue.CATALOGUE]
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
@@ -170,7 +170,7 @@ def _instructions(file: Any) -> str:
 
 def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
     """Everything that can be wrong is found now, before anything runs."""
-    from tacit.harness.io.harness import Harness, Place
+    from tacit.harness.io.harness import AgentConfig, Harness
 
     group_id = session.resolve_group(member.group)
     state = state_folder(group_id, member.name)
@@ -184,7 +184,7 @@ def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[T
         token = _token(session, member, group_id, state)
     except OSError as error:
         raise Unavailable(f"the agent's folder {state} cannot be used: {error.strerror}") from error
-    place = Place(
+    config = AgentConfig(
         session.url,
         token,
         member.name,
@@ -196,7 +196,7 @@ def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[T
         member.claims,
         frozenset(member.ambient),
     )
-    return lambda tell: Harness(place, catalogue.build(member.driver, options), tell=tell), state
+    return lambda tell: Harness(config, catalogue.build(member.driver, options), tell=tell), state
 
 
 async def _until_stopped(work: Any) -> None:
@@ -283,13 +283,13 @@ def with_way_out(refused: Refused, state: Path) -> Refused:
 
 
 def _run_team(session: Session, path: Path) -> None:
-    from tacit.harness.io.supervisor import Post, Supervisor
+    from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused("invalid_request", f"{path.name} is not TOML") from error
-    posts: list[Post] = []
+    agents: list[SupervisedAgent] = []
     for member in team_of(document):
         try:
             make, state = _prepared(session, member, path.absolute().parent)
@@ -297,12 +297,12 @@ def _run_team(session: Session, path: Path) -> None:
             message = f"{member.name}: {refused.message}"
             raise Refused(refused.code, message, details=refused.details) from refused
         log = state / "agent.log"
-        if any(post.log == log for post in posts):
+        if any(agent.log == log for agent in agents):
             raise Refused("invalid_request", f"{member.name} is named twice in {member.group}")
-        posts.append(Post(member.name, make, log))
-    supervisor = Supervisor(posts, lambda name: Narrator(session, name))
+        agents.append(SupervisedAgent(member.name, make, log))
+    supervisor = Supervisor(agents, lambda name: Narrator(session, name))
     if not session.as_json:
-        session.out.print(f"{len(posts)} agents join. Leave with Ctrl-C.")
+        session.out.print(f"{len(agents)} agents join. Leave with Ctrl-C.")
     _loop(supervisor)
     for log, error in supervisor.failed.items():
         raise with_way_out(error, log.parent) if isinstance(error, Refused) else error

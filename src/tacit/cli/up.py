@@ -99,7 +99,7 @@ async def _with_agents(server: Server) -> Callable[[], Awaitable[None]]:
     """Let the demo's agents in; gives what ends them again."""
     from tacit.cli import demo
     from tacit.client import Hub
-    from tacit.harness.io.seat import tell_nobody
+    from tacit.harness.io.context import tell_nobody
 
     async with Hub(server.url, server.hub.owner_token) as hub:
         _group_id, tokens = await demo.lobby(hub)

@@ -1,8 +1,8 @@
 """The chat tools as a model sees them: the hub's own list, with what the harness knows better left out.
 
-Rows: C2A-064, C2A-142, C2A-147 to C2A-151, C2A-169, C2A-201. A model says what it wants to say; the harness
-adds the key, the turn, and, unless told otherwise, the event and the place that the turn is about. Names are
-written with underscores, which every client of MCP takes. Pure.
+Rows: C2A-064, C2A-142, C2A-147, C2A-148, C2A-149, C2A-150, C2A-151, C2A-169, C2A-201. A model says what it
+wants to say; the harness adds the key, the turn, and, unless told otherwise, the event and the place that the
+turn is about. Names are written with underscores, which every client of MCP takes. Pure.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tacit.client.delivered import Delivered
-    from tacit.harness.effects import Turn
+    from tacit.harness.effects import ModelTurn
 
 SEND: Final = "chat.send_message"
-OURS: Final = frozenset({"idempotencyKey", "turn", "attempt"})
+OURS: Final = frozenset({"idempotencyKey", "turn", "attempt", "startedBy"})
 """Members that the harness alone fills in."""
 _FILLED: Final = {
     SEND: frozenset({"target", "inReplyTo", "visibility", "directedness"}),
@@ -89,7 +89,7 @@ def whole_name(shown: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
     return next((name for name in names if shown in {name, shown_name(name)}), None)
 
 
-def filled(name: str, given: Mapping[str, Any], turn: Turn, about: Delivered | None) -> dict[str, Any]:
+def filled(name: str, given: Mapping[str, Any], turn: ModelTurn, about: Delivered | None) -> dict[str, Any]:
     """The arguments for the hub. `about` is the event that the call names, when it names a known one.
 
     Models write `null` for what they leave out.
@@ -104,13 +104,17 @@ def filled(name: str, given: Mapping[str, Any], turn: Turn, about: Delivered | N
     return arguments
 
 
-def _send(arguments: dict[str, Any], turn: Turn, event: Delivered) -> dict[str, Any]:
+def _send(arguments: dict[str, Any], turn: ModelTurn, event: Delivered) -> dict[str, Any]:
     elsewhere = "target" in arguments and arguments["target"] != event.reply_target
     if "inReplyTo" not in arguments and not elsewhere:
         arguments["inReplyTo"] = event.event_id
     target = str(arguments.setdefault("target", event.reply_target))
     arguments.setdefault("visibility", visibility_of(target, None if elsewhere else event))
     arguments.setdefault("directedness", "to_me" if arguments.get("mentions") or not elsewhere else "ambient")
+    if not elsewhere:
+        # Words in the place of the question answer it: the hub refuses them without `inReplyTo` (C2A-148). A
+        # post elsewhere is the agent's own initiative and answers nothing (C2A-064).
+        arguments["startedBy"] = turn.carrier.event_id
     return {**arguments, "turn": turn.series, "attempt": turn.run}
 
 
@@ -123,7 +127,7 @@ def visibility_of(target: str, event: Delivered | None) -> str:
     return "channel"
 
 
-def reply(turn: Turn, body: str, key: str) -> dict[str, Any]:
+def reply(turn: ModelTurn, body: str, key: str) -> dict[str, Any]:
     """A turn's last word as the arguments of a send."""
     event = turn.carrier
     return {
@@ -135,11 +139,12 @@ def reply(turn: Turn, body: str, key: str) -> dict[str, Any]:
         "directedness": "to_me",
         "turn": turn.series,
         "attempt": turn.run,
+        "startedBy": event.event_id,
     }
 
 
-def send_of(session: str, arguments: Mapping[str, Any], started_by: str | None = None) -> Send:
-    """The same arguments as the gate sees them."""
+def send_of(session: str, arguments: Mapping[str, Any]) -> Send:
+    """The same arguments as the rules of sending read them."""
     given: object = arguments.get("mentions")
     mentions = tuple(str(one) for one in cast("list[object]", given)) if isinstance(given, list) else ()
     return Send(
@@ -154,7 +159,7 @@ def send_of(session: str, arguments: Mapping[str, Any], started_by: str | None =
         attachments=bool(arguments.get("attachments")),
         turn=str(arguments.get("turn", "")),
         attempt=int(arguments.get("attempt") or 1),
-        started_by=started_by,
+        started_by=_text_or_none(arguments.get("startedBy")),
         justification=_text_or_none(arguments.get("justification")),
     )
 

@@ -1,9 +1,67 @@
 """Conduct: what an agent does about everything it hears, one thing at a time.
 
-Rows: C2A-080 to C2A-087, C2A-090, C2A-163, C2A-180, C2A-185, C2A-187, C2A-188, C2A-219. Each method takes one
-input and gives the effects to carry out, in order. There is one turn at a time; questions wait until they are
-whole. Holds state in memory only: what must survive is in the effects. The time is an argument; ids are made
-of other ids.
+Rows: C2A-080, C2A-081, C2A-082, C2A-083, C2A-084, C2A-085, C2A-086, C2A-087, C2A-090, C2A-163, C2A-180,
+C2A-185, C2A-187, C2A-188, C2A-219.
+
+Theory of operation
+-------------------
+
+A chat is many people talking at once; a model does one thing at a time and cannot be told more once it has
+begun. Everything here stands between the two. `Conduct` is a machine that does nothing itself: a method takes
+one input, changes the state, and returns effects (`tacit.harness.effects`) in the order in which they must be
+done. The shell (`tacit.harness.io.harness`) calls it under one lock, writes what must survive into the store
+in one transaction, and only then acts. So the inputs are serial, and no input sees the half of another.
+
+State. An event that reached the agent is in exactly one of these places until it is settled:
+
+    _knocks, _digests    shown beside the next turn, whatever that is about, and settled when it ends; of a
+                         turn that does not count they come back here
+    _questions           fragments of one author in one place (`tacit.harness.question`), each open until its
+                         author is quiet, or closed and waiting for the model or for a later time
+    running              at most one turn: its question, and what the model did through its tools
+    running.waiting      immediate events that wait for the model's next tool boundary
+    running.inserted     those that the model has been given at one, beside its question
+    an effect            on its way: a `Claim` or a `Steer`, whose answer comes back as an input
+
+`_gone` remembers ids that were taken back while they were in none of these, that is, on their way as an
+effect or not here yet: when such an event comes by, it ends as superseded. `_runs` and `_since` number the
+turns of an event, so that every run has a name of its own and the hub can tell a rerun from a new answer
+(C2A-164, C2A-166); the count survives in the store and comes back through `restore` or `heard`.
+
+What moves it. Deliveries, cancellations and typing come from the hub; `steered`, `tool_started`, `boundary`
+and `ended` from the driver; `due` from the clock, which is asked to ring at `next_due`; `pause` from the
+budget. Every input that can make a turn possible ends in `due`, which begins the most pressing question that
+is whole. A turn begins only there, and only while none runs.
+
+How a turn ends. Either the driver is done (`ended`, judged by `tacit.harness.outcome`: an answer, silence,
+another try, failure), or we end it (`_end_turn`): its question was edited, taken back or called off, more of
+it came and it may be begun again, or something urgent waited for too long. A turn that we end is not over: it
+`is_ending` until the driver says `ended`, and all that comes out of it until then is dropped. It counts as
+the running one meanwhile, because the process behind it still works; hence the many `is_ending` below.
+
+What can go wrong, and what holds then:
+
+- A crash at any moment. Nothing is lost: the inbox holds what was accepted, and an event leaves it only by a
+  `Settle` or `Postpone` that is written in the transaction of what it follows from. Nothing is said twice: a
+  `Post` is stored under a key made of its event, and a turn that has spoken is finished, not run again
+  (`tacit.harness.io.recovery`). This is why state lives in memory and survival in the effects.
+- A side effect in the middle. A call that may have changed something is never cut: `_end_turn` withholds the
+  `Abort` until the call's boundary (C2A-180). Once anything was said or done, a turn is not begun again for a
+  late fragment (`_may_restart`); the fragment becomes a question of its own. The model may then answer two
+  halves apart, which is better than doing the work twice.
+- An author who never stops writing, and restarts without end. Windows have a cap, restarts a limit, and an
+  urgent event interrupts after a fixed time at most (C2A-219); each moves a question forward for good.
+- An answer that crosses a cancellation. Before anything is said the cancellation wins; after that the answer
+  stands, and the hub judges it.
+- A driver that takes text into a turn which is just ending. Whether its last words knew of the text cannot be
+  told, so the event is asked again: a second answer the hub can refuse, a missing one nobody would notice.
+
+Why one turn at a time: agents keep one session, and two turns in it would read each other's half-finished
+thoughts. Why effects instead of calls: order and durability are then one list that a test can read, and the
+state machine in `tests/harness/test_conduct_machine.py` tries inputs in any order without waiting. Why events
+are kept as they were delivered: the hub decided what each of them means, and nothing here decides it again.
+
+Knows no clock, no store and no driver: time is an argument, ids are made of other ids.
 """
 
 from __future__ import annotations
@@ -25,16 +83,16 @@ from tacit.harness.effects import (
     Defer,
     Effect,
     Join,
+    ModelTurn,
     React,
     Return,
     Settle,
     Spent,
     Steer,
-    Turn,
 )
 from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import Question, key_of
-from tacit.harness.running import Running, has_effects
+from tacit.harness.running import RunningTurn, has_effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,7 +107,7 @@ GONE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class ConductOptions:
     """What holds for an agent: what its driver can do and what its owner allows."""
 
     steers: bool = False
@@ -66,10 +124,10 @@ class Manners:
 class Conduct:
     """One agent's conduct."""
 
-    def __init__(self, manners: Manners, settings: Settings = DEFAULTS) -> None:
-        self.manners = manners
+    def __init__(self, options: ConductOptions, settings: Settings = DEFAULTS) -> None:
+        self.options = options
         self.settings = settings
-        self.running: Running | None = None
+        self.running: RunningTurn | None = None
         self.paused_until: Moment | None = None
         self.pause_reason = ""
         self._questions: list[Question] = []
@@ -181,19 +239,17 @@ class Conduct:
             return Proceed(), []
         running.tools.pop(call_id, None)
         if running.is_ending and not running.is_in_effect:
-            running.told_driver = True
             return Stop(), []
         if not running.waiting:
             return Proceed(), []
         is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
-        if self.manners.inserts:
+        if self.options.inserts:
             events, running.waiting = tuple(running.waiting), []
             running.inserted += events
             running.interrupt_at = None
             return Insert(inserted_block(events)), [Join(running.turn.id, events)]
         if self._may_restart(running) or (is_ripe and not running.is_in_effect):
             effects = self._give_way(running, now)
-            running.told_driver = True
             return Stop(), [one for one in effects if not isinstance(one, Abort)]
         return Proceed(), []
 
@@ -287,12 +343,12 @@ class Conduct:
         if event.mode in {Mode.NOTIFY, Mode.DIGEST} or event.policy is Policy.MUST_RESPOND:
             return True
         aimed = event.directedness in {Directedness.TO_ME, Directedness.TO_MY_ROLE}
-        return aimed or event.conversation in self.manners.ambient
+        return aimed or event.conversation in self.options.ambient
 
     def _knocked(self, event: Delivered) -> list[Effect]:
         """A knock waits for the next turn; work put up for a role is taken on first (C2A-071, C2A-090)."""
         wanted = event.policy is Policy.MAY_RESPOND and event.reason == Reason.ROLE_MENTION
-        if self.manners.claims_roles and wanted and self.paused_until is None:
+        if self.options.claims_roles and wanted and self.paused_until is None:
             return [Claim(event)]
         self._knocks.append(event)
         return []
@@ -305,7 +361,7 @@ class Conduct:
     def _fragment(self, event: Delivered, now: Moment) -> list[Effect]:
         running = self.running
         if running is not None and not running.is_ending and running.question.key == key_of(event):
-            if self.manners.steers and not running.has_spoken:
+            if self.options.steers and not running.has_spoken:
                 return [Steer(running.turn.id, event, more_block([event]))]
             return self._late(event, now)
         for place, question in enumerate(self._questions):
@@ -326,13 +382,13 @@ class Conduct:
         running = self.running
         if running is None or running.is_ending or event.mode is not Mode.IMMEDIATE:
             return self._ask(questions.asked(event, now))
-        if self.manners.steers:
+        if self.options.steers:
             return [Steer(running.turn.id, event, inserted_block([event]))]
         return self._wait_for_boundary(running, event, now)
 
-    def _wait_for_boundary(self, running: Running, event: Delivered, now: Moment) -> list[Effect]:
+    def _wait_for_boundary(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
         running.waiting.append(event)
-        if event.priority is Priority.URGENT and self.manners.interrupt and running.interrupt_at is None:
+        if event.priority is Priority.URGENT and self.options.interrupt and running.interrupt_at is None:
             running.interrupt_at = Moment(now + INTERRUPT_AFTER)
         return []
 
@@ -354,7 +410,7 @@ class Conduct:
         return [*effects, React(event.event_id, "done"), Settle(event.event_id), *self.due(now)]
 
     def _withdraw(
-        self, running: Running, event_id: str, instead: Delivered | None, now: Moment
+        self, running: RunningTurn, event_id: str, instead: Delivered | None, now: Moment
     ) -> list[Effect]:
         """Part of the running question was taken back or rewritten before anything was said (C2A-185)."""
         left = questions.withdrew(running.question, event_id)
@@ -363,7 +419,7 @@ class Conduct:
         # An edit follows its cancellation at once; what is left waits for it in an open window.
         return self._end_turn(running, questions.reopened(left, None, now) if left.live else None)
 
-    def _may_restart(self, running: Running) -> bool:
+    def _may_restart(self, running: RunningTurn) -> bool:
         late = late_fragment(
             sent=running.has_spoken,
             side_effects=running.side_effects,
@@ -372,7 +428,7 @@ class Conduct:
         )
         return late is Late.RESTART and not running.is_ending
 
-    def _give_way(self, running: Running, now: Moment) -> list[Effect]:
+    def _give_way(self, running: RunningTurn, now: Moment) -> list[Effect]:
         """The running turn ends for what is urgent; unless it has spoken it comes again later (C2A-219)."""
         waiting, running.waiting = running.waiting, []
         for event in waiting:
@@ -385,7 +441,7 @@ class Conduct:
             )
         return self._end_turn(running, again)
 
-    def _end_turn(self, running: Running, again: Question | None) -> list[Effect]:
+    def _end_turn(self, running: RunningTurn, again: Question | None) -> list[Effect]:
         """Abort what runs; a side-effecting call is let to its end (C2A-180)."""
         running.is_ending = True
         running.interrupt_at = None
@@ -394,9 +450,8 @@ class Conduct:
             self._questions.append(again)
         returned = tuple(one.event_id for one in again.live) if again is not None else ()
         effects: list[Effect] = [Return(returned)] if returned else []
-        if running.is_in_effect and self.manners.boundaries:
+        if running.is_in_effect and self.options.boundaries:
             return effects
-        running.told_driver = True
         return [*effects, Abort(running.turn.id)]
 
     def _forget(self, event_id: str) -> None:
@@ -415,9 +470,9 @@ class Conduct:
                 return self._questions.pop(place)
         return None
 
-    def _finished(self, running: Running, outcome: TurnOutcome, now: Moment) -> list[Effect]:
+    def _finished(self, running: RunningTurn, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         found = outcomes.ended(running, outcome)
-        if not isinstance(found, outcomes.Again):
+        if not isinstance(found, outcomes.RetryTurn):
             shown = (*running.turn.knocks, *running.turn.digests)
             return [*found, *(Settle(one.event_id) for one in shown)]
         later = Moment(now + int(found.pause * SECOND))
@@ -426,7 +481,7 @@ class Conduct:
         self._show_again(running)
         return [Return(tuple(one.event_id for one in again.live), failed=True)]
 
-    def _after_insert(self, running: Running, event: Delivered, now: Moment) -> list[Effect]:
+    def _after_insert(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
         """An event that came in at a boundary: answered there, or a question of its own."""
         acts = running.acts
         if event.event_id in acts.replied | acts.discharged:
@@ -452,7 +507,7 @@ class Conduct:
             carrier = whole.carrier.event_id
             run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
             since = self._since.get(carrier, 0)
-            turn = Turn(
+            turn = ModelTurn(
                 f"{carrier}.{run}",
                 whole.events,
                 tuple(self._knocks),
@@ -463,11 +518,11 @@ class Conduct:
                 run - since,
             )
             self._knocks, self._digests = [], []
-            self.running = Running(turn, whole, now)
+            self.running = RunningTurn(turn, whole, now)
             return [Begin(turn)]
         return []
 
-    def _show_again(self, running: Running) -> None:
+    def _show_again(self, running: RunningTurn) -> None:
         """Knocks and digests of a run that does not count wait for the next one."""
         self._knocks = [*running.turn.knocks, *self._knocks]
         self._digests = [*running.turn.digests, *self._digests]

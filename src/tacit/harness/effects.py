@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ModelTurn:
     """One run of the model."""
 
     id: str
@@ -41,7 +41,7 @@ class Turn:
 class Begin:
     """Run this turn; its events belong to it from now on."""
 
-    turn: Turn
+    turn: ModelTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Postpone:
 class Post:
     """Say this as the turn's one answer; stored under a key before it is sent."""
 
-    turn: Turn
+    turn: ModelTurn
     body: str
 
 
@@ -129,7 +129,7 @@ class Post:
 class Spent:
     """What a turn cost."""
 
-    turn: Turn
+    turn: ModelTurn
     usage: Usage
     cost_usd: float | None
     duration_ms: int

@@ -1,8 +1,8 @@
 """How a turn ends: one visible message, silence, another try, or `failed`.
 
-Rows: C2A-059, C2A-087, C2A-118 to C2A-120, C2A-163, C2A-164. One semantic answer: if the model answered with
-the tool, its last word is not posted as well. Silence is an outcome. A model that failed before anything left
-is tried again, three times in all. Decides from values alone.
+Rows: C2A-059, C2A-087, C2A-118, C2A-119, C2A-120, C2A-163, C2A-164. One semantic answer: if the model
+answered with the tool, its last word is not posted as well. Silence is an outcome. A model that failed before
+anything left is tried again, three times in all. Decides from values alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tacit.harness.silence import said
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.port import Failure, TurnOutcome
-    from tacit.harness.running import Running
+    from tacit.harness.running import RunningTurn
 
 ATTEMPTS: Final = 3
 PAUSES: Final = (2.0, 8.0)
@@ -26,13 +26,13 @@ LONGEST_PAUSE: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RetryTurn:
     """Run the same question once more after a while."""
 
     pause: float
 
 
-def ended(running: Running, outcome: TurnOutcome) -> list[Effect] | Again:
+def ended(running: RunningTurn, outcome: TurnOutcome) -> list[Effect] | RetryTurn:
     """What follows from a turn that was not aborted."""
     if outcome.failure is None:
         return [*_answer(running, outcome.text), *_merged(running)]
@@ -40,11 +40,11 @@ def ended(running: Running, outcome: TurnOutcome) -> list[Effect] | Again:
         return [*_after_words(running, outcome.failure), *_merged(running)]
     if outcome.failure.kind is not FailureKind.PERMANENT and running.question.attempt < ATTEMPTS:
         pause = PAUSES[min(running.question.attempt, len(PAUSES)) - 1]
-        return Again(max(pause, min(outcome.failure.retry_after or 0.0, LONGEST_PAUSE)))
+        return RetryTurn(max(pause, min(outcome.failure.retry_after or 0.0, LONGEST_PAUSE)))
     return [*failed(running, outcome.failure), *_merged(running)]
 
 
-def failed(running: Running, failure: Failure) -> list[Effect]:
+def failed(running: RunningTurn, failure: Failure) -> list[Effect]:
     """The event could not be handled: the hub is told, and through it a person."""
     carrier = running.turn.carrier
     error = {"code": failure.code, "message": "the agent could not handle this", "hint": failure.hint}
@@ -58,7 +58,7 @@ def failed(running: Running, failure: Failure) -> list[Effect]:
     return [Settle(carrier.event_id, "ignored"), told]
 
 
-def _answer(running: Running, text: str) -> list[Effect]:
+def _answer(running: RunningTurn, text: str) -> list[Effect]:
     question, acts = running.question, running.acts
     event_id = running.turn.carrier.event_id
     if any(question.holds(one) for one in acts.replied):
@@ -81,14 +81,14 @@ def _answer(running: Running, text: str) -> list[Effect]:
     return [Settle(event_id, "ignored")]
 
 
-def _after_words(running: Running, failure: Failure) -> list[Effect]:
+def _after_words(running: RunningTurn, failure: Failure) -> list[Effect]:
     """The turn broke after something had gone out: it is not run again (C2A-164)."""
     if any(running.question.holds(one) for one in running.acts.replied):
         return [Settle(running.turn.carrier.event_id)]
     return failed(running, failure)
 
 
-def _merged(running: Running) -> list[Effect]:
+def _merged(running: RunningTurn) -> list[Effect]:
     """Every fragment but the newest was merged into it (C2A-087)."""
     *others, carrier = running.turn.events
     return [Settle(one.event_id, "superseded", {"mergedInto": carrier.event_id}) for one in others]

@@ -1,9 +1,9 @@
 """What a model reads: events as quoted blocks in the user role, our rules alone in the system part.
 
-Rows: C2A-096 to C2A-100, C2A-183, C2A-201, C2A-223. Titles of blocks stand at the start of a line and cannot
-be written by a user: every line of chat text that could be taken for one is set off with `> `. Names lose
-control characters and are short. `turn_prompt` refuses to build a prompt whose standing rules hold chat text;
-whoever quotes the rules in the room has not put anything into them.
+Rows: C2A-096, C2A-097, C2A-098, C2A-099, C2A-100, C2A-183, C2A-201, C2A-223. Titles of blocks stand at the
+start of a line and cannot be written by a user: every line of chat text that could be taken for one is set
+off with `> `. Names lose control characters and are short. `turn_prompt` refuses to build a prompt whose
+standing rules hold chat text; whoever quotes the rules in the room has not put anything into them.
 Knows nothing of drivers, time or delivery.
 """
 

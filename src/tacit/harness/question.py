@@ -1,8 +1,8 @@
 """A question: the fragments of one author in one place that make one turn.
 
-Rows: C2A-083 to C2A-087, C2A-185, C2A-187, C2A-188. The compose window is `tacit.harness.compose`; here it
-holds deliveries, forgets those that were taken back, puts an edit in its original's place, and can be opened
-again with more when a turn is restarted. Values only.
+Rows: C2A-083, C2A-084, C2A-085, C2A-086, C2A-087, C2A-185, C2A-187, C2A-188. The compose window is
+`tacit.harness.compose`; here it holds deliveries, forgets those that were taken back, puts an edit in its
+original's place, and can be opened again with more when a turn is restarted. Values only.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.client.delivered import Delivered
-    from tacit.harness.effects import Turn
+    from tacit.harness.effects import ModelTurn
     from tacit.harness.question import Question
 
 READS: Final = frozenset(
@@ -50,10 +50,10 @@ class Acts:
 
 
 @dataclass(slots=True)
-class Running:
+class RunningTurn:
     """A turn under way."""
 
-    turn: Turn
+    turn: ModelTurn
     question: Question
     began: Moment
     acts: Acts = field(default_factory=Acts)
@@ -62,7 +62,6 @@ class Running:
     """Calls under way, and whether each may have effects."""
     is_ending: bool = False
     """Aborted: whatever still comes out of it is dropped."""
-    told_driver: bool = False
     waiting: list[Delivered] = field(default_factory=list["Delivered"])
     """Immediate events that enter at the next boundary."""
     inserted: list[Delivered] = field(default_factory=list["Delivered"])

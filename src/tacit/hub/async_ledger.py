@@ -1,7 +1,7 @@
-"""The ledger: takes submissions from the doors to the writer and brings outcomes back to the loop.
+"""The ledger as the loop sees it: commands go to the writer, outcomes come back to the loop.
 
 Append, then act: followers hear of an event, and its sender gets an answer, only after its commit. Both
-happen on the loop's thread, once per commit.
+happen on the loop's thread, once per commit. Where the writer stands is the transport's business.
 """
 
 from __future__ import annotations
@@ -12,44 +12,37 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
-from tacit.ledger.io.writer import (
-    Act,
-    Acted,
-    Append,
-    CommandOutcome,
-    Committed,
-    Duplicate,
-    Job,
-    Together,
-    Write,
-)
+from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    import apsw
-
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
-    from tacit.ledger.admission import Submission
+    from tacit.ledger.commands import BlobShare, Command, GroupCommand, HubRecord, Outcome, Recorded, Success
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
-    from tacit.ledger.io.writer import Plan, Snapshot
+    from tacit.ledger.io.writer_thread import Done
     from tacit.ledger.ports import StoredEvent
+    from tacit.ledger.submission import Submission
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.hub")
 SETTLE_SECONDS: Final = 10.0
 
 
-def _parts(outcome: object) -> Iterable[object]:
-    if isinstance(outcome, Acted):
-        return outcome.committed
-    return cast("list[object]", outcome) if isinstance(outcome, list) else (outcome,)
+def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
+    match outcome:
+        case Committed() | Duplicate():
+            return (outcome,)
+        case Appended(outcomes) | Decided(_, outcomes):
+            return outcomes
+        case _:
+            return ()
 
 
 class AsyncLedger:
-    """The store as the loop sees it."""
+    """One store on one loop."""
 
     def __init__(self, store: Store, live: Live, metrics: Metrics) -> None:
         self.store = store
@@ -62,40 +55,51 @@ class AsyncLedger:
         self._settled.set()
         self.on_committed: Callable[[Committed], None] = lambda _committed: None
 
-    def open(self) -> None:
-        """Start the writer and bind it to the running loop."""
+    async def open(self) -> None:
+        """Bind the writer to the running loop; tell the groups what an earlier crash left half-written."""
         self._loop = asyncio.get_running_loop()
         self.store.start(self._from_writer)
+        for notice in await self._loop.run_in_executor(None, self.store.torn_notices):
+            await self.append(notice)
 
-    def _from_writer(self, jobs: Sequence[Job], outcomes: Sequence[CommandOutcome]) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._committed, jobs, outcomes)
+    def _from_writer(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
+        """Called where the transport has the outcomes: its own thread, or the loop's."""
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return
+        try:
+            here = asyncio.get_running_loop() is loop
+        except RuntimeError:
+            here = False
+        if here:
+            self._committed(callers, outcomes)
+        else:
+            loop.call_soon_threadsafe(self._committed, callers, outcomes)
 
-    def _committed(self, jobs: Sequence[Job], outcomes: Sequence[CommandOutcome]) -> None:
-        self._metrics.batch.observe(len(jobs))
+    def _committed(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
+        self._metrics.batch.observe(len(callers))
         fresh: defaultdict[str, list[StoredEvent]] = defaultdict(list)
         for outcome in outcomes:
-            for one in _parts(outcome):
-                if isinstance(one, Committed):
-                    if not one.then:
-                        self._fresh(one, fresh)
-                        continue
+            for one in _appended(outcome):
+                if isinstance(one, Duplicate):
+                    self._metrics.repeated.inc()
+                elif not one.then:
+                    self._fresh(one, fresh)
+                else:
                     for event in one.everything():
                         self._fresh(event, fresh)
-                elif isinstance(one, Duplicate):
-                    self._metrics.repeated.inc()
         for group_id, events in fresh.items():
             self._metrics.committed.inc(len(events))
             self._live.publish(group_id, events)
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            job.done(outcome.answer if isinstance(outcome, Acted) else outcome)
-        self._open -= len(jobs)
+        for done, outcome in zip(callers, outcomes, strict=True):
+            done(outcome)
+        self._open -= len(callers)
         if not self._open:
             self._settled.set()
 
     def _fresh(self, committed: Committed, fresh: defaultdict[str, list[StoredEvent]]) -> None:
-        fresh[committed.group_id].append(committed.found)
-        if not committed.found.kind.startswith("chat."):
+        fresh[committed.group_id].append(committed.event)
+        if committed.effects or not committed.event.kind.startswith("chat."):
             self.on_committed(committed)
 
     async def settled(self) -> None:
@@ -115,41 +119,40 @@ class AsyncLedger:
         """Take nothing more."""
         self._closing = True
 
-    def submit(self, job: Job) -> None:
-        """Queue a job; its `done` is called on the loop's thread."""
+    def submit(self, command: Command, done: Done) -> None:
+        """Queue a command; `done` gets its outcome on the loop's thread."""
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
-        self.store.submit(job)
+        self.store.submit(command, done)
         self._open += 1
         self._settled.clear()
 
     async def append(self, submission: Submission, *, creates: bool = False) -> Committed | Duplicate:
         """Append and wait for the commit."""
-        return cast("Committed | Duplicate", await self._wait(lambda done: Append(submission, done, creates)))
+        return cast("Committed | Duplicate", await self._wait(Append(submission, creates)))
 
     async def together(
-        self, submissions: Sequence[Submission], prepare: Callable[[apsw.Connection], None] | None
-    ) -> list[Committed | Duplicate]:
-        """Append several, all or none."""
-        outcome = await self._wait(lambda done: Together(submissions, done, prepare))
-        return cast("list[Committed | Duplicate]", outcome)
+        self, submissions: Sequence[Submission], share: BlobShare | None = None
+    ) -> tuple[Committed | Duplicate, ...]:
+        """Append several, all or none, with the blobs that come along."""
+        return cast("Appended", await self._wait(AppendTogether(tuple(submissions), share))).outcomes
 
-    async def act(self, group_id: str, rule: Callable[[Snapshot], Plan]) -> Any:
+    async def decide(self, command: GroupCommand) -> Decided:
         """Decide something against the group as it stands, and append what follows, in one step."""
-        return await self._wait(lambda done: Act(group_id, rule, done))
+        return cast("Decided", await self._wait(command))
 
-    async def write(self, act: Callable[[apsw.Connection], T]) -> T:
-        """Write what is no event."""
-        return cast("T", await self._wait(lambda done: Write(act, done)))
+    async def record(self, record: HubRecord) -> Recorded:
+        """Keep what is no event."""
+        return cast("Recorded", await self._wait(record))
 
-    async def _wait(self, job: Callable[[Callable[[Any], None]], Job]) -> object:
-        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    async def _wait(self, command: Command) -> Success:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def done(outcome: object) -> None:
             if not future.done():
                 future.set_result(outcome)
 
-        self.submit(job(done))
+        self.submit(command, done)
         outcome = await future
         if isinstance(outcome, (Refused, Unavailable, Corrupt)):
             raise outcome

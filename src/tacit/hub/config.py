@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tacit.base.errors import Refused
 from tacit.ledger.admission import Settings
@@ -30,6 +31,14 @@ class Limits:
     """To one group, on one connection."""
 
 
+Writer: TypeAlias = Literal["thread", "process"]
+
+
+def default_writer() -> Writer:
+    """Where the writer stands when nobody says: on a core of its own if there is one, else in a thread."""
+    return "process" if len(os.sched_getaffinity(0)) > 1 else "thread"
+
+
 @dataclass(frozen=True, slots=True)
 class HubConfig:
     """One hub."""
@@ -46,6 +55,8 @@ class HubConfig:
     allow_services: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
     settings: Settings = field(default_factory=Settings)
+    writer: Writer = "thread"
+    """Where the writer stands: behind a thread of the hub, or in a process of its own."""
 
     @property
     def is_loopback(self) -> bool:

@@ -12,16 +12,16 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.base.errors import Refused
 from tacit.ledger.codes import denied, missing
-from tacit.ledger.principal import USER, PrincipalKind, kind_of
+from tacit.ledger.commands import IssueCredential
+from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import apsw
 
-    from tacit.base.ports import Clock, Entropy
+    from tacit.base.ports import Entropy
 
 PREFIX: Final = "tct_"
 
@@ -60,6 +60,13 @@ class Issued:
     token: str
     credential: Credential
 
+    @property
+    def record(self) -> IssueCredential:
+        """What is kept of it: its hash, and whom it speaks for."""
+        who = self.credential
+        groups = tuple(sorted(who.groups)) if who.groups is not None else None
+        return IssueCredential(digest(self.token), who.token_id, who.principal, who.group_id, groups)
+
 
 def digest(token: str) -> bytes:
     """What is stored of a token."""
@@ -74,13 +81,12 @@ def new_token(entropy: Entropy) -> str:
 class Registry:
     """All live credentials, held in memory and kept in the store."""
 
-    def __init__(self, clock: Clock, entropy: Entropy) -> None:
-        self._clock = clock
+    def __init__(self, entropy: Entropy) -> None:
         self._entropy = entropy
         self._live: dict[bytes, Credential] = {}
 
     def load(self, connection: apsw.Connection) -> None:
-        """Read what is stored; tokens of removed actors are dead."""
+        """Read what is stored, on a reader's connection; tokens of removed actors are dead."""
         rows = connection.execute(
             "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups FROM credentials c "
             "LEFT JOIN services s ON s.name=c.principal LEFT JOIN groups g ON g.group_id=c.group_id "
@@ -107,44 +113,9 @@ class Registry:
             Credential(token_id, principal, group_id, frozenset(groups) if groups is not None else None),
         )
 
-    def keep(self, connection: apsw.Connection, issued: Issued) -> None:
-        """Store a prepared token (in the writer thread)."""
-        credential = issued.credential
-        if kind_of(credential.principal) is PrincipalKind.SERVICE:
-            self._keep_service(connection, credential)
-        connection.execute(
-            "INSERT INTO credentials VALUES(?,?,?,?,?,NULL)",
-            (
-                digest(issued.token),
-                credential.token_id,
-                credential.principal,
-                credential.group_id,
-                self._clock.now(),
-            ),
-        )
-
-    def _keep_service(self, connection: apsw.Connection, credential: Credential) -> None:
-        known = connection.execute("SELECT 1 FROM services WHERE name=?", (credential.principal,)).fetchone()
-        if known is not None:
-            raise denied("this service name is registered already", "CCCS-005")
-        groups = json.dumps(sorted(credential.groups)) if credential.groups is not None else None
-        connection.execute(
-            "INSERT INTO services VALUES(?,?,?)", (credential.principal, groups, self._clock.now())
-        )
-
     def admit(self, issued: Issued) -> None:
         """Let a stored token in."""
         self._live[digest(issued.token)] = issued.credential
-
-    def revoke(self, connection: apsw.Connection, token_id: str) -> Credential:
-        """Mark a token as revoked (in the writer thread)."""
-        row = connection.execute(
-            "SELECT principal, group_id FROM credentials WHERE token_id=? AND revoked IS NULL", (token_id,)
-        ).fetchone()
-        if row is None:
-            raise Refused("invalid_request", "no such token", details={"reason": "no_token"})
-        connection.execute("UPDATE credentials SET revoked=? WHERE token_id=?", (self._clock.now(), token_id))
-        return Credential(token_id, row[0], row[1])
 
     def drop(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> list[str]:
         """Forget revoked tokens, or all of one (group, actor); returns the ids that died."""

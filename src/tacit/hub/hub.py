@@ -7,6 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING, Final
 
+from tacit.attention.io.engine import AttentionEngine
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
 from tacit.hub.host.hooks import Hooks
@@ -15,7 +16,9 @@ from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.hub.writer_link import writer_process
 from tacit.ledger.codes import denied
+from tacit.ledger.commands import AdoptOwnerToken
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM, USER
 
@@ -25,9 +28,9 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from tacit.attention.send.tools import Spoken
+    from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.config import HubConfig
-    from tacit.ledger.io.writer import Committed
+    from tacit.ledger.commands import Committed
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
@@ -55,23 +58,35 @@ def _keep_token(path: Path, token: str) -> None:
     fresh.replace(path)
 
 
+def _is_revoked(connection: apsw.Connection, token: str) -> bool:
+    row = connection.execute(
+        "SELECT revoked FROM credentials WHERE token_hash=?", (digest(token),)
+    ).fetchone()
+    return row is not None and row[0] is not None
+
+
 class Hub:
     """Everything that one running hub owns."""
 
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         config.check()
         self.config = config
-        self.store = Store(config.data, options or Options(settings=config.settings))
+        self.store = Store(
+            config.data,
+            options or Options(settings=config.settings),
+            engine=AttentionEngine,
+            elsewhere=writer_process if config.writer == "process" else None,
+        )
         self.metrics = Metrics()
         self.live = Live(self.metrics, config.limits.follower_bytes)
         self.ledger = AsyncLedger(self.store, self.live, self.metrics)
         self.ledger.on_committed = self._committed
         self.host = Host(self.store, self.ledger)
         self.host.presence = self.live.presence
-        self.tools = Tools(self.host, self.ledger)
+        self.tools = Tools(self.ledger)
         self.tools.whisper = self._whisper
         self.hooks = Hooks(self)
-        self.registry = Registry(self.store.options.clock, self.store.options.entropy)
+        self.registry = Registry(self.store.options.entropy)
         limits = config.limits
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
         self.sign_in_rate = RateLimit(
@@ -83,35 +98,26 @@ class Hub:
 
     async def open(self) -> None:
         """Start the writer, load credentials, make sure that the owner has a token."""
-        self.ledger.open()
-        await self.ledger.write(self.registry.load)
-        await self.ledger.write(self._owner)
+        await self.ledger.open()
+        await self.ledger.read(lambda reader: self.registry.load(reader.connection))
+        await self._make_sure_of_owner()
         await self.host.open()
         await self.hooks.open()
 
-    def _owner(self, connection: apsw.Connection) -> None:
+    async def _was_revoked(self, token: str) -> bool:
+        return await self.ledger.read(lambda reader: _is_revoked(reader.connection, token))
+
+    async def _make_sure_of_owner(self) -> None:
         path = self.config.data / OWNER_FILE
         token = _kept_token(path)
-        if token is None or self._is_revoked(connection, token):
+        if token is None or await self._was_revoked(token):
             self.is_first_start = True
             token = new_token(self.store.options.entropy)
             _keep_token(path, token)
         if self.registry.find(token) is None:
-            now = self.store.options.clock.now()
-            connection.execute(
-                "UPDATE credentials SET revoked=? WHERE principal=? AND revoked IS NULL", (now, USER)
-            )
-            connection.execute(
-                "INSERT INTO credentials VALUES(?,?,?,NULL,?,NULL)",
-                (digest(token), "tok_owner_" + digest(token)[:6].hex(), USER, now),
-            )
-            self.registry.load(connection)
-
-    def _is_revoked(self, connection: apsw.Connection, token: str) -> bool:
-        row = connection.execute(
-            "SELECT revoked FROM credentials WHERE token_hash=?", (digest(token),)
-        ).fetchone()
-        return row is not None and row[0] is not None
+            kept = digest(token)
+            await self.ledger.record(AdoptOwnerToken(kept, "tok_owner_" + kept[:6].hex(), USER))
+            await self.ledger.read(lambda reader: self.registry.load(reader.connection))
 
     @property
     def owner_token(self) -> str:
@@ -137,23 +143,23 @@ class Hub:
         self.live.signal(group_id, by, conversation_id)
         self.host.typing(group_id, by, conversation_id)
 
-    def _whisper(self, group_id: str, ephemeral_send: Spoken) -> None:
+    def _whisper(self, group_id: str, words: EphemeralWords) -> None:
         """An ephemeral message goes to whoever is there, and is then gone (C2A-217)."""
-        record = ephemeral_send.record
+        record = words.record
         said = {
             "group_id": group_id,
             "by": record.session,
             "where": record.where,
-            "text": ephemeral_send.text,
+            "text": words.text,
         }
         parties = set(record.for_) or None
         self.live.whisper(group_id, record.session, said, parties)
         self.host.whisper(group_id, record.session, said, parties)
 
     def _committed(self, committed: Committed) -> None:
-        self.host.dispatch.committed(committed)
-        if committed.found.kind == "actor.remove":
-            self.drop_tokens(actor=(committed.group_id, str(committed.found.data["actor_id"])))
+        self.host.committed(committed)
+        if committed.event.kind == "actor.remove":
+            self.drop_tokens(actor=(committed.group_id, str(committed.event.data["actor_id"])))
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and end the connections that used them."""

@@ -36,7 +36,7 @@ class Metrics:
 
     def text(self, store: Store) -> bytes:
         """The exposition format."""
-        self._wal.set(store.checkpointer.pages)
-        self._queue.set(store.queue.depth)
-        self._failures.set(store.writer.failures)
+        self._wal.set(store.transport.log_pages)
+        self._queue.set(store.transport.depth)
+        self._failures.set(store.transport.failures)
         return generate_latest(self._registry)

@@ -17,16 +17,16 @@ from tacit.attention.io.archive import Archive
 from tacit.attention.io.views import current, has_changed_messages
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.hub import requests, speech, views
-from tacit.ledger.admission import Submission
 from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.commands import BlobShare, RevokeCredential
 from tacit.ledger.cursor import Selection, selection
 from tacit.ledger.principal import require_actor_id, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data
+from tacit.ledger.references import blob_paths
+from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    import apsw
-
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
     from tacit.ledger.io.reader import Reader
@@ -119,7 +119,7 @@ async def _enrol(hub: Hub, credential: Credential, group_id: str, kind: str, dat
 
 async def _issue(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
     issued = hub.registry.prepare(principal, group_id, groups)
-    await hub.ledger.write(lambda connection: hub.registry.keep(connection, issued))
+    await hub.ledger.record(issued.record)
     hub.registry.admit(issued)
     if group_id is not None:
         # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
@@ -179,7 +179,7 @@ async def list_tokens(hub: Hub, credential: Credential, request: requests.NewTok
 async def revoke_token(hub: Hub, credential: Credential, request: requests.OldToken) -> object:
     """Make a token worthless, at once."""
     credential.require_owner()
-    revoked = await hub.ledger.write(lambda connection: hub.registry.revoke(connection, request.token_id))
+    revoked = await hub.ledger.record(RevokeCredential(request.token_id))
     hub.drop_tokens(token_id=request.token_id)
     return {"token_id": request.token_id, "principal": revoked.principal, "revoked": True}
 
@@ -311,7 +311,7 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     """Bring a message from another group into this one, with its blobs (CCCS-095 to CCCS-102)."""
     credential.require_group(request.group_id)
     credential.require_group(request.src_group_id)
-    source_group, source = await _source(hub, credential, request)
+    source = await _source(hub, credential, request)
     data = relayed_data(
         source, request.src_group_id, text=request.text, to=request.to, priority=request.priority
     )
@@ -328,37 +328,17 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
             Submission(request.src_group_id, principal, "chat.message", record, msgspec.json.encode(record))
         )
 
-    def copy_blobs(connection: apsw.Connection) -> None:
-        _copy_blobs(connection, source_group.number, request.group_id, source, principal)
-
-    outcomes = await hub.ledger.together(wanted, copy_blobs)
+    share = BlobShare(request.src_group_id, request.group_id, tuple(blob_paths(source.data)), principal)
+    outcomes = await hub.ledger.together(wanted, share)
     return views.appended(outcomes[0])
 
 
-async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> tuple[Group, StoredEvent]:
-    group = await hub.ledger.read(lambda reader: reader.group(request.src_group_id))
-    source = await hub.ledger.read(
-        lambda reader: reader.event(group, request.src_event_id, credential.principal)
+async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> StoredEvent:
+    return await hub.ledger.read(
+        lambda reader: reader.event(
+            reader.group(request.src_group_id), request.src_event_id, credential.principal
+        )
     )
-    return group, source
-
-
-def _copy_blobs(
-    connection: apsw.Connection, source_no: int, group_id: str, source: StoredEvent, principal: str
-) -> None:
-    """Give the destination group the blobs that the message carries: the bytes are shared (CCCS-098)."""
-    from tacit.ledger.references import blob_paths
-
-    for path in blob_paths(source.data):
-        connection.execute(
-            "INSERT OR IGNORE INTO blobs SELECT g.number, b.path, b.sha256, b.bytes, b.mime_type "
-            "FROM blobs b, groups g WHERE b.group_no=? AND b.path=? AND g.group_id=?",
-            (source_no, path, group_id),
-        )
-        connection.execute(
-            "INSERT OR IGNORE INTO blob_owners SELECT number, ?, ? FROM groups WHERE group_id=?",
-            (path, principal, group_id),
-        )
 
 
 async def blob_of(hub: Hub, credential: Credential, group_id: str, path: str) -> Blob:

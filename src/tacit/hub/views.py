@@ -9,8 +9,8 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from tacit.ledger.commands import Committed, Duplicate
     from tacit.ledger.io.reader import Inbox, Page
-    from tacit.ledger.io.writer import Committed, Duplicate
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Actor, Group
 
@@ -29,10 +29,10 @@ def appended(outcome: Committed | Duplicate) -> object:
     """The event; for a repeat the first one, marked (CCCS-056, CCCS-057)."""
     if hasattr(outcome, "mismatch"):
         again: Any = outcome
-        first: dict[str, Any] = msgspec.json.decode(again.found.raw)
-        marked = {**first, "event_id": again.found.event_id, "duplicate": True}
+        first: dict[str, Any] = msgspec.json.decode(again.event.raw)
+        marked = {**first, "event_id": again.event.event_id, "duplicate": True}
         return {**marked, "mismatch": True} if again.mismatch else marked
-    return raw(outcome.found)
+    return raw(outcome.event)
 
 
 def page(read: Page) -> dict[str, Any]:

@@ -23,17 +23,7 @@ from tacit.ledger.shapes import Extension, shape
 if TYPE_CHECKING:
     from tacit.ledger.ports import Lookup
     from tacit.ledger.state import Group
-
-
-class Submission(msgspec.Struct, frozen=True):
-    """What somebody wants appended. `by` comes from the credential, never from the submitted text."""
-
-    group_id: str
-    by: str
-    kind: str
-    data: dict[str, Any]
-    raw: bytes
-    scope_key: str = ""
+    from tacit.ledger.submission import Submission
 
 
 class Admitted(msgspec.Struct, frozen=True):

@@ -18,11 +18,10 @@ from tacit.ledger.principal import USER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.ledger.admission import Submission
     from tacit.ledger.state import Group
 
 
-class StoredEvent(msgspec.Struct, frozen=True):
+class StoredEvent(msgspec.Struct, frozen=True, array_like=True):
     """An event of the ledger with what the read model knows about its audience."""
 
     seq: int
@@ -117,29 +116,6 @@ class JournalEntry(msgspec.Struct, frozen=True):
     event_id: bytes
     kind: str
     raw: bytes
-
-
-class Engine(Protocol):
-    """A fold above the ledger that follows every event in the writer, and may answer with events of its own.
-
-    What it keeps lives in the `folds` table, in the same transaction as the events.
-    """
-
-    def committed(self, group: Group, found: StoredEvent, at: Moment, lookup: Lookup) -> Sequence[Submission]:
-        """Move past an event; what the house itself has to say because of it."""
-        ...
-
-    def folded(self, group: Group, found: StoredEvent, at: Moment, lookup: Lookup) -> None:
-        """Move past an event of the past, in a rebuild."""
-        ...
-
-    def flush(self) -> None:
-        """Write what changed into the open transaction."""
-        ...
-
-    def forget(self) -> None:
-        """Drop what belonged to a transaction that did not commit."""
-        ...
 
 
 class Journal(Protocol):

@@ -82,6 +82,8 @@ class PacketChecks:
         One hop, from its own agents only (A2ACP-255).
         """
         found = envelope.read(raw)
+        # Both ends are looked at: a relay that could speak for others, or through us, would be a way around
+        # the rules of the relay in between.
         if address.parse(found.sender).domain != signer:
             raise Refused(codes.FROM_MISMATCH, "from does not belong to the signing relay", row="A2ACP-255")
         if address.parse(found.recipient).domain != own_domain:

@@ -2,8 +2,8 @@
 
 A2ACP-257, A2ACP-258, A2ACP-261.
 
-Judged by envelopes and reports alone. Scores are not published. `now` is an argument; old entries fade by
-themselves.
+Judged by envelopes and reports alone. Scores are not published and do not rise by themselves. `now` is an
+argument; of too many entries, those used longest ago are forgotten first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,71 @@
 """The Double Ratchet with header encryption, XChaCha20-Poly1305 inside (A2ACP-243).
 
-After Signal's published algorithm. Header encryption is why it is built here: a relay must not see ratchet
-keys or counters, and the `doubleratchet` package has no such mode. A state is a value: sealing or opening
-gives the next one, and a failed opening leaves the old one as it was. Skipped message keys are kept, up to
-limits.
+After Signal's published algorithm, in its variant with encrypted headers. That variant is why it is built
+here: a relay must not see ratchet keys or counters, which would link packets to each other and tell their
+order, and the `doubleratchet` package has no such mode.
+
+Theory of operation
+-------------------
+
+What state there is. A `Ratchet` is one side's half of a session: a frozen value, kept by the caller. It
+holds
+
+- `root`: the one secret from which all that follows is derived, known to both sides;
+- `own_private`: our present ratchet key; its public half travels in the header of all that we send;
+- two chains, `sending` and `receiving`, each a secret that gives one message key a step, with the counters
+  `sent`, `got` and `previous_sent` (the length that our chain before this one had);
+- four header keys: the present one of each direction, and the next one of each, known a turn in advance;
+- `skipped`: keys of messages that were passed over and may still come.
+
+What moves it. There are two movements, one inside the other.
+
+    step, one for each message:   chain -> MAC(chain, 2) = next chain
+                                        -> MAC(chain, 1) = message key -> key and nonce, used once
+    turn, one for each change     root, DH(ours, theirs) -> HKDF -> next root, new chain, next header key
+    of direction:
+
+A *step* is all that happens while one side goes on talking. A *turn* happens when a message comes whose
+header opens with the next receiving header key: that key came out of the root step that made the peer's
+present chain and is used by nobody before the peer's next turn. The reader then does two root steps: one
+with its present key, for the chain it receives on, and one with a fresh key, for the chain it will send on.
+The next header keys become the present ones. Nothing in the open says that a turn took place; the reader
+finds out by which key opens the header.
+
+The two sides start apart. The initiator has a sending chain at once (its fresh key with the peer's signed
+prekey) and nothing to receive on. The responder starts with its prekey as ratchet key and no chain at all;
+the first message it opens is its first turn, and before that it cannot `seal`.
+
+What can go wrong, and what holds then.
+
+- *Late, lost, reordered.* The header tells the number in its chain and the length of the chain before. What
+  lies between is stepped over and its keys are put into `skipped`, looked at first with every message. Only
+  the peer can make us do so, since nobody else can seal a header; and not without end: `MAX_SKIP` at a
+  time, `MAX_STORED` in all, the oldest forgotten first. What was forgotten cannot be opened and is asked
+  for again, sealed anew, by gap recovery.
+- *Altered or invented.* A header that no key opens changes nothing. A genuine header over an altered body
+  would have moved the chain; as opening gives a new value or raises, the caller still has the state it had,
+  and the honest message opens afterwards. So nobody on the way can burn keys.
+- *Repeated.* The message key is gone with the first opening: the number lies before `got` and is not among
+  the skipped.
+- *Stolen.* Neither a step nor a turn can be undone, so a stolen state opens nothing earlier, save what
+  waits in `skipped`, which is why that is bounded. A thief who only listens is shut out again: after our
+  next turn from what we send, as that chain rests on a fresh private key, and with the peer's answer from
+  what we receive.
+- *Used twice.* The nonce of a body comes from its message key, so a state that seals two different messages
+  gives both away. The caller therefore writes the state after `seal` down together with the sealed bytes,
+  before they reach a socket, and sends these very bytes when it repeats itself; and a backup never holds a
+  ratchet.
+- *Counted out.* Counters have four bytes. More than four thousand million messages without an answer raise
+  `OverflowError`, and that message is refused.
+
+Why so. A header key serves a whole chain, so each header has a nonce of its own, drawn at random and sent;
+a message key serves one message, so its nonce need not travel. The header is sealed without associated data
+and the body with the sealed header as part of its own: a header cannot be moved to another body, and can be
+opened before anything is known of the body. `opens` asks only that, so that a caller with several sessions
+picks the right one by a cheap look and treats a failure behind it as final.
+
+Knows nothing of identities, signatures or padding: `seal.session` puts those around it. Randomness is an
+argument.
 """
 
 from __future__ import annotations
@@ -150,8 +212,10 @@ def open_message(
         header = _open_header(state.next_receiving_header, message)
         if header is None:
             raise CannotOpen
+        # What is still missing of the chain that ends here is kept first: after the turn nothing leads back.
         state = _turn(_skip(state, header.previous), header.public, entropy.draw(32))
     state = _skip(state, header.number)
+    # A number that was had before and is not among the skipped: a repeat.
     if state.receiving is None or header.number != state.got:
         raise CannotOpen
     chain, message_key = _chain_step(state.receiving)
@@ -177,6 +241,7 @@ def _open_skipped(
         header = _open_header(header_key, message)
         if header is None:
             continue
+        # A kept header key may be the present one: its other numbers are no business of this function.
         for kept in state.skipped:
             if kept.header_key == header_key and kept.number == header.number:
                 key, nonce = _message_key(kept.message_key)

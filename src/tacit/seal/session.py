@@ -135,6 +135,8 @@ def open_body(
     if not body.startswith(VERSION):
         raise CannotOpen
     message = body[len(VERSION) :]
+    # A header that opens under a session's keys was sealed by its other side: if the body then fails, no
+    # other session and no other form would open it, so the failure is final.
     for session in sessions:
         if ratchet.opens(session.ratchet, message):
             state, plain = ratchet.open_message(session.ratchet, message, _bound(binding), entropy)
@@ -161,6 +163,7 @@ def _open_first(
     message = inner[x3dh.OPENING_BYTES :]
     known = next((session for session in sessions if session.ephemeral == opening.ephemeral), None)
     if known is not None:
+        # The peer repeats its opening until it hears from us; the prekey behind it may be destroyed by now.
         state, plain = ratchet.open_message(known.ratchet, message, _bound(binding), entropy)
         updated = replace(known, ratchet=state)
         kept = tuple(updated if session is known else session for session in sessions)

@@ -2,105 +2,124 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from tacit.attention.commands import CallTool, DeliveryDraft, RecordSession, RunDueTimers, SetPresence, Steer
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import delivered
-from tacit.attention.io.engine import AttentionEngine, submitted
-from tacit.attention.state import records
-from tacit.hub import steering as people
-from tacit.hub.credentials import Credential
-from tacit.hub.host.tools import Tools
-from tacit.hub.requests import Steer
+from tacit.attention.io.engine import AttentionEngine
+from tacit.attention.io.submissions import submitted
+from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.writer import Act, Plan
+from tacit.ledger.io.store import Options, Store
+from tacit.ledger.io.writer import View
+from tacit.ledger.io.writer_thread import deliver_here
 from tests.ledger.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from tacit.attention.io.deliveries import Draft
     from tacit.attention.io.engine import GroupAttention
     from tacit.attention.state.fold import Attention
     from tacit.c2a.errors import Refusal
+    from tacit.ledger.commands import Outcome
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.io.store import Store
-    from tacit.ledger.io.writer import Snapshot
+    from tacit.ledger.io.writer_thread import Done
     from tacit.ledger.state import Group
 
 GROUP = "g_one"
 MODES = ["immediate", "buffered", "notify", "tool_mailbox", "digest", "silent"]
 
 
+class Present(set[str]):
+    """Who is connected; the writer is told of every change, as a hub tells it."""
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        super().__init__()
+        self._told = told
+
+    def add(self, session: str) -> None:
+        super().add(session)
+        self._told()
+
+    def discard(self, session: str) -> None:
+        super().discard(session)
+        self._told()
+
+
 class House(World):
     """One ledger with attention, as a hub has it."""
 
     def __init__(self, folder: Any) -> None:
-        self.present: set[str] = set()
+        self.present = Present(self._tell)
+        self._effects: list[Any] = []
         super().__init__(folder)
-        self.tools = Tools(self, None)  # type: ignore[arg-type]
 
     def _open(self) -> Store:
-        store = super()._open()
-        self.engine = AttentionEngine(store.writer.model.connection, self.online)
-        store.writer.attend(self.engine)
-        groups = store.read(lambda reader: reader.groups())
-        store.write(lambda _connection: self.engine.wake(groups))
+        options = Options(
+            settings=self.settings, clock=self.clock, entropy=self.entropy, purpose="a test", vfs=self.vfs
+        )
+        store = Store(self.folder, options, engine=self._engine)
+        store.start(self._delivered)
+        self.store = store
+        if store.read(lambda reader: reader.groups()):
+            self._tell()
         return store
 
-    def online(self, _group_id: str) -> frozenset[str]:
-        return frozenset(self.present)
+    def _engine(self, connection: Any) -> AttentionEngine:
+        self.engine = AttentionEngine(connection)
+        return self.engine
 
-    def act(self, rule: Callable[[Snapshot], Plan]) -> Any:
-        acted = self.store._wait(lambda done: Act(GROUP, rule, done))
-        return acted.answer  # type: ignore[attr-defined]
+    def _delivered(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
+        for outcome in outcomes:
+            made = outcome.outcomes if isinstance(outcome, (Appended, Decided)) else (outcome,)
+            for one in made:
+                if isinstance(one, Committed):
+                    self._effects += [effect for each in one.everything() for effect in each.effects]
+        deliver_here(callers, outcomes)
+
+    def _tell(self) -> None:
+        self.store.decide(SetPresence(GROUP, tuple(sorted(self.present))))
 
     def record(self, *written: Any) -> None:
         self.store.together(submitted(GROUP, written))
 
     def connect(self, session: str, modes: list[str] | None = None) -> None:
         self.present.add(session)
-        record = records.Session(session=session, version="2026-06-24", modes=modes or MODES)
-        if session not in self.attention.sessions or modes is not None:
-            self.record(record)
+        known = self.attention.sessions
+        if session not in known or modes is not None:
+            self.store.decide(RecordSession(GROUP, session, "2026-06-24", tuple(modes or MODES)))
 
     def call(self, session: str, name: str, **arguments: Any) -> dict[str, Any] | Refusal:
-        return self.act(lambda snapshot: self.tools._write(snapshot, session, name, arguments, "2026-06-24"))
+        answer = self.store.decide(CallTool(GROUP, session, name, arguments, "2026-06-24")).answer
+        return answer.refusal or answer.result
 
     def steer(self, op: str, **given: Any) -> Any:
-        acts = {"cancel": people._cancel, "reassign": people._reassign, "leave": people._leave}
-        request = Steer(group_id=GROUP, op=op, **given)  # type: ignore[arg-type]
-        hub: Any = SimpleNamespace(host=self)
-        case = Credential("tok", "user")
-        return self.act(lambda snapshot: acts[op](people._Case(hub, case, snapshot), request))
+        return self.store.decide(Steer(GROUP, "user", op, **given)).answer.result
 
     def tick(self) -> int:
         """Everything that is due."""
         steps = 0
-        due = self.store.write(lambda _connection: self.engine.due_groups(self.clock.now()))
-        while due and self.act(self._step):
+        while self.store.decide(RunDueTimers(GROUP)).answer.stepped:
             steps += 1
             assert steps < 500, "time never comes to rest"
         return steps
 
-    def _step(self, snapshot: Snapshot) -> Plan:
-        submissions = self.engine.tick(snapshot)
-        return Plan(submissions, lambda _committed: bool(submissions))
-
-    def sent(self) -> list[tuple[Draft, dict[str, Any] | None]]:
+    def sent(self) -> list[tuple[DeliveryDraft, dict[str, Any] | None]]:
         """What the writer has made since the last look, with what the ledger says to the same deliveries."""
-        drafts = {draft.request_id: draft for draft in self.engine.drafts.values()}
-        self.engine.drafts.clear()
+        made, self._effects = self._effects, []
+        drafts = {one.request_id: one for one in made if isinstance(one, DeliveryDraft)}
 
-        def read(reader: Reader) -> list[tuple[Draft, dict[str, Any] | None]]:
+        def read(reader: Reader) -> list[tuple[DeliveryDraft, dict[str, Any] | None]]:
             group = reader.group(GROUP)
             archive = Archive.on(reader, group)
             return [(draft, self._read(reader, group, archive, draft)) for draft in drafts.values()]
 
         return self.store.read(read)
 
-    def _read(self, reader: Reader, group: Group, archive: Archive, draft: Draft) -> dict[str, Any] | None:
+    def _read(
+        self, reader: Reader, group: Group, archive: Archive, draft: DeliveryDraft
+    ) -> dict[str, Any] | None:
         event_id, _, session = draft.params["reliability"]["idempotencyKey"].partition(":")
         obligation = archive.attention.obligations.get(event_id, session)
         if obligation is None or obligation.closed or obligation.accepted:
@@ -113,15 +132,17 @@ class House(World):
         )
 
     @property
-    def attention(self) -> Attention:
-        """The live fold; looked at only while nothing is written."""
-        return self.room().attention
-
-    def room(self) -> GroupAttention:
+    def live(self) -> GroupAttention:
         """The group as the engine holds it; looked at only while nothing is written."""
-        return self.act(
-            lambda snapshot: Plan([], lambda _: self.engine.room(snapshot.group, snapshot.lookup))
-        )
+        self.store.decide(SetPresence(GROUP, tuple(sorted(self.present))))
+        writer = self.store.writer
+        group = writer._group(GROUP)
+        return self.engine.group(group, View(writer, group))
+
+    @property
+    def attention(self) -> Attention:
+        """The live fold."""
+        return self.live.attention
 
     def assert_rebuilds(self) -> None:
         """Close; folding every event again gives the same folds, and a verification finds nothing."""

@@ -51,11 +51,11 @@ def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read(hou
     below = house.say(GROUP, "ann", "it is the disk", reply_to=root.id)
     deeper = house.say(GROUP, "user", "which one?", reply_to=below.id, thread="T9")
     beside = house.say(GROUP, "user", "lunch was good", thread=root.id)
-    past = house.room().past
+    past = house.live.past
     threads = [past.get(one.id).conversation.thread for one in (root, below, deeper, beside)]
     assert threads == [None, root.id, root.id, None]
     house.reopen()
-    past = house.room().past
+    past = house.live.past
     assert [past.get(one.id).conversation.thread for one in (root, below, deeper, beside)] == threads
 
 
@@ -64,8 +64,8 @@ def test_an_agent_that_is_bound_to_no_actor_any_more_gets_nothing_aimed_at_it(ho
     house.do(GROUP, "user", "actor.remove", actor_id="ann")
     said = house.say(GROUP, "user", "@ann could you look at this?")
     assert house.attention.obligations.of_event(said.id) == []
-    assert "ann" not in house.room().past.roster.agents
-    assert house.room().past.get(said.id).named == frozenset()
+    assert "ann" not in house.live.past.roster.agents
+    assert house.live.past.get(said.id).named == frozenset()
 
 
 @pytest.mark.spec("C2A-079", "C2A-026")

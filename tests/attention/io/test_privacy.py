@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from tacit.attention.state import records
-from tacit.ledger.admission import Submission
 from tacit.ledger.kinds import CONCERNS, About
 from tacit.ledger.principal import SYSTEM
+from tacit.ledger.submission import Submission
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:

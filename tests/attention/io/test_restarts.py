@@ -19,7 +19,7 @@ from tacit.attention.state import records
 from tacit.base.errors import Refused
 from tacit.c2a.errors import Refusal
 from tacit.c2a.vocabulary import Disposition
-from tacit.ledger.io.writer import Committed
+from tacit.ledger.commands import Committed
 from tests.attention.io.house import GROUP, MODES, House
 
 AGENTS = ("ann", "ben", "cyd", "lead")
@@ -122,7 +122,7 @@ class Restarts(RuleBasedStateMachine):
     def say(self, by: str, text: str, **data: Any) -> None:
         outcome = self.house.try_(GROUP, by, "chat.message", text=text, **data)
         if isinstance(outcome, Committed):
-            event_id = outcome.found.event_id
+            event_id = outcome.event.event_id
             self.said.append(event_id)
             if "@ops" in text and "to" not in data and "reply_to" not in data:
                 self.roled.add(event_id)

@@ -156,7 +156,7 @@ def test_a_message_that_was_edited_very_often_is_read_in_any_of_its_forms(house,
         )
         house.record(record)
         forms.append(house.attention.versions.latest(first))
-    past = house.room().past
+    past = house.live.past
     looks = Counted(past.events)
     past.events = looks
     for at in (1, 30, 60):

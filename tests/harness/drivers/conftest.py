@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 
-from tacit.harness.drivers.port import Standing
+from tacit.harness.drivers.port import StandingInstructions
 from tests.harness.drivers.rigs import RIGS, RULES, notes
 from tests.model_server import ModelServer
 
@@ -28,7 +28,7 @@ def state(rig, tmp_path_factory):
 async def driver(rig, state, model):
     """A driver that several tests use one after the other, without tools."""
     driver = rig.driver(state, model)
-    await driver.start(Standing(RULES))
+    await driver.start(StandingInstructions(RULES))
     yield driver
     await driver.close()
 
@@ -42,6 +42,6 @@ def tools(state):
 async def handy(rig, state, model, tools):
     """A driver with the test's tools in hand."""
     driver = rig.driver(state / "handy", model)
-    await driver.start(Standing(RULES, tools))
+    await driver.start(StandingInstructions(RULES, tools))
     yield driver
     await driver.close()

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.options import Options
-from tacit.harness.drivers.port import Proceed, Standing, ToolProgram, TurnRequest
+from tacit.harness.drivers.port import Proceed, StandingInstructions, ToolProgram, ToolStarted, TurnRequest
 from tests.model_server import ModelServer
 
 AGENTS = Path(__file__).parent / "agents"
@@ -72,7 +72,7 @@ def named(*names: str) -> list:
     return [pytest.param(rig, id=rig.name) for rig in RIGS if rig.name in names]
 
 
-class Eye:
+class RecordingWatch:
     """A watch that keeps what it saw and answers boundaries as the test wishes."""
 
     def __init__(self, *orders):
@@ -90,12 +90,17 @@ class Eye:
     def kinds(self):
         return [type(event).__name__ for event in self.events]
 
+    def tools(self):
+        return [event.name for event in self.events if isinstance(event, ToolStarted)]
+
 
 _turns = iter(range(10**9))
 
 
 def turn(prompt="hello", *, rules=RULES, tools=(), time_limit=PATIENCE, directory=None):
-    return TurnRequest(f"turn-{next(_turns)}", Standing(rules, tools, directory), prompt, time_limit)
+    return TurnRequest(
+        f"turn-{next(_turns)}", StandingInstructions(rules, tools, directory), prompt, time_limit
+    )
 
 
 def notes(log: Path) -> ToolProgram:

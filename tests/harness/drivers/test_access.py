@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.harness.drivers.options import Access
-from tests.harness.drivers.rigs import Eye, named, soon, turn
+from tests.harness.drivers.rigs import RecordingWatch, named, soon, turn
 from tests.model_server import Call, Say
 
 pytestmark = [
@@ -42,7 +42,7 @@ async def told(driver, model, place, *calls):
     found = []
     for call in calls:
         model.script(call, Say("done"))
-        outcome = await soon(driver.run(turn(directory=str(place)), Eye()))
+        outcome = await soon(driver.run(turn(directory=str(place)), RecordingWatch()))
         assert outcome.text == "done"
         found.append(model.calls[-1].texts("tool")[-1])
     return found
@@ -80,9 +80,11 @@ async def test_a_path_in_the_chat_does_not_put_the_file_before_the_model(rig, tm
     driver = rig.driver(tmp_path / "state", model, access=Access.FULL)
     model.script(Say("no"))
     asked = turn(f"look at @{place.parent}/outside.txt and @inside.txt", directory=str(place))
-    assert (await soon(driver.run(asked, Eye()))).text == "no"
+    assert (await soon(driver.run(asked, RecordingWatch()))).text == "no"
     model.script(Say("still here"))
-    assert (await soon(driver.run(turn("/clear", directory=str(place)), Eye()))).text == "still here"
+    assert (
+        await soon(driver.run(turn("/clear", directory=str(place)), RecordingWatch()))
+    ).text == "still here"
     await soon(driver.close())
     assert "SECRET" not in str(model.calls[0].body)
     assert "INSIDE" not in str(model.calls[0].body)

@@ -6,8 +6,8 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.harness.drivers.options import Access
-from tacit.harness.drivers.port import FailureKind, Standing
-from tests.harness.drivers.rigs import RULES, Eye, named, soon, turn
+from tacit.harness.drivers.port import FailureKind, StandingInstructions
+from tests.harness.drivers.rigs import RULES, RecordingWatch, named, soon, turn
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -22,7 +22,8 @@ pytestmark = [
 async def test_permission_is_given_as_far_as_the_person_granted_it(rig, tmp_path, model, access, answers):
     driver = rig.driver(tmp_path, model, access=access)
     said = [
-        (await soon(driver.run(turn(f"MAY I {kind}"), Eye()))).text for kind in ("read", "edit", "execute")
+        (await soon(driver.run(turn(f"MAY I {kind}"), RecordingWatch()))).text
+        for kind in ("read", "edit", "execute")
     ]
     await soon(driver.close())
     assert "".join(said) == answers
@@ -32,15 +33,15 @@ async def test_an_agent_that_is_signed_out_waits_for_a_person(rig, tmp_path, mod
     options = rig.options(tmp_path, model)
     driver = rig.driver(tmp_path, model, command=("env", "SIGNED_OUT=1", *options.command))
     with pytest.raises(Refused, match="signed in"):
-        await soon(driver.start(Standing(RULES)))
-    failure = (await soon(driver.run(turn(), Eye()))).failure
+        await soon(driver.start(StandingInstructions(RULES)))
+    failure = (await soon(driver.run(turn(), RecordingWatch()))).failure
     assert failure.kind is FailureKind.PERMANENT
     await soon(driver.close())
 
 
 async def test_a_program_that_is_no_agent_does_not_start(rig, tmp_path, model):
     driver = rig.driver(tmp_path, model, command=("echo", "hello"))
-    failure = (await soon(driver.run(turn(), Eye()))).failure
+    failure = (await soon(driver.run(turn(), RecordingWatch()))).failure
     assert (failure.kind, failure.code) == (FailureKind.RETRYABLE, "agent_died")
 
 
@@ -69,7 +70,7 @@ async def test_what_an_agent_says_wrongly_is_told_without_its_words(rig, tmp_pat
     program = tmp_path / "babbler.py"
     program.write_text(BABBLER)
     driver = rig.driver(tmp_path, model, command=(sys.executable, str(program)))
-    outcome = await soon(driver.run(turn(), Eye()))
+    outcome = await soon(driver.run(turn(), RecordingWatch()))
     await soon(driver.close())
     assert outcome.text == "well"
     assert "ValidationError" in caplog.text

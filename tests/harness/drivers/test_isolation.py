@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tacit.harness.drivers.catalogue import build
-from tacit.harness.drivers.port import FailureKind, Standing
-from tests.harness.drivers.rigs import RULES, Eye, named, offspring, soon, turn
+from tacit.harness.drivers.port import FailureKind, StandingInstructions
+from tests.harness.drivers.rigs import RULES, RecordingWatch, named, offspring, soon, turn
 from tests.model_server import Say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -74,11 +74,11 @@ async def test_an_agent_sees_nothing_of_the_person_and_speaks_to_the_model_alone
         monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
         before, was = contents(person), offspring()
         driver = rig.driver(tmp_path / "state", model)
-        await soon(driver.start(Standing(RULES)))
+        await soon(driver.start(StandingInstructions(RULES)))
         environments = [environment_of(pid) for pid in offspring() - was]
         model.script(Say("quiet"), Say("still quiet"))
         for expected in ("quiet", "still quiet"):
-            assert (await soon(driver.run(turn(), Eye()))).text == expected
+            assert (await soon(driver.run(turn(), RecordingWatch()))).text == expected
         await soon(driver.close())
     assert doorkeeper.wanted == []
     assert model.others == []
@@ -94,10 +94,10 @@ async def test_an_agent_sees_nothing_of_the_person_and_speaks_to_the_model_alone
 async def test_the_key_reaches_the_model_and_stands_on_no_command_line(rig, tmp_path, model, tools):
     was = offspring()
     driver = rig.driver(tmp_path, model)
-    await soon(driver.start(Standing(RULES, tools)))
+    await soon(driver.start(StandingInstructions(RULES, tools)))
     lines = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in offspring() - was]
     model.script(Say("ok"))
-    await soon(driver.run(turn(tools=tools), Eye()))
+    await soon(driver.run(turn(tools=tools), RecordingWatch()))
     await soon(driver.close())
     sent = model.calls[0].headers
     assert "k3y-of-the-model" in str(sent.get("Authorization")) + str(
@@ -115,7 +115,7 @@ async def test_with_my_config_an_agent_is_mine(rig, tmp_path, model, person, mon
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "k3y-of-the-model")
     driver = build(rig.name, replace(rig.options(tmp_path / "state", model), use_my_config=True))
     model.script(Say("as you like it"))
-    assert (await soon(driver.run(turn(), Eye()))).text == "as you like it"
+    assert (await soon(driver.run(turn(), RecordingWatch()))).text == "as you like it"
     await soon(driver.close())
     assert "POISON" in str(model.calls[0].body)
 
@@ -124,7 +124,7 @@ async def test_with_my_config_an_agent_is_mine(rig, tmp_path, model, person, mon
 async def test_without_a_key_or_an_account_an_agent_is_signed_out(rig, tmp_path, model, person):
     driver = rig.driver(tmp_path / "state", model, key="")
     model.script()
-    failure = (await soon(driver.run(turn(), Eye()))).failure
+    failure = (await soon(driver.run(turn(), RecordingWatch()))).failure
     await soon(driver.close())
     assert (failure.kind, failure.code) == (FailureKind.PERMANENT, "signed_out")
     assert model.calls == []

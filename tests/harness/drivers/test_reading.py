@@ -12,7 +12,7 @@ from tacit.harness.drivers.failures import from_status
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import (
     FailureKind,
-    Standing,
+    StandingInstructions,
     TextDelta,
     ToolAddress,
     ToolEnded,
@@ -74,7 +74,9 @@ def test_a_status_says_whether_to_try_again(status, kind, code):
 
 
 def test_what_codex_is_told_fits_its_own_models():
-    opening = codex.opening(Standing("R", TOOLS), directory="/d", access=Access.FULL, use_my_config=False)
+    opening = codex.opening(
+        StandingInstructions("R", TOOLS), directory="/d", access=Access.FULL, use_my_config=False
+    )
     assert ThreadStartParams.model_validate(opening).developer_instructions == "R"
     ThreadResumeParams.model_validate({"threadId": "t", **opening})
     TurnStartParams.model_validate({"threadId": "t", "input": codex.user_input("hello")})
@@ -153,7 +155,7 @@ def test_codex_asks_and_nobody_says_yes(method):
 
 
 def test_claude_gets_tokens_in_a_file_and_rules_on_its_line():
-    standing = Standing("--not-a-flag", TOOLS)
+    standing = StandingInstructions("--not-a-flag", TOOLS)
     line = claude.arguments(
         standing,
         model="m",
@@ -264,7 +266,7 @@ def test_a_programs_lines():
     assert (failed.failure.code, failed.failure.retry_after) == ("rate_limited", 3.0)
     odd = command.line(b'{"failure": {"kind": "permanent", "code": "<script>"}, "cost_usd": "much"}')
     assert (odd.failure.kind, odd.failure.code, odd.cost_usd) == (FailureKind.PERMANENT, "agent_error", None)
-    request = TurnRequest("t1", Standing("R", TOOLS), "P")
+    request = TurnRequest("t1", StandingInstructions("R", TOOLS), "P")
     assert json.loads(command.turn(request, "s")) == {
         "turn_id": "t1", "rules": "R", "prompt": "P", "session_id": "s", "directory": None,
         "tools": [

@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.harness.drivers.port import FailureKind, Insert, Stop, ToolEnded, ToolStarted, Usage
-from tests.harness.drivers.rigs import Eye, soon, turn
+from tests.harness.drivers.rigs import RecordingWatch, soon, turn
 from tests.model_server import Call, Say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -11,10 +11,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def test_the_agent_calls_a_tool_that_it_was_given(handy, model, tools, state):
     model.script(Call("read_note", {"name": "x"}), Say("it is blue"))
-    eye = Eye()
-    outcome = await soon(handy.run(turn("what says x?", tools=tools), eye))
+    watch = RecordingWatch()
+    outcome = await soon(handy.run(turn("what says x?", tools=tools), watch))
     assert (outcome.text, outcome.failure) == ("it is blue", None)
-    assert outcome.tool_calls == ("notes.read_note",)
+    assert watch.tools() == ["notes.read_note"]
     assert "secret-of-the-room x" in (state / "notes.log").read_text()
     assert any("the note x says blue" in text for text in model.calls[1].texts("tool"))
     assert outcome.usage == Usage(200, 40, 80)
@@ -22,22 +22,22 @@ async def test_the_agent_calls_a_tool_that_it_was_given(handy, model, tools, sta
 
 async def test_a_tools_end_is_a_boundary(handy, model, tools):
     model.script(Call("read_note", {"name": "x"}), Call("read_note", {"name": "y"}), Say("both"))
-    eye = Eye()
-    await soon(handy.run(turn(tools=tools), eye))
-    calls = [event for event in eye.events if isinstance(event, ToolStarted | ToolEnded)]
+    watch = RecordingWatch()
+    await soon(handy.run(turn(tools=tools), watch))
+    calls = [event for event in watch.events if isinstance(event, ToolStarted | ToolEnded)]
     assert [(type(event), event.name) for event in calls] == [
         (ToolStarted, "notes.read_note"),
         (ToolEnded, "notes.read_note"),
     ] * 2
-    assert [ended.ok for ended in eye.boundaries] == [True, True]
-    assert len({ended.call_id for ended in eye.boundaries}) == 2
+    assert [ended.ok for ended in watch.boundaries] == [True, True]
+    assert len({ended.call_id for ended in watch.boundaries}) == 2
 
 
 async def test_a_tool_that_fails_is_told_to_model_and_watch(handy, model, tools):
     model.script(Call("read_note", {"name": "torn"}), Say("sorry"))
-    eye = Eye()
-    assert (await soon(handy.run(turn(tools=tools), eye))).text == "sorry"
-    assert [ended.ok for ended in eye.boundaries] == [False]
+    watch = RecordingWatch()
+    assert (await soon(handy.run(turn(tools=tools), watch))).text == "sorry"
+    assert [ended.ok for ended in watch.boundaries] == [False]
     assert any("torn" in text for text in model.calls[1].texts("tool"))
 
 
@@ -46,7 +46,7 @@ async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, mode
     model.follow(
         lambda seen: Say(f"answer {len(model.calls)}") if model.calls else Call("read_note", {"name": "x"})
     )
-    outcome = await soon(handy.run(turn("QUESTION", tools=tools), Eye(Insert("URGENT NEWS"))))
+    outcome = await soon(handy.run(turn("QUESTION", tools=tools), RecordingWatch(Insert("URGENT NEWS"))))
     assert outcome.failure is None
     last = model.calls[-1]
     if handy.traits.inserts:
@@ -60,9 +60,9 @@ async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, mode
 
 async def test_stop_at_a_boundary_ends_the_turn_there(handy, model, tools):
     model.follow(lambda seen: Say("too late") if model.calls else Call("read_note", {"name": "x"}))
-    eye = Eye(Stop())
-    outcome = await soon(handy.run(turn(tools=tools), eye))
+    watch = RecordingWatch(Stop())
+    outcome = await soon(handy.run(turn(tools=tools), watch))
     assert outcome.failure.kind is FailureKind.CANCELLED
-    assert isinstance(eye.events[-1], ToolEnded)
+    assert isinstance(watch.events[-1], ToolEnded)
     model.script(Say("next"))
-    assert (await soon(handy.run(turn(tools=tools), Eye()))).text == "next"
+    assert (await soon(handy.run(turn(tools=tools), RecordingWatch()))).text == "next"

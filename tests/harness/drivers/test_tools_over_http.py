@@ -3,9 +3,9 @@
 import pytest
 
 from tacit.base.errors import Unavailable
-from tacit.harness.drivers.port import Standing, ToolAddress
+from tacit.harness.drivers.port import StandingInstructions, ToolAddress
 from tests.harness.drivers.agents.http_notes import Notes
-from tests.harness.drivers.rigs import RULES, Eye, named, soon, turn
+from tests.harness.drivers.rigs import RULES, RecordingWatch, named, soon, turn
 from tests.model_server import Call, Say
 
 pytestmark = [
@@ -19,18 +19,18 @@ async def test_an_agent_calls_a_tool_over_http_with_its_token(rig, tmp_path, mod
         tools = (ToolAddress("notes", notes.url, "pass"),)
         driver = rig.driver(tmp_path, model)
         model.script(Call("read_note", {"name": "far"}), Say("it is blue"))
-        eye = Eye()
-        outcome = await soon(driver.run(turn(tools=tools), eye))
+        watch = RecordingWatch()
+        outcome = await soon(driver.run(turn(tools=tools), watch))
         await soon(driver.close())
-    assert (outcome.text, outcome.tool_calls) == ("it is blue", ("notes.read_note",))
+    assert (outcome.text, watch.tools()) == ("it is blue", ["notes.read_note"])
     assert notes.read == ["far"]
-    assert len(eye.boundaries) == 1
+    assert len(watch.boundaries) == 1
 
 
 async def test_without_the_tools_an_agent_does_not_start(rig, tmp_path, model):
     async with Notes() as notes:
         driver = rig.driver(tmp_path, model)
         with pytest.raises(Unavailable):
-            await soon(driver.start(Standing(RULES, (ToolAddress("notes", notes.url, "wrong"),))))
+            await soon(driver.start(StandingInstructions(RULES, (ToolAddress("notes", notes.url, "wrong"),))))
         await soon(driver.close())
     assert notes.refused

@@ -10,14 +10,14 @@ from tacit.harness.drivers.io.turns import NoSteering, SessionDriver
 from tacit.harness.drivers.port import (
     FailureKind,
     Proceed,
-    Standing,
+    StandingInstructions,
     Stop,
     TextDelta,
     ToolEnded,
     ToolStarted,
     Traits,
 )
-from tests.harness.drivers.rigs import RULES, Eye, soon, turn
+from tests.harness.drivers.rigs import RULES, RecordingWatch, soon, turn
 
 
 class Backend(NoSteering):
@@ -61,14 +61,14 @@ async def test_an_agent_that_does_not_stop_is_ended_by_force(monkeypatch):
     monkeypatch.setattr(turns, "_GRACE", 0.05)
     backend = Backend(forever)
     driver, asked = SessionDriver(backend), turn()
-    running = asyncio.create_task(driver.run(asked, Eye()))
+    running = asyncio.create_task(driver.run(asked, RecordingWatch()))
     await soon(backend.begun.wait())
     await driver.cancel(asked.turn_id)
     assert (await soon(running)).failure.kind is FailureKind.CANCELLED
     assert backend.diary[-2:] == ["interrupt", "kill at once"]
     assert not backend.alive
     backend.act = None
-    outcome = await soon(driver.run(turn(), Eye()))
+    outcome = await soon(driver.run(turn(), RecordingWatch()))
     assert (outcome.text, backend.diary[-1]) == ("done", f"open {RULES} s1")
 
 
@@ -80,7 +80,7 @@ async def test_a_time_limit_covers_a_start_that_hangs(monkeypatch):
         await asyncio.Event().wait()
 
     backend.open = hang
-    outcome = await soon(SessionDriver(backend).run(turn(time_limit=0.05), Eye()))
+    outcome = await soon(SessionDriver(backend).run(turn(time_limit=0.05), RecordingWatch()))
     assert (outcome.failure.kind, outcome.failure.code) == (FailureKind.RETRYABLE, "time_limit")
 
 
@@ -97,19 +97,19 @@ async def test_an_agent_that_cannot_start_is_an_outcome_of_the_turn_and_an_error
     backend = Backend(opening=error)
     driver = SessionDriver(backend)
     with pytest.raises(type(error)):
-        await driver.start(Standing(RULES))
+        await driver.start(StandingInstructions(RULES))
     assert backend.diary[-1] == "kill"
-    failure = (await soon(driver.run(turn(), Eye()))).failure
+    failure = (await soon(driver.run(turn(), RecordingWatch()))).failure
     assert (failure.kind, failure.code) == (kind, code)
 
 
 async def test_a_second_start_of_a_live_agent_does_nothing_and_new_rules_open_it_anew():
     backend = Backend()
     driver = SessionDriver(backend)
-    await driver.start(Standing("A"), "s7")
-    await driver.start(Standing("A"))
-    await driver.run(turn(rules="A"), Eye())
-    await driver.run(turn(rules="B"), Eye())
+    await driver.start(StandingInstructions("A"), "s7")
+    await driver.start(StandingInstructions("A"))
+    await driver.run(turn(rules="A"), RecordingWatch())
+    await driver.run(turn(rules="B"), RecordingWatch())
     assert [line for line in backend.diary if line.startswith("open")] == ["open A s7", "open B s7"]
 
 
@@ -122,18 +122,18 @@ async def test_a_stop_at_a_boundary_is_the_last_thing_the_watch_hears():
         assert isinstance(await live.boundary(ToolEnded("2", "t", ok=True)), Stop)
         return live.outcome(text="too late")
 
-    eye = Eye(Stop())
-    outcome = await soon(SessionDriver(Backend(act)).run(turn(), eye))
+    watch = RecordingWatch(Stop())
+    outcome = await soon(SessionDriver(Backend(act)).run(turn(), watch))
     assert outcome.failure.kind is FailureKind.CANCELLED
-    assert (outcome.text, outcome.tool_calls) == ("", ("t",))
-    assert eye.kinds() == ["ToolStarted", "ToolEnded"]
-    assert len(eye.boundaries) == 1
+    assert outcome.text == ""
+    assert watch.kinds() == ["ToolStarted", "ToolEnded"]
+    assert len(watch.boundaries) == 1
 
 
 async def test_a_boundary_that_was_cancelled_while_it_was_asked_is_a_stop():
     asked, orders = turn(), []
 
-    class Canceller(Eye):
+    class Canceller(RecordingWatch):
         async def at_boundary(self, ended):
             await driver.cancel(asked.turn_id)
             return Proceed()
@@ -153,15 +153,15 @@ async def test_close_ends_running_and_waiting_turns_and_later_ones_until_started
     backend = Backend(forever)
     backend.interrupt = lambda live: asyncio.sleep(0)
     driver = SessionDriver(backend)
-    running = [asyncio.create_task(driver.run(turn(), Eye())) for _ in range(3)]
+    running = [asyncio.create_task(driver.run(turn(), RecordingWatch())) for _ in range(3)]
     await soon(backend.begun.wait())
     await soon(driver.close(), 10)
     for outcome in await soon(asyncio.gather(*running)):
         assert outcome.failure.kind is FailureKind.CANCELLED
-    assert (await driver.run(turn(), Eye())).failure.kind is FailureKind.CANCELLED
+    assert (await driver.run(turn(), RecordingWatch())).failure.kind is FailureKind.CANCELLED
     backend.act = None
-    await driver.start(Standing(RULES))
-    assert (await driver.run(turn(), Eye())).text == "done"
+    await driver.start(StandingInstructions(RULES))
+    assert (await driver.run(turn(), RecordingWatch())).text == "done"
 
 
 async def test_unknown_turns_are_neither_steered_nor_a_fault():
@@ -173,7 +173,7 @@ async def test_unknown_turns_are_neither_steered_nor_a_fault():
 
 
 async def test_a_watch_that_breaks_its_promise_does_not_leave_the_agent_in_the_turn():
-    class Broken(Eye):
+    class Broken(RecordingWatch):
         async def saw(self, event):
             raise LookupError("a bug in the harness")
 
@@ -186,4 +186,4 @@ async def test_a_watch_that_breaks_its_promise_does_not_leave_the_agent_in_the_t
         await soon(driver.run(turn(), Broken()))
     assert backend.diary[-1] == "kill"
     backend.act = None
-    assert (await soon(driver.run(turn(), Eye()))).text == "done"
+    assert (await soon(driver.run(turn(), RecordingWatch()))).text == "done"

@@ -368,7 +368,7 @@ async def test_the_hub_may_go_away_during_a_turn(peer, desk, harness):
 async def test_two_harnesses_do_not_share_a_state_folder(peer, desk, harness, tmp_path):
     await peer.until(lambda: peer.greetings)
     second = Harness(
-        harness.place, catalogue.build("command", Options(str(tmp_path / "d2"), command=desk.command()))
+        harness.config, catalogue.build("command", Options(str(tmp_path / "d2"), command=desk.command()))
     )
     with pytest.raises(Unavailable):
         await second.run()
@@ -395,7 +395,7 @@ async def test_two_posts_of_which_the_first_is_refused_leave_the_second(peer, de
 
 @pytest.mark.spec("C2A-207")
 async def test_a_reply_that_needs_approval_waits_while_others_go_on(peer, desk, harness, monkeypatch):
-    monkeypatch.setattr("tacit.harness.io.posting.REST", 0.05)
+    monkeypatch.setattr("tacit.harness.io.outbox_sender.REST", 0.05)
     waiting = {"code": "approval_required", "message": "ask", "details": {"state": "asked"}}
     peer.script = [waiting, waiting]
     await peer.accepted(delivery("e1"))
@@ -490,7 +490,7 @@ async def test_a_fault_of_our_own_costs_one_tool_call_and_one_row(peer, desk, ha
         raise OverflowError
 
     with monkeypatch.context() as patched:
-        patched.setattr("tacit.harness.io.posting.send_of", broken)
+        patched.setattr("tacit.harness.io.outbox_sender.send_of", broken)
         desk.script([{"tool": "chat_send_message", "arguments": {"content": "By tool."}}, {"text": ""}])
         await peer.accepted(delivery("e1"))
         await harness.told.until("refused", asyncio.current_task())

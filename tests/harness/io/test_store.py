@@ -9,8 +9,8 @@ from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.client.delivered import delivered
 from tacit.harness.drivers.port import Usage
-from tacit.harness.effects import Spent, Turn
-from tacit.harness.io.store import REMEMBERED, Row, Store
+from tacit.harness.effects import ModelTurn, Spent
+from tacit.harness.io.store import REMEMBERED, OutboxRow, Store
 from tests.c2a_peer import delivery
 
 NOW = Moment(1_768_298_400 * SECOND)
@@ -34,7 +34,9 @@ def kept(store, *ids, at=NOW):
 
 
 def row(key="k1", event_id="e1", **more):
-    return Row(key, "e1.1", event_id, "chat.send_message", {"content": "hi"}, more.get("state", "ready"))
+    return OutboxRow(
+        key, "e1.1", event_id, "chat.send_message", {"content": "hi"}, more.get("state", "ready")
+    )
 
 
 @pytest.mark.spec("C2A-160", "C2A-162")
@@ -66,7 +68,7 @@ def test_a_key_keeps_its_first_body(store):
     store.write(lambda writing: writing.say(row(), NOW))
     store.write(
         lambda writing: writing.say(
-            Row("k1", "e1.2", "e1", "chat.send_message", {"content": "other"}, "ready"), NOW
+            OutboxRow("k1", "e1.2", "e1", "chat.send_message", {"content": "other"}, "ready"), NOW
         )
     )
     assert [one.arguments for one in store.outgoing()] == [{"content": "hi"}]
@@ -83,9 +85,9 @@ def test_what_is_said_leaves_in_the_order_in_which_it_was_written(store):
 
 
 def test_a_day_s_spending_is_summed(store):
-    turn = Turn("e1.1", (delivered(delivery("e1")),))
+    turn = ModelTurn("e1.1", (delivered(delivery("e1")),))
     store.write(lambda writing: writing.spent(Spent(turn, Usage(100, 20, 30), 0.25, 10, "done"), NOW))
-    later = Turn("e1.2", turn.events)
+    later = ModelTurn("e1.2", turn.events)
     store.write(lambda writing: writing.spent(Spent(later, Usage(1, 2, 0), None, 10, "done"), NOW))
     spent = store.spent_on("2026-01-13")
     assert (spent.turns, spent.tokens_in, spent.tokens_out, spent.cost_usd) == (2, 101, 22, 0.25)

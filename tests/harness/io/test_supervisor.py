@@ -7,7 +7,7 @@ import json
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.client.repeating import Pace
-from tacit.harness.io.supervisor import Post, Supervisor
+from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
 QUICK = Pace(first=0.01, longest=0.02)
 
@@ -37,8 +37,8 @@ async def test_an_agent_that_falls_is_started_again_and_the_others_live_on(tmp_p
     told = []
     endings = [Unavailable("the disk is full"), Unavailable("again")]
     posts = [
-        Post("ada", lambda tell: Life(tell, endings), tmp_path / "ada.log"),
-        Post("bob", lambda tell: Life(tell, []), tmp_path / "bob.log"),
+        SupervisedAgent("ada", lambda tell: Life(tell, endings), tmp_path / "ada.log"),
+        SupervisedAgent("bob", lambda tell: Life(tell, []), tmp_path / "bob.log"),
     ]
     supervisor = Supervisor(posts, heard_by(told), pace=QUICK)
     running = asyncio.create_task(supervisor.run())
@@ -57,8 +57,8 @@ async def test_an_agent_that_falls_is_started_again_and_the_others_live_on(tmp_p
 async def test_a_fault_of_our_own_ends_one_agent_and_not_the_team(tmp_path):
     told, endings = [], [OverflowError("too big")]
     posts = [
-        Post("ada", lambda tell: Life(tell, endings), tmp_path / "ada.log"),
-        Post("bob", lambda tell: Life(tell, []), tmp_path / "bob.log"),
+        SupervisedAgent("ada", lambda tell: Life(tell, endings), tmp_path / "ada.log"),
+        SupervisedAgent("bob", lambda tell: Life(tell, []), tmp_path / "bob.log"),
     ]
     supervisor = Supervisor(posts, heard_by(told), pace=QUICK)
     running = asyncio.create_task(supervisor.run())
@@ -74,7 +74,9 @@ async def test_a_fault_of_our_own_ends_one_agent_and_not_the_team(tmp_path):
 async def test_an_agent_that_is_refused_is_given_up(tmp_path):
     told = []
     refused = Refused("permission_denied", "the token was revoked")
-    supervisor = Supervisor([Post("ada", lambda tell: Life(tell, [refused]), tmp_path / "a")], heard_by(told))
+    supervisor = Supervisor(
+        [SupervisedAgent("ada", lambda tell: Life(tell, [refused]), tmp_path / "a")], heard_by(told)
+    )
     async with asyncio.timeout(10):
         await supervisor.run()
     assert told == [("ada", "started"), ("ada", "given_up")]
@@ -83,7 +85,10 @@ async def test_an_agent_that_is_refused_is_given_up(tmp_path):
 
 async def test_agents_of_one_name_in_two_groups_both_leave(tmp_path):
     told = []
-    posts = [Post("ada", lambda tell: Life(tell, []), tmp_path / group / "log") for group in ("g1", "g2")]
+    posts = [
+        SupervisedAgent("ada", lambda tell: Life(tell, []), tmp_path / group / "log")
+        for group in ("g1", "g2")
+    ]
     supervisor = Supervisor(posts, heard_by(told))
     running = asyncio.create_task(supervisor.run())
     async with asyncio.timeout(10):
@@ -97,7 +102,9 @@ async def test_pauses_grow_and_a_stop_does_not_wait_for_them(tmp_path):
     told = []
     endings = [Unavailable("x") for _ in range(9)]
     supervisor = Supervisor(
-        [Post("ada", lambda tell: Life(tell, endings), tmp_path / "a")], heard_by(told), pace=Pace(first=30.0)
+        [SupervisedAgent("ada", lambda tell: Life(tell, endings), tmp_path / "a")],
+        heard_by(told),
+        pace=Pace(first=30.0),
     )
     running = asyncio.create_task(supervisor.run())
     async with asyncio.timeout(10):

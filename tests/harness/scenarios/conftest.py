@@ -1,16 +1,16 @@
-"""One house, one scripted model for each scenario."""
+"""One hub, one scripted model for each scenario."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.harness.house import house
+from tests.harness.live_hub import live_hub
 from tests.model_server import ModelServer
 
 
 @pytest.fixture
 async def home(tmp_path):
-    async with house(tmp_path) as opened:
+    async with live_hub(tmp_path) as opened:
         yield opened
 
 

@@ -241,8 +241,7 @@ def test_a_log_that_was_started_anew_holds_no_torn_end(tmp_path: Path) -> None:
     world.group("g_one", ann="peer")
     for number in range(30):
         world.say("g_one", "user", f"n{number}")
-    world.store.write(lambda _connection: None)
-    world.store._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+    world.store.writer.model.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
     world.say("g_one", "user", "after")
     crashed = tmp_path / "crashed"
     shutil.copytree(world.folder, crashed, ignore=shutil.ignore_patterns("lock"))
@@ -305,6 +304,6 @@ def test_events_never_change_and_never_go(world: World) -> None:
         "INSERT OR REPLACE INTO events SELECT pos, id, kind, chain, x'00' FROM events LIMIT 1",
     ):
         with pytest.raises(apsw.ConstraintError, match=r"events never (change|go)"):
-            world.store._connection.execute(statement)
+            world.store.writer.model.connection.execute(statement)
     assert list(upkeep.export(world.folder)) == before
     assert [decode(raw).seq for raw in before] == [1, 2]

@@ -10,9 +10,9 @@ import pytest
 
 from tacit.base.errors import Unavailable
 from tacit.ledger.admission import Settings
+from tacit.ledger.commands import Append
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.writer import Append
 from tests.ledger.io import faulty
 from tests.ledger.world import HandClock, SeededEntropy, World, submission
 
@@ -163,8 +163,7 @@ def test_all_callers_of_a_batch_that_fails_are_told(
     world = World(folder, vfs=disk.name)
     disk.fail("sync", 0, apsw.IOError)
     jobs = [
-        Append(submission("g_one", "user", "chat.message", {"text": f"{number:02}"}), lambda _outcome: None)
-        for number in range(20)
+        Append(submission("g_one", "user", "chat.message", {"text": f"{number:02}"})) for number in range(20)
     ]
     outcomes = world.store.writer.commit(jobs)
     assert [type(outcome) for outcome in outcomes] == [Unavailable] * 20

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tacit.base.errors import Refused
+from tacit.ledger.commands import Committed, Duplicate
 from tacit.ledger.envelope import decode
-from tacit.ledger.io.writer import Committed, Duplicate
 from tests.ledger.model import Room
 from tests.ledger.world import World, submit
 
@@ -134,12 +134,12 @@ class Ledgers(RuleBasedStateMachine):
             assert outcome.code == expected, outcome
             return
         if isinstance(outcome, Duplicate):
-            assert ("repeat", outcome.found.seq, outcome.mismatch) == expected
+            assert ("repeat", outcome.event.seq, outcome.mismatch) == expected
         else:
             assert isinstance(outcome, Committed)
-            assert ("landed", outcome.found.seq) == expected
-            self.keep(group, outcome.found.raw)
-            event = decode(outcome.found.raw)
+            assert ("landed", outcome.event.seq) == expected
+            self.keep(group, outcome.event.raw)
+            event = decode(outcome.event.raw)
             assert (event.by, event.kind, event.seq) == (by, kind, len(self.raws[group]))
         self.look(group)
 

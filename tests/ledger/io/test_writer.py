@@ -9,9 +9,16 @@ import msgspec
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.ledger.codes import invalid
+from tacit.ledger.commands import (
+    Append,
+    AppendTogether,
+    BlobShare,
+    Committed,
+    Duplicate,
+    IssueCredential,
+    Recorded,
+)
 from tacit.ledger.envelope import MAX_EVENT_BYTES, decode
-from tacit.ledger.io.writer import Append, Committed, Duplicate, Together
 from tests.ledger.world import World, refusal, submission
 
 
@@ -21,7 +28,7 @@ def batch(world: World, *jobs: Any) -> list[Any]:
 
 
 def ask(group: str, by: str, kind: str, /, **data: Any) -> Append:
-    return Append(submission(group, by, kind, data), lambda _outcome: None)
+    return Append(submission(group, by, kind, data))
 
 
 def padded(size: int, **data: Any) -> dict[str, Any]:
@@ -45,7 +52,7 @@ def test_fifty_submitters_at_once_give_fifty_whole_events(room: World) -> None:
         start.wait()
         outcome = room.try_("g_one", "user", "chat.message", text=f"{number} " + "y" * 500)
         assert isinstance(outcome, Committed)
-        return outcome.found.seq
+        return outcome.event.seq
 
     before = room.state("g_one").last_seq
     with ThreadPoolExecutor(50) as pool:
@@ -64,7 +71,7 @@ def test_a_refused_job_leaves_the_others_of_its_batch_alone(room: World) -> None
         ask("g_one", "user", "chat.message", text="two"),
     )
     assert isinstance(bad, Refused)
-    assert last.found.seq == good.found.seq + 1
+    assert last.event.seq == good.event.seq + 1
 
 
 def test_a_fault_of_ours_in_one_job_fails_that_job_alone(room: World) -> None:
@@ -76,7 +83,7 @@ def test_a_fault_of_ours_in_one_job_fails_that_job_alone(room: World) -> None:
     outcomes = batch(
         room,
         ask("g_one", "user", "chat.message", text="one"),
-        Append(broken, lambda _outcome: None),
+        Append(broken),
         ask("g_one", "user", "chat.message", text="two"),
     )
     assert [type(outcome) for outcome in outcomes] == [Committed, Refused, Committed]
@@ -91,7 +98,7 @@ def test_look_ups_see_what_the_same_batch_admitted(room: World) -> None:
         ask("g_one", "ann", "chat.message", text="one", client_id="k"),
     )
     assert isinstance(repeat, Duplicate)
-    assert repeat.found.event_id == first.found.event_id
+    assert repeat.event.event_id == first.event.event_id
 
 
 def test_a_batch_keeps_its_look_ups_across_a_context_change(room: World) -> None:
@@ -102,14 +109,14 @@ def test_a_batch_keeps_its_look_ups_across_a_context_change(room: World) -> None
         ask("g_one", "ann", "chat.message", text="one", client_id="k"),
     )
     assert isinstance(repeat, Duplicate)
-    assert (repeat.found.event_id, repeat.mismatch) == (first.found.event_id, False)
+    assert (repeat.event.event_id, repeat.mismatch) == (first.event.event_id, False)
 
 
 @pytest.mark.spec("CCCS-020")
 def test_the_size_limit_counts_the_whole_event(room: World) -> None:
     largest = padded(MAX_EVENT_BYTES - 300, text="t")
     committed = room.try_("g_one", "user", "chat.message", **largest)
-    assert len(committed.found.raw) <= MAX_EVENT_BYTES
+    assert len(committed.event.raw) <= MAX_EVENT_BYTES
     last = room.state("g_one").last_seq
     for size in (MAX_EVENT_BYTES - 50, MAX_EVENT_BYTES, MAX_EVENT_BYTES + 1):
         with refusal("invalid_request", "CCCS-020"):
@@ -149,12 +156,11 @@ def test_together_is_all_or_none_inside_a_larger_batch(room: World) -> None:
     outcomes = batch(
         room,
         ask("g_one", "user", "chat.message", text="before"),
-        Together(
-            [
+        AppendTogether(
+            (
                 submission("g_one", "user", "chat.message", {"text": "first"}),
                 submission("g_one", "user", "chat.message", padded(MAX_EVENT_BYTES - 50, text="t")),
-            ],
-            lambda _outcome: None,
+            )
         ),
         ask("g_one", "user", "chat.message", text="after"),
     )
@@ -166,25 +172,41 @@ def test_together_is_all_or_none_inside_a_larger_batch(room: World) -> None:
     room.assert_rebuilds()
 
 
-def test_what_was_prepared_for_a_refused_pair_is_undone(room: World) -> None:
-    def prepare(connection: Any) -> None:
-        connection.execute("INSERT INTO facts VALUES('left', 'over')")
-
+def test_blobs_that_come_along_with_a_refused_pair_do_not_stay(room: World) -> None:
+    room.group("g_two", ann="peer")
+    path = room.blob("g_one", "user", b"shared")
+    share = BlobShare("g_one", "g_two", (path,), "user")
+    bad = submission("g_two", "user", "chat.message", {"text": ""})
     with refusal("invalid_request"):
-        room.store.together([submission("g_one", "user", "chat.message", {"text": ""})], prepare)
-    left = room.store.write(lambda connection: connection.execute("SELECT * FROM facts").fetchall())
-    assert left == []
+        room.store.execute(AppendTogether((bad,), share))
+    assert not room.sees_blob("g_two", "user", path)
+    room.store.execute(
+        AppendTogether((submission("g_two", "user", "chat.message", {"text": "with it"}),), share)
+    )
+    assert room.sees_blob("g_two", "user", path)
 
 
-def test_a_refused_write_leaves_nothing_behind(room: World) -> None:
-    def half(connection: Any) -> None:
-        connection.execute("INSERT INTO facts VALUES('half', 'done')")
-        raise invalid("no", "CCCS-005")
+@pytest.mark.spec("CCCS-005")
+def test_a_refused_record_leaves_nothing_behind_and_the_batch_goes_on(room: World) -> None:
+    first = IssueCredential(b"1" * 32, "tok_1", "svc:bot", None, ("g_one",))
+    again = IssueCredential(b"2" * 32, "tok_2", "svc:bot", None, None)
+    outcomes = batch(room, first, again, ask("g_one", "user", "chat.message", text="after"))
+    assert [type(outcome) for outcome in outcomes] == [Recorded, Refused, Committed]
+    rows = room.store.read(
+        lambda reader: reader.connection.execute("SELECT token_id FROM credentials").fetchall()
+    )
+    assert rows == [("tok_1",)]
 
-    with refusal("invalid_request"):
-        room.store.write(half)
-    left = room.store.write(lambda connection: connection.execute("SELECT * FROM facts").fetchall())
-    assert left == []
+
+def test_a_ledger_that_moved_under_the_writer_is_read_anew_and_the_batch_decided_again(room: World) -> None:
+    """`Stale` is no fault of anybody's command: what was believed is dropped, and the same commands run again."""
+    before = room.say("g_one", "user")
+    believed = room.store.writer._groups["g_one"]
+    believed.last_seq -= 1
+    outcomes = batch(room, ask("g_one", "user", "chat.message", text="after"))
+    assert [type(outcome) for outcome in outcomes] == [Committed]
+    assert outcomes[0].event.seq == before.seq + 1
+    room.assert_rebuilds()
 
 
 @pytest.mark.spec("CCCS-017")
@@ -227,11 +249,11 @@ def test_the_hub_writes_the_envelope_and_nobody_else(room: World) -> None:
 
 @pytest.mark.spec("CCCS-112", "CCCS-113")
 def test_a_closing_store_takes_nothing_more(room: World) -> None:
-    room.store.queue.close()
+    room.store.transport.close()
     with pytest.raises(Unavailable, match="closing"):
         room.say("g_one", "user")
 
 
 def test_the_last_event_of_a_batch_is_what_is_stored(room: World) -> None:
     outcome = room.try_("g_one", "user", "chat.message", text="x")
-    assert decode(room.page("g_one")[-1].raw) == decode(outcome.found.raw)
+    assert decode(room.page("g_one")[-1].raw) == decode(outcome.event.raw)

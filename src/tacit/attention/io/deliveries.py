@@ -7,9 +7,10 @@ event is sent for the first time, again after a silence, or after a restart: all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.attention.commands import DeliveryDraft
 from tacit.attention.decide.delivery import (
     Receiver,
     content,
@@ -39,22 +40,15 @@ def reply_target(conversation: Conversation) -> str:
     return f"thread:{conversation.thread}" if conversation.thread else f"conversation:{conversation.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a delivery will carry to a session of this version, made where it was decided."""
-
-    request_id: str
-    version: str
-    params: dict[str, Any]
-
-
-def drafted(archive: Archive, obligation: Obligation) -> Draft | None:
+def drafted(archive: Archive, obligation: Obligation) -> DeliveryDraft | None:
     """The delivery as the writer can make it; None when more has to be read than it has at hand."""
     known = archive.attention.sessions.get(obligation.session)
     if known is None or obligation.closed or obligation.accepted:
         return None
     made = delivered(archive, obligation, known.version, None)
-    return Draft(obligation.request_id, known.version, made) if made is not None else None
+    if made is None:
+        return None
+    return DeliveryDraft(obligation.session, obligation.event_id, obligation.request_id, known.version, made)
 
 
 def delivered(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class EphemeralWords:
     """An ephemeral message on its way to whoever is there."""
 
     text: str
@@ -45,7 +45,7 @@ class Done:
     written: list[Written] = field(default_factory=list[Written])
     chat: tuple[str, dict[str, Any]] | None = None
     """Kind and data of the event that the session itself appends."""
-    ephemeral_send: Spoken | None = None
+    ephemeral: EphemeralWords | None = None
     """Words for those who are there, once the record of them is durable."""
     event: str | None = None
     """An event that the result shows in full (C2A-158)."""
@@ -146,7 +146,7 @@ def send_message(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         return Done({**result, "eventId": answer.duplicate_of, "duplicate": True})
     if send.visibility == "ephemeral":
         record = draft.ephemeral(send, place, caller)
-        return Done({**result, "ephemeral": True}, [record], ephemeral_send=Spoken(send.body, record))
+        return Done({**result, "ephemeral": True}, [record], ephemeral=EphemeralWords(send.body, record))
     return Done(result, chat=("chat.message", draft.message(send, place, caller, arguments)))
 
 

@@ -45,6 +45,11 @@ class FolderLock:
         except (ValueError, KeyError, TypeError, OSError):
             return "another process"
 
+    @property
+    def handle(self) -> int:
+        """The open file that holds the lock; a child process that inherits it holds it too."""
+        return self._handle
+
     def release(self) -> None:
         """Let the next process in."""
         os.close(self._handle)

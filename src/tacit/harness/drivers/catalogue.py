@@ -32,11 +32,11 @@ FLAGS: Final = {
     "--retries": "N: how often the agent repeats a failed model call by itself (2)",
     "--text": "the program gets the prompt as plain text and prints its reply",
 }
-"""Every option, with its help; `Entry.takes` says which driver takes which."""
+"""Every option, with its help; `DriverEntry.takes` says which driver takes which."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DriverEntry:
     """A driver in the catalogue."""
 
     name: str
@@ -72,7 +72,7 @@ def install_command(extra: str) -> str:
 _AGENT: Final = ("--model", "--base-url", "--key-env", "--cwd", "--access", "--use-my-config", "--retries")
 
 CATALOGUE: Final = (
-    Entry(
+    DriverEntry(
         "codex",
         "OpenAI Codex; takes more text while it thinks",
         _AGENT,
@@ -82,7 +82,7 @@ CATALOGUE: Final = (
         key_env="OPENAI_API_KEY",
         program="another codex binary",
     ),
-    Entry(
+    DriverEntry(
         "claude",
         "Anthropic Claude Code",
         _AGENT,
@@ -92,7 +92,7 @@ CATALOGUE: Final = (
         key_env="ANTHROPIC_API_KEY",
         program="another claude binary",
     ),
-    Entry(
+    DriverEntry(
         "acp",
         "any agent that speaks the Agent Client Protocol over stdio",
         ("--cwd", "--access", "--use-my-config"),
@@ -101,7 +101,7 @@ CATALOGUE: Final = (
         modules=("acp",),
         program="the agent and its arguments",
     ),
-    Entry(
+    DriverEntry(
         "openai",
         "a model behind any endpoint that speaks Chat Completions, local ones too",
         ("--model", "--base-url", "--key-env", "--retries"),
@@ -110,7 +110,7 @@ CATALOGUE: Final = (
         modules=("mcp",),
         key_env="OPENAI_API_KEY",
     ),
-    Entry(
+    DriverEntry(
         "command",
         "a program of yours: the turn as JSON on stdin, the reply on stdout",
         ("--cwd", "--text"),
@@ -120,7 +120,7 @@ CATALOGUE: Final = (
 )
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> DriverEntry:
     """The driver of this name."""
     for found in CATALOGUE:
         if found.name == name:

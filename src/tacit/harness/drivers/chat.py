@@ -21,7 +21,7 @@ _NAME_LIMIT: Final = 64
 MEMORY: Final = 200_000
 """Characters of earlier turns that are sent along."""
 
-Turn = list[Message]
+ChatTurn = list[Message]
 
 
 def wire_name(server: str, tool: str) -> str:
@@ -37,7 +37,9 @@ def definition(name: str, description: str, schema: Message) -> Message:
     }
 
 
-def request(*, model: str, rules: str, earlier: list[Turn], current: Turn, tools: list[Message]) -> Message:
+def request(
+    *, model: str, rules: str, earlier: list[ChatTurn], current: ChatTurn, tools: list[Message]
+) -> Message:
     """The body of a model call."""
     messages = [{"role": "system", "content": rules}] if rules else []
     messages += [message for turn in earlier for message in turn]
@@ -134,7 +136,7 @@ def _usage(counts: Message) -> Usage:
     return Usage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), cached)
 
 
-def done_so_far(turn: Turn) -> Turn:
+def done_so_far(turn: ChatTurn) -> ChatTurn:
     """What a turn that was ended early leaves behind: the calls that were answered, and else nothing.
 
     A turn without effects is as if it had never been, so that the merged turn that follows is not told twice.
@@ -149,9 +151,9 @@ def done_so_far(turn: Turn) -> Turn:
     return turn[: last + 1]
 
 
-def remembered(earlier: list[Turn], limit: int = MEMORY) -> list[Turn]:
+def remembered(earlier: list[ChatTurn], limit: int = MEMORY) -> list[ChatTurn]:
     """The latest turns that fit."""
-    kept: list[Turn] = []
+    kept: list[ChatTurn] = []
     room = limit
     for turn in reversed(earlier):
         room -= len(msgspec.json.encode(turn))

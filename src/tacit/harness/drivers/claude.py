@@ -13,7 +13,7 @@ from typing import Final
 
 from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
-from tacit.harness.drivers.port import Failure, Standing, ToolAddress, ToolServer, Usage
+from tacit.harness.drivers.port import Failure, StandingInstructions, ToolAddress, ToolServer, Usage
 from tacit.harness.drivers.reading import Message, count
 
 _MODES: Final = {Access.READ: "dontAsk", Access.WRITE: "acceptEdits", Access.FULL: "acceptEdits"}
@@ -53,7 +53,7 @@ def settings(*, base_url: str, retries: int, config: str, use_my_config: bool) -
 
 
 def arguments(
-    standing: Standing,
+    standing: StandingInstructions,
     *,
     model: str,
     access: Access,
@@ -81,12 +81,12 @@ def arguments(
     return line
 
 
-def _allowed(standing: Standing, access: Access) -> list[str]:
+def _allowed(standing: StandingInstructions, access: Access) -> list[str]:
     own = _EVERYTHING.split() if access is Access.FULL else []
     return [*(f"mcp__{server.name}" for server in standing.tools), *own]
 
 
-def tools_file(standing: Standing) -> Message:
+def tools_file(standing: StandingInstructions) -> Message:
     """The file with the tool servers."""
     return {"mcpServers": {server.name: _server(server) for server in standing.tools}}
 

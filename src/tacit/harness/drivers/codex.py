@@ -13,7 +13,7 @@ from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import (
     Failure,
-    Standing,
+    StandingInstructions,
     TextDelta,
     ToolAddress,
     ToolEnded,
@@ -90,7 +90,9 @@ def _quoted(word: str) -> str:
     return json.dumps(word, ensure_ascii=False)
 
 
-def opening(standing: Standing, *, directory: str, access: Access, use_my_config: bool) -> Message:
+def opening(
+    standing: StandingInstructions, *, directory: str, access: Access, use_my_config: bool
+) -> Message:
     """The params of `thread/start` and `thread/resume`."""
     servers = {server.name: _server(server) for server in standing.tools}
     bounds = {} if _bounded(access, use_my_config=use_my_config) else {"sandbox": SANDBOX[access]}

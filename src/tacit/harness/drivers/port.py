@@ -41,7 +41,7 @@ ToolServer = ToolProgram | ToolAddress
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingInstructions:
     """What holds for many turns. When it changes between turns, the driver opens its session anew with it."""
 
     rules: str
@@ -57,7 +57,7 @@ class TurnRequest:
     """One turn."""
 
     turn_id: str
-    standing: Standing
+    standing: StandingInstructions
     prompt: str
     """The wrapped events (C2A-096), always in the user role."""
     time_limit: float = 600.0
@@ -121,8 +121,6 @@ class TurnOutcome:
 
     turn_id: str
     text: str = ""
-    tool_calls: tuple[str, ...] = ()
-    """Names of the tools called, in order, as `server.tool` for MCP tools."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
     """What the agent says the turn cost; None when it does not say."""
@@ -144,6 +142,7 @@ class ToolStarted:
 
     call_id: str
     name: str
+    """As `server.tool` for MCP tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +196,7 @@ class Traits:
 
 
 class Watch(Protocol):
-    """The harness's eye on one running turn. Neither method may raise; both are awaited, in order."""
+    """What the harness sees of one running turn. Neither method may raise; both are awaited, in order."""
 
     async def saw(self, event: TurnEvent) -> None:
         """Something happened in the turn. `ToolEnded` comes before `at_boundary` for the same call."""
@@ -216,7 +215,7 @@ class Driver(Protocol):
         """What this driver can do."""
         ...
 
-    async def start(self, standing: Standing, session_id: str | None = None) -> None:
+    async def start(self, standing: StandingInstructions, session_id: str | None = None) -> None:
         """Open the agent, continuing the session `session_id` where it still exists.
 
         Raises `Unavailable` when the agent cannot be run (not installed, does not start), `Refused` when

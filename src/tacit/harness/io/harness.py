@@ -1,9 +1,9 @@
 """The harness: one agent in one room, from the line to the model and back, for as long as it is asked to run.
 
-Rows: C2A-080, 082, 160, 162, 163, 167, 180, 201, 219. Composition and order only: an input is judged by
-`tacit.harness.conduct` under one lock, what must survive is written, and only then is anything done.
-Nothing that matters is in memory alone: killed at any moment it carries on from its store, and says
-nothing twice.
+Rows: C2A-080, C2A-082, C2A-160, C2A-162, C2A-163, C2A-167, C2A-180, C2A-201, C2A-219. Composition and order
+only: an input is judged by `tacit.harness.conduct` under one lock, what must survive is written, and only
+then is anything done. Nothing that matters is in memory alone: killed at any moment it carries on from its
+store, and says nothing twice.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from tacit.client.repeating import passes
 from tacit.client.session import AgentSession, Habits
 from tacit.harness import chat_tools
 from tacit.harness.budget import Budget, day_of, next_day
-from tacit.harness.conduct import Conduct, Manners
-from tacit.harness.drivers.port import Failure, FailureKind, Standing, TurnOutcome, TurnRequest
+from tacit.harness.conduct import Conduct, ConductOptions
+from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
 from tacit.harness.effects import (
     Abort,
     Begin,
     Claim,
     Defer,
     Effect,
+    ModelTurn,
     Post,
     Postpone,
     React,
@@ -41,19 +42,18 @@ from tacit.harness.effects import (
     Spent,
     Steer,
     Tell,
-    Turn,
 )
-from tacit.harness.gate import Memory, settings_of
-from tacit.harness.io.eye import Eye
-from tacit.harness.io.keeping import keep
+from tacit.harness.io.context import HarnessContext, Teller, tell_nobody
 from tacit.harness.io.model_calls import ModelCalls
-from tacit.harness.io.posting import REST, Posting
+from tacit.harness.io.outbox_sender import REST, OutboxSender
+from tacit.harness.io.persist import persist
 from tacit.harness.io.preparing import prepared
 from tacit.harness.io.recovery import recovered
-from tacit.harness.io.seat import Seat, Teller, tell_nobody
-from tacit.harness.io.store import Store, Writing
+from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
+from tacit.harness.io.turn_watch import TurnWatch
 from tacit.harness.prompt import standing_rules, turn_prompt
+from tacit.harness.session_view import SessionView, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -71,7 +71,7 @@ STOP_WITHIN: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AgentConfig:
     """Which agent, where, and what its owner allows."""
 
     url: str
@@ -91,9 +91,9 @@ class Harness:
     """One agent's harness."""
 
     def __init__(
-        self, place: Place, driver: Driver, *, clock: Clock | None = None, tell: Teller = tell_nobody
+        self, config: AgentConfig, driver: Driver, *, clock: Clock | None = None, tell: Teller = tell_nobody
     ) -> None:
-        self.place = place
+        self.config = config
         self._driver = driver
         self._clock = clock or SystemClock()
         self._tell = tell
@@ -112,16 +112,16 @@ class Harness:
     async def run(self) -> None:
         """Until `stop`. `Refused`: the hub or the driver does not want it; `Unavailable`: cannot start."""
         try:
-            self.place.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.config.state.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = FolderLock(
-                self.place.state,
-                purpose=f"tacit join as {self.place.name}",
+                self.config.state,
+                purpose=f"tacit join as {self.config.name}",
                 otherwise="join under another name",
             )
         except OSError as error:
             raise Unavailable(f"the agent's folder cannot be used: {error.strerror}") from error
         try:
-            store = Store(self.place.state / "harness.db")
+            store = Store(self.config.state / "harness.db")
             try:
                 await self._run(store)
             finally:
@@ -130,50 +130,53 @@ class Harness:
             lock.release()
 
     async def _run(self, store: Store) -> None:
-        place, traits = self.place, self._driver.traits
+        config, traits = self.config, self._driver.traits
         self._known = store.known()
-        manners = Manners(
+        options = ConductOptions(
             traits.steers,
             traits.inserts,
             traits.boundaries,
-            claims_roles=place.claims_roles,
-            ambient=place.ambient,
+            claims_roles=config.claims_roles,
+            ambient=config.ambient,
         )
-        self._conduct = Conduct(manners)
-        session = AgentSession(place.url, place.token, habits=place.habits, known=self._is_repeat)
-        self._seat = seat = Seat(place.name, session, store, Memory(place.name), self._clock, self._tell)
-        self._posting = Posting(seat)
-        self._calls = ModelCalls(seat, self._conduct, self._posting, self._one)
+        self._conduct = Conduct(options)
+        session = AgentSession(config.url, config.token, habits=config.habits, known=self._is_repeat)
+        self._context = context = HarnessContext(
+            config.name, session, store, SessionView(config.name), self._clock, self._tell
+        )
+        self._sender = OutboxSender(context)
+        self._calls = ModelCalls(context, self._conduct, self._sender, self._one)
         try:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
-                rules = standing_rules(place.name, place.instructions)
-                self._standing = Standing(rules, (door.program,), place.directory)
+                rules = standing_rules(config.name, config.instructions)
+                earlier = store.note("session") if traits.resumes else None
+                self._standing = StandingInstructions(rules, (door.program,), config.directory)
                 await self._unless_stopped(session.is_up())  # agents ask only once which tools there are
-                await self._unless_stopped(self._driver.start(self._standing, store.note("session")))
+                await self._unless_stopped(self._driver.start(self._standing, earlier))
                 if self._stopping.is_set():
                     return
                 self._tell("started", driver=traits.name)
-                await self._live(seat)
+                await self._live(context)
         finally:
             await self._driver.close()
 
-    async def _live(self, seat: Seat) -> None:
+    async def _live(self, context: HarnessContext) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                await self._step(lambda now: recovered(seat, self._conduct, now))
-                await seat.write(lambda writing: writing.forget(self._clock.now()))
+                await self._step(lambda now: recovered(context, self._conduct, now))
+                await context.write(lambda writing: writing.forget(self._clock.now()))
                 self._check_budget(self._clock.now())
                 await self._step(self._conduct.due)
                 hearing = tasks.create_task(self._hear(), name="hear")
                 timing = tasks.create_task(self._keep_time(), name="time")
-                posting = tasks.create_task(self._posting.run(), name="post")
-                seat.outgoing.set()
+                sending = tasks.create_task(self._sender.run(), name="post")
+                context.outgoing.set()
                 await self._stopping.wait()
                 hearing.cancel()
                 timing.cancel()
                 await self._leave()
-                posting.cancel()
+                sending.cancel()
         except BaseExceptionGroup as group:
             raise _first(group) from group
 
@@ -182,9 +185,9 @@ class Harness:
         await self._driver.close()
         try:
             async with asyncio.timeout(STOP_WITHIN):
-                if self._seat.session.agreed is not None:
-                    await self._posting.drain()
-                    await self._seat.session.notify("notifications/status", status="stopped")
+                if self._context.session.agreed is not None:
+                    await self._sender.drain()
+                    await self._context.session.notify("notifications/status", status="stopped")
         except TimeoutError:
             self._tell("left_in_outbox")
         self._tell("stopped")
@@ -196,12 +199,12 @@ class Harness:
         async with self._one:
             now = self._clock.now()
             effects = work(now)
-            await self._keep(effects, now)
+            await self._persist(effects, now)
         self._act(effects)
         self._changed.set()
 
     async def _hear(self) -> None:
-        async for item in self._seat.session.incoming():
+        async for item in self._context.session.incoming():
             await self._heard(item)
         raise Unavailable("the session with the hub has ended")
 
@@ -210,9 +213,9 @@ class Harness:
             case Delivery():
                 await self._delivered(item)
             case Cancelled():
-                event_id = item.event_id or self._seat.store.event_of_request(item.request_id)
+                event_id = item.event_id or self._context.store.event_of_request(item.request_id)
                 if event_id is not None:
-                    self._seat.memory.withdrawn(event_id)
+                    self._context.view.withdrawn(event_id)
                     self._tell("cancelled", event_id=event_id)
                     await self._step(lambda now: self._conduct.cancelled(event_id, now))
             case Typing():
@@ -225,33 +228,33 @@ class Harness:
 
     async def _delivered(self, item: Delivery) -> None:
         event, now = item.event, self._clock.now()
-        await self._seat.write(
+        await self._context.write(
             lambda writing: writing.accept(event.event_id, item.request_id, item.params, now)
         )
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
         await item.accept()
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:
-            await self._seat.write(lambda writing: writing.forget(now))
-            self._known = self._seat.store.known()
-        self._seat.memory.heard(event)
+            await self._context.write(lambda writing: writing.forget(now))
+            self._known = self._context.store.known()
+        self._context.view.heard(event)
         self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
-        runs = self._seat.store.runs(event.event_id)
+        runs = self._context.store.runs(event.event_id)
         await self._step(lambda now: self._conduct.heard(event, now, runs=runs))
 
     async def _connected(self, agreed: Connected) -> None:
         self._tell("connected", version=agreed.version)
-        self._seat.settings = settings_of(agreed.settings)
+        self._context.settings = settings_of(agreed.settings)
         interrupt = bool(agreed.capabilities.get("injection", {}).get("interrupt"))
-        self._conduct.settings = self._seat.settings
-        self._conduct.manners = replace(self._conduct.manners, interrupt=interrupt)
-        for conversation in sorted(self.place.ambient):
+        self._conduct.settings = self._context.settings
+        self._conduct.options = replace(self._conduct.options, interrupt=interrupt)
+        for conversation in sorted(self.config.ambient):
             # Letting ambient traffic through is the owner's explicit choice, and on record (C2A-080).
-            await self._seat.session.log(
+            await self._context.session.log(
                 "warning", "ambient traffic is let through", {"conversationId": conversation}
             )
         await self._status()
-        self._seat.outgoing.set()
+        self._context.outgoing.set()
 
     async def _keep_time(self) -> None:
         while True:
@@ -285,17 +288,17 @@ class Harness:
 
     # -- what must survive
 
-    async def _keep(self, effects: list[Effect], now: Moment) -> None:
-        kept = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell)]
-        if not kept:
+    async def _persist(self, effects: list[Effect], now: Moment) -> None:
+        durable = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell)]
+        if not durable:
             return
 
-        def write(writing: Writing) -> None:
-            for effect in kept:
-                keep(writing, effect, self._seat, now)
+        def write(writing: StoreTransaction) -> None:
+            for effect in durable:
+                persist(writing, effect, self._context, now)
 
-        await self._seat.write(write)
-        for effect in kept:
+        await self._context.write(write)
+        for effect in durable:
             self._note_end(effect)
 
     def _note_end(self, effect: Effect) -> None:
@@ -326,33 +329,33 @@ class Harness:
                     self._tell("told", level=effect.level, message=effect.message)
                     self._tasks.create_task(self._say_log(effect), name="log")
                 case Settle() | React() | Defer() | Post():
-                    self._seat.outgoing.set()
+                    self._context.outgoing.set()
                 case _:
                     continue
 
-    async def _turn(self, turn: Turn) -> None:
+    async def _turn(self, turn: ModelTurn) -> None:
         self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
         await self._status()
         try:
-            whole = await self._unless_stopped(prepared(self._seat, self._conduct, turn))
+            whole = await self._unless_stopped(prepared(self._context, self._conduct, turn))
             if whole is None:
                 return
             turn = whole
             prompt = turn_prompt(
                 self._standing.rules,
                 turn.events,
-                ours=standing_rules(self.place.name, self.place.instructions),
+                ours=standing_rules(self.config.name, self.config.instructions),
                 knocks=turn.knocks,
                 digests=turn.digests,
                 note=turn.note,
             )
             self._prompt_bytes[turn.id] = prompt.size
-            request = TurnRequest(turn.id, self._standing, prompt.user, self.place.time_limit)
+            request = TurnRequest(turn.id, self._standing, prompt.user, self.config.time_limit)
             running = self._conduct.running
             if running is None or running.is_ending:
                 outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
             else:
-                outcome = await self._driver.run(request, Eye(self._conduct, self._one_step))
+                outcome = await self._driver.run(request, TurnWatch(self._conduct, self._one_step))
         except Bug:
             failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
             outcome = TurnOutcome(turn.id, failure=failure)
@@ -366,7 +369,7 @@ class Harness:
             return
         if outcome.session_id is not None:
             session = outcome.session_id
-            await self._seat.write(lambda writing: writing.note("session", session))
+            await self._context.write(lambda writing: writing.note("session", session))
         code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
         self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
         await self._step(lambda now: self._ended(outcome, now))
@@ -374,8 +377,8 @@ class Harness:
 
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""
-        spent = self._seat.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
-        if reason := self.place.budget.used_up(spent):
+        spent = self._context.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
+        if reason := self.config.budget.used_up(spent):
             self._conduct.pause(next_day(now), _until(reason, now))
         return self._conduct.ended(outcome, now)
 
@@ -408,14 +411,14 @@ class Harness:
             return
         self._tell("claimed", event_id=event.event_id)
         whole = whole_event(event, result.get("event"))
-        self._seat.memory.heard(whole)
+        self._context.view.heard(whole)
         await self._step(lambda now: self._conduct.heard(whole, now, claimed=True))
 
     async def _claimed(self, event_id: str) -> dict[str, Any]:
         """What the hub says to a claim, asked for until it says something."""
         while True:
             try:
-                return await self._seat.session.call("chat.claim", eventId=event_id)
+                return await self._context.session.call("chat.claim", eventId=event_id)
             except Refused as refused:
                 if not passes(refused):
                     raise
@@ -439,7 +442,7 @@ class Harness:
 
     async def _account(self, spent: Spent) -> None:
         usage = spent.usage
-        await self._seat.session.notify(
+        await self._context.session.notify(
             "notifications/usage",
             eventIds=[one.event_id for one in spent.turn.events],
             turn=spent.turn.id,
@@ -456,7 +459,7 @@ class Harness:
 
     def _check_budget(self, now: Moment) -> None:
         """Stop and tell when the day's budget is used up."""
-        reason = self.place.budget.used_up(self._seat.store.spent_on(day_of(now)))
+        reason = self.config.budget.used_up(self._context.store.spent_on(day_of(now)))
         if not reason or self._paused_for == day_of(now):
             return
         self._paused_for = day_of(now)
@@ -471,10 +474,10 @@ class Harness:
         busy = conduct.running is not None
         status = "away" if conduct.paused_until is not None else "busy" if busy else "idle"
         detail = conduct.pause_reason if status == "away" else None
-        await self._seat.session.notify("notifications/status", status=status, detail=detail)
+        await self._context.session.notify("notifications/status", status=status, detail=detail)
 
     async def _say_log(self, effect: Tell) -> None:
-        await self._seat.session.log(effect.level, effect.message, effect.data)
+        await self._context.session.log(effect.level, effect.message, effect.data)
 
 
 def whole_event(knock: Delivered, given: object) -> Delivered:

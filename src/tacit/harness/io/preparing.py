@@ -18,22 +18,22 @@ from tacit.harness.continuing import may_go_on, went_on
 
 if TYPE_CHECKING:
     from tacit.harness.conduct import Conduct
-    from tacit.harness.effects import Turn
-    from tacit.harness.io.seat import Seat
+    from tacit.harness.effects import ModelTurn
+    from tacit.harness.io.context import HarnessContext
 
 
-async def prepared(seat: Seat, conduct: Conduct, turn: Turn) -> Turn:
+async def prepared(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
     """The turn with everything that belongs to its question."""
-    return await _whole(seat, conduct, await _looked_at(seat, turn))
+    return await _whole(context, conduct, await _looked_at(context, turn))
 
 
-async def _looked_at(seat: Seat, turn: Turn) -> Turn:
+async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     """An event that has run out is answered only with the thread's present state in sight (C2A-174)."""
-    carrier, now = turn.carrier, seat.clock.now()
+    carrier, now = turn.carrier, context.clock.now()
     if carrier.deadline_at is None or carrier.deadline_at > now or not carrier.created_at:
         return turn
     try:
-        result = await seat.session.call("chat.read_thread", eventId=carrier.event_id)
+        result = await context.session.call("chat.read_thread", eventId=carrier.event_id)
     except (Refused, Unavailable, OutcomeUnknown):
         return turn
     window = delivered({**_NOTHING, "threadWindow": result.get("events")}).window
@@ -41,20 +41,20 @@ async def _looked_at(seat: Seat, turn: Turn) -> Turn:
     return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)), note=note)
 
 
-async def _whole(seat: Seat, conduct: Conduct, turn: Turn) -> Turn:
+async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
     """What the author added in the meantime without naming the agent again, waited for while it comes."""
-    carrier, settings = turn.carrier, seat.settings
+    carrier, settings = turn.carrier, context.settings
     if not may_go_on(carrier):
         return turn
     where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
     more: list[tuple[Moment, str]] = []
     while (running := conduct.running) is not None and not running.is_ending:
         try:
-            result = await seat.session.call("chat.read_thread", after=carrier.event_id, **where)
+            result = await context.session.call("chat.read_thread", after=carrier.event_id, **where)
         except (Refused, Unavailable, OutcomeUnknown):
             break
         more = went_on(carrier, result.get("events") or (), settings.compose_cap_ms)
-        now = seat.clock.now()
+        now = context.clock.now()
         quiet_at = more[-1][0] + settings.compose_quiet_ms * 1000 if more else now
         until = min(quiet_at, carrier.created_at + settings.compose_cap_ms * 1000)
         if until <= now:

@@ -15,26 +15,26 @@ from tacit.harness.effects import Effect, Return, Settle, Tell
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.harness.conduct import Conduct
-    from tacit.harness.io.seat import Seat
-    from tacit.harness.io.store import Kept
+    from tacit.harness.io.context import HarnessContext
+    from tacit.harness.io.store import InboxRow
 
 CRASHES: Final = 30
 """A question that has been begun this often without an end is what ends the process."""
 
 
-def recovered(seat: Seat, conduct: Conduct, now: Moment) -> list[Effect]:
+def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Effect]:
     """Put everything that is not done back into the conduct; gives what has to be settled."""
     effects: list[Effect] = []
-    again: list[Kept] = []
-    turns: dict[str, list[Kept]] = {}
-    for kept in seat.store.waiting():
-        seat.memory.heard(kept.event)
+    again: list[InboxRow] = []
+    turns: dict[str, list[InboxRow]] = {}
+    for kept in context.store.waiting():
+        context.view.heard(kept.event)
         if kept.state == "turn":
             turns.setdefault(kept.turn_id, []).append(kept)
         else:
             again.append(kept)
     for turn_id, events in turns.items():
-        settled = _settled(seat, turn_id, events)
+        settled = _settled(context, turn_id, events)
         effects += settled
         if not settled:
             again += events
@@ -43,11 +43,11 @@ def recovered(seat: Seat, conduct: Conduct, now: Moment) -> list[Effect]:
     return [*effects, *claims]
 
 
-def _settled(seat: Seat, turn_id: str, events: list[Kept]) -> list[Effect]:
+def _settled(context: HarnessContext, turn_id: str, events: list[InboxRow]) -> list[Effect]:
     ids = [one.event.event_id for one in events]
     spoken = [
         row
-        for row in seat.store.outgoing(turn_id=turn_id)
+        for row in context.store.outgoing(turn_id=turn_id)
         if row.name == SEND and row.state in {"ready", "sent"}
     ]
     *others, carrier = ids

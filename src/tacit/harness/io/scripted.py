@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.harness.demo.scripts import Script
-    from tacit.harness.drivers.port import Standing, TurnRequest, Watch
+    from tacit.harness.drivers.port import StandingInstructions, TurnRequest, Watch
 
 CANCELLED: Final = Failure(FailureKind.CANCELLED, "cancelled")
 
@@ -45,7 +45,7 @@ class ScriptedDriver:
         """What this driver can do."""
         return Traits("scripted", steers=False, inserts=False, boundaries=False, resumes=False)
 
-    async def start(self, standing: Standing, session_id: str | None = None) -> None:
+    async def start(self, standing: StandingInstructions, session_id: str | None = None) -> None:
         """Nothing to open."""
 
     async def run(self, turn: TurnRequest, watch: Watch) -> TurnOutcome:
@@ -69,7 +69,7 @@ class ScriptedDriver:
             await _call(turn.standing, name, arguments)
         words = does.words(self._said)
         self._said.append(words)
-        return TurnOutcome(turn.turn_id, words or "NO_REPLY", tuple(name for name, _ in does.calls))
+        return TurnOutcome(turn.turn_id, words or "NO_REPLY")
 
     async def steer(self, turn_id: str, text: str) -> bool:
         """A script is not steered."""
@@ -89,7 +89,7 @@ class ScriptedDriver:
             await self.cancel(turn_id)
 
 
-async def _call(standing: Standing, name: str, arguments: Mapping[str, Any]) -> None:
+async def _call(standing: StandingInstructions, name: str, arguments: Mapping[str, Any]) -> None:
     """One tool call over the harness's door; a refusal is the hub's last word, and a script's too."""
     program = next(one for one in standing.tools if isinstance(one, ToolProgram))
     reader, writer = await asyncio.open_unix_connection(program.environment[SOCKET])

@@ -57,7 +57,7 @@ _SCHEMA: Final = Schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class InboxRow:
     """An event of the inbox that is not done."""
 
     event: Delivered
@@ -68,7 +68,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OutboxRow:
     """Something to say to the hub: a tool call, or a disposition."""
 
     key: str
@@ -103,26 +103,26 @@ class Store:
         with _told(self._path):
             return self._db.execute(query, cast("Any", values)).fetchall()
 
-    def write(self, work: Callable[[Writing], None]) -> None:
+    def write(self, work: Callable[[StoreTransaction], None]) -> None:
         """Everything that `work` does, in one synced transaction."""
         with _told(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                work(Writing(self._db))
+                work(StoreTransaction(self._db))
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
 
-    def waiting(self) -> list[Kept]:
+    def waiting(self) -> list[InboxRow]:
         """What is not done, in the order of arrival."""
         rows = self._read(
             "SELECT params, state, turn_id, failed, runs FROM events WHERE state IN ('waiting', 'turn') "
             "ORDER BY arrived, event_id"
         )
         return [
-            Kept(
+            InboxRow(
                 delivered(msgspec.json.decode(cast("bytes", params))),
                 str(state),
                 str(turn),
@@ -153,7 +153,7 @@ class Store:
         row = self._db.execute("SELECT event_id FROM events WHERE request_id = ?", (request_id,)).fetchone()
         return str(row[0]) if row else None
 
-    def outgoing(self, *, turn_id: str | None = None) -> list[Row]:
+    def outgoing(self, *, turn_id: str | None = None) -> list[OutboxRow]:
         """What is ready to be said, in order; or all that a turn said or wants to say."""
         where, values = ("turn_id = ?", (turn_id,)) if turn_id is not None else ("state = 'ready'", ())
         rows = self._read(
@@ -162,7 +162,7 @@ class Store:
             values,
         )
         return [
-            Row(key, turn, event, name, msgspec.json.decode(arguments), state, result)
+            OutboxRow(key, turn, event, name, msgspec.json.decode(arguments), state, result)
             for key, turn, event, name, arguments, state, result in cast("Iterable[tuple[Any, ...]]", rows)
         ]
 
@@ -205,7 +205,7 @@ def _told(path: Path) -> Generator[None]:
         raise Unavailable(f"the harness's store cannot be used: {type(error).__name__}") from error
 
 
-class Writing:
+class StoreTransaction:
     """What can be done inside one transaction."""
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -238,7 +238,7 @@ class Writing:
         """An event is done, or deferred."""
         self._db.execute("UPDATE events SET state = ?, ended = ? WHERE event_id = ?", (state, now, event_id))
 
-    def say(self, row: Row, now: Moment) -> None:
+    def say(self, row: OutboxRow, now: Moment) -> None:
         """Keep something to say; the same key twice is one thing, the first."""
         self._db.execute(
             "INSERT OR IGNORE INTO outbox(key, turn_id, event_id, name, arguments, state, at) "

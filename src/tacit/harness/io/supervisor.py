@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tacit.harness.io.context import Teller
     from tacit.harness.io.harness import Harness
-    from tacit.harness.io.seat import Teller
 
 RESTARTS: Final = Pace(first=1.0, longest=60.0)
 STEADY: Final = 300.0
@@ -35,7 +35,7 @@ LOG_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class SupervisedAgent:
     """One agent to be kept running; `make` builds a fresh harness each time it is started."""
 
     name: str
@@ -67,9 +67,11 @@ class AgentLog:
 class Supervisor:
     """Runs a team until it is asked to stop."""
 
-    def __init__(self, posts: list[Post], tell: Callable[[str], Teller], *, pace: Pace = RESTARTS) -> None:
+    def __init__(
+        self, agents: list[SupervisedAgent], tell: Callable[[str], Teller], *, pace: Pace = RESTARTS
+    ) -> None:
         """`tell` gives, for an agent's name, whoever wants to hear of it."""
-        self._posts = posts
+        self._agents = agents
         self._tell = tell
         self._pace = pace
         self._stopping = asyncio.Event()
@@ -86,24 +88,24 @@ class Supervisor:
     async def run(self) -> None:
         """Until `stop`, or until no agent is left that could run."""
         async with asyncio.TaskGroup() as tasks:
-            for post in self._posts:
-                tasks.create_task(self._keep(post), name=f"agent {post.name}")
+            for agent in self._agents:
+                tasks.create_task(self._keep(agent), name=f"agent {agent.name}")
 
-    async def _keep(self, post: Post) -> None:
-        log = AgentLog(post.log, self._tell(post.name))
+    async def _keep(self, agent: SupervisedAgent) -> None:
+        log = AgentLog(agent.log, self._tell(agent.name))
         try:
-            await self._again_and_again(post, log)
+            await self._again_and_again(agent, log)
         finally:
             log.close()
 
-    async def _again_and_again(self, post: Post, log: AgentLog) -> None:
+    async def _again_and_again(self, agent: SupervisedAgent, log: AgentLog) -> None:
         loop, fallen = asyncio.get_running_loop(), 0
         while not self._stopping.is_set():
             began = loop.time()
             try:
-                await self._life(post, log)
+                await self._life(agent, log)
             except (Refused, Corrupt) as refused:
-                self.failed[post.log] = refused
+                self.failed[agent.log] = refused
                 log("given_up", reason=str(refused))
                 return
             except TacitError as error:
@@ -111,11 +113,11 @@ class Supervisor:
             fallen = 1 if loop.time() - began > STEADY else fallen + 1
             await self._rest(self._pace.pause(min(fallen, 10), random.random()))  # noqa: S311
 
-    async def _life(self, post: Post, log: AgentLog) -> None:
+    async def _life(self, agent: SupervisedAgent, log: AgentLog) -> None:
         """One agent from its start to its end. A fault of our own is its end, and not that of the team."""
-        harness = post.make(log)
+        harness = agent.make(log)
         self._running.add(harness)
-        life = asyncio.create_task(harness.run(), name=f"life of {post.name}")
+        life = asyncio.create_task(harness.run(), name=f"life of {agent.name}")
         try:
             await asyncio.wait({life})
         finally:

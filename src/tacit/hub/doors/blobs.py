@@ -18,10 +18,9 @@ from tacit.hub.doors.http import (
     unauthenticated_answer,
 )
 from tacit.ledger.codes import denied, invalid
+from tacit.ledger.commands import RecordBlob
 
 if TYPE_CHECKING:
-    import apsw
-
     from tacit.hub.hub import Hub
     from tacit.ledger.io.blobs import Incoming, Stored
 
@@ -68,23 +67,9 @@ async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
         mime = request.content_type.lower()
         stored = await _receive(hub, request)
 
-        def record(connection: apsw.Connection) -> None:
-            connection.execute(
-                "INSERT OR IGNORE INTO blobs VALUES(?,?,?,?,?)",
-                (
-                    group.number,
-                    stored.sha256,
-                    stored.sha256,
-                    stored.size,
-                    mime if _MIME.match(mime) else "application/octet-stream",
-                ),
-            )
-            connection.execute(
-                "INSERT OR IGNORE INTO blob_owners VALUES(?,?,?)",
-                (group.number, stored.sha256, credential.principal),
-            )
-
-        await hub.ledger.write(record)
+        kind = mime if _MIME.match(mime) else "application/octet-stream"
+        record = RecordBlob(group.group_id, stored.sha256, stored.size, kind, credential.principal)
+        await hub.ledger.record(record)
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:

@@ -22,7 +22,7 @@ from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, typed, unauthenticated_answer
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
 from tacit.ledger.codes import denied, invalid
-from tacit.ledger.io.writer import Append, Committed, Duplicate
+from tacit.ledger.commands import Append, Committed, Duplicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -218,7 +218,7 @@ class Connection:
         credential = self._hinted(request.by)
         raw = compact(bytes(_raw_data.decode(text).params.data))
         wanted = operations.submission(credential, request, raw)
-        self._hub.ledger.submit(Append(wanted, self._answerer(call_id, answer=answer)))
+        self._hub.ledger.submit(Append(wanted), self._answerer(call_id, answer=answer))
         self._in_flight += 1
 
     def _answerer(self, call_id: object, *, answer: bool) -> Callable[[Any], None]:
@@ -228,7 +228,7 @@ class Connection:
                 self._fail(call_id, cast("BaseException", outcome), answer=answer)
             elif answer and isinstance(outcome, Committed):
                 head = b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(call_id)
-                self.push(text_frame(head + outcome.found.raw + b"}"))
+                self.push(text_frame(head + outcome.event.raw + b"}"))
             elif answer:
                 self._answer(call_id, views.appended(outcome))
 

@@ -20,14 +20,13 @@ from tacit.base.errors import TacitError
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from tacit.attention.io.deliveries import Draft
-    from tacit.attention.io.engine import AttentionEngine
+    from tacit.attention.commands import DeliveryDraft
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
+    from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.io.writer import Committed
     from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
@@ -65,26 +64,24 @@ class _Lane:
 class Dispatch:
     """The way out for every group of one hub."""
 
-    def __init__(self, ledger: AsyncLedger, engine: AttentionEngine, present: Present) -> None:
+    def __init__(self, ledger: AsyncLedger, present: Present) -> None:
         self._ledger = ledger
-        self._engine = engine
         self._present = present
         self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
 
-    def committed(self, committed: Committed) -> None:
-        """An event of the house landed: whom must it reach?"""
-        kind = committed.found.kind
+    def committed(self, committed: Committed, draft: DeliveryDraft | None = None) -> None:
+        """An event of the hub's own became durable: whom must it reach?"""
+        kind = committed.event.kind
         if kind == "x.c2a.delivery":
-            data = committed.found.data
-            draft = self._engine.drafts.pop(committed.found.event_id, None)
+            data = committed.event.data
             self.want(committed.group_id, Wanted(str(data["session"]), str(data["event_id"])), draft)
         elif kind == "x.c2a.disposition":
-            data = committed.found.data
+            data = committed.event.data
             if data.get("disposition") == "superseded" and not data.get("reported"):
                 wanted = Wanted(str(data["session"]), str(data["event_id"]), recalled=True)
                 self.want(committed.group_id, wanted)
 
-    def want(self, group_id: str, wanted: Wanted, draft: Draft | None = None) -> None:
+    def want(self, group_id: str, wanted: Wanted, draft: DeliveryDraft | None = None) -> None:
         """Send it: the draft at once if nothing is before it, else what the ledger says, in its turn."""
         link = self._present.link(group_id, wanted.session)
         if link is None:

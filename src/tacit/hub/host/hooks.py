@@ -26,10 +26,9 @@ from tacit.c2a.vocabulary import NEWER
 from tacit.hub.host.links import Link
 from tacit.hub.host.protocol import accepts
 from tacit.ledger.codes import invalid
+from tacit.ledger.commands import DropWebhook, SetWebhook
 
 if TYPE_CHECKING:
-    import apsw
-
     from tacit.hub.hub import Hub
 
 log: Final = logging.getLogger("tacit.hub")
@@ -136,8 +135,8 @@ class Hooks:
 
     async def open(self) -> None:
         """Start every webhook that is kept."""
-        rows = await self._hub.ledger.write(
-            lambda connection: connection.execute(
+        rows = await self._hub.ledger.read(
+            lambda reader: reader.connection.execute(
                 "SELECT group_id, session, url, secret, version FROM webhooks"
             ).fetchall()
         )
@@ -185,23 +184,13 @@ class Hooks:
             raise invalid(f"version is one of {', '.join(VERSIONS)}", "C2A-025")
         secret = self._hub.store.options.entropy.draw(32).hex()
 
-        def keep(connection: apsw.Connection) -> None:
-            connection.execute(
-                "INSERT OR REPLACE INTO webhooks VALUES(?,?,?,?,?)",
-                (group_id, session, url, secret, version or NEWER),
-            )
-
-        await self._hub.ledger.write(keep)
+        await self._hub.ledger.record(SetWebhook(group_id, session, url, secret, version or NEWER))
         await self._start(group_id, session, HookWire(self._hub, url, secret), version or NEWER)
         return secret
 
     async def remove(self, group_id: str, session: str) -> bool:
         """Call this session no more."""
-
-        def drop(connection: apsw.Connection) -> None:
-            connection.execute("DELETE FROM webhooks WHERE group_id=? AND session=?", (group_id, session))
-
-        await self._hub.ledger.write(drop)
+        await self._hub.ledger.record(DropWebhook(group_id, session))
         wire = self._wires.pop((group_id, session), None)
         if wire is None or wire.link is None:
             return False

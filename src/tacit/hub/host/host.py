@@ -1,32 +1,54 @@
 """The host: which sessions are there, what they accepted, and the passing of time.
 
-Rows: C2A-006, 027, 028, 173 to 178. Composition only: decisions and records are made in the writer by the
-engine; `dispatch` sends what became durable.
+Rows: C2A-006, C2A-027, C2A-028, C2A-173, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178. Composition only:
+decisions and records are made in the writer by the engine; `dispatch` sends what became durable. When time
+will bring something to a group the engine says so as an effect; the host keeps those moments and, when one
+has come, asks the writer to take the step. A moment that is lost with the process is found again in the folds
+at the next start.
 """
 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.io.engine import AttentionEngine, submitted
-from tacit.attention.state import records
+from tacit.attention.commands import DeliveryDraft, RecordSession, RunDueTimers, SetPresence, TimerDue
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.submissions import submitted
+from tacit.attention.state import records, timers
 from tacit.base.errors import TacitError
+from tacit.base.moment import SECOND, Moment
 from tacit.hub.host.dispatch import Dispatch, Wanted
-from tacit.ledger.io.writer import Plan, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.attention.commands import TimersRun
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
+    from tacit.ledger.commands import Committed
+    from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
 
 log: Final = logging.getLogger("tacit.hub")
 SUPERSEDED_CODE: Final = 4009
 LONGEST_SLEEP: Final = 60.0
+TRIED_AGAIN: Final = SECOND
+"""How soon time is kept again in a group where it could not be."""
+
+
+def _next_due(reader: Reader) -> list[tuple[Moment, str]]:
+    """When time next brings something, for each group that has sessions."""
+    found: list[tuple[Moment, str]] = []
+    for group in reader.groups():
+        attention = Archive.on(reader, group).attention
+        due = timers.next_due(attention) if attention.sessions else None
+        if due is not None:
+            found.append((due, group.group_id))
+    return found
 
 
 class Host:
@@ -40,26 +62,27 @@ class Host:
         self._accepted: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
-        self.engine = AttentionEngine(store.writer.model.connection, self.online)
-        store.writer.attend(self.engine)
-        self.dispatch = Dispatch(ledger, self.engine, self)
+        self._due: list[tuple[Moment, str]] = []
+        self.dispatch = Dispatch(ledger, self)
 
     # -- starting and stopping
 
     async def open(self) -> None:
         """Find out what time will bring, then let it."""
-        self._loop = asyncio.get_running_loop()
-        groups = await self._ledger.read(lambda reader: reader.groups())
-        await self._ledger.write(lambda _connection: self.engine.wake(groups))
-        self.engine.woken = self._woken
+        for at, group_id in await self._ledger.read(_next_due):
+            self._schedule(group_id, at)
         self.spawn(self._run())
 
-    def _woken(self) -> None:
-        """Called in the writer thread."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._wake.set)
+    def committed(self, committed: Committed) -> None:
+        """An event became durable: send what it brings, remember when time will bring more."""
+        draft: DeliveryDraft | None = None
+        for effect in committed.effects:
+            if isinstance(effect, TimerDue):
+                self._schedule(committed.group_id, effect.at)
+            elif isinstance(effect, DeliveryDraft):
+                draft = effect
+        self.dispatch.committed(committed, draft)
 
     def spawn(self, work: Any) -> None:
         """Run something beside; its failure is logged."""
@@ -83,20 +106,22 @@ class Host:
 
     # -- time
 
+    def _schedule(self, group_id: str, at: Moment) -> None:
+        sooner = not self._due or at < self._due[0][0]
+        heapq.heappush(self._due, (at, group_id))
+        if sooner:
+            self._wake.set()
+
     async def _run(self) -> None:
         clock = self._store.options.clock
         while True:
             self._wake.clear()
-            due = self.engine.next_due
             now = clock.now()
+            due = self._due[0][0] if self._due else None
             if due is not None and due <= now:
-                try:
-                    await self.tick()
-                except TacitError as error:
-                    log.warning("time could not be kept", extra={"fault": type(error).__name__})
-                    await asyncio.sleep(1.0)
+                await self.tick()
                 continue
-            wait = LONGEST_SLEEP if due is None else min((due - now) / 1_000_000, LONGEST_SLEEP)
+            wait = LONGEST_SLEEP if due is None else min((due - now) / SECOND, LONGEST_SLEEP)
             try:
                 async with asyncio.timeout(wait):
                     await self._wake.wait()
@@ -104,28 +129,35 @@ class Host:
                 continue
 
     async def tick(self) -> int:
-        """Do everything that is due now; how many steps it took."""
+        """Do everything that is due now; how many steps it took. One group's trouble is its own."""
         steps = 0
         now = self._store.options.clock.now()
-        groups = await self._ledger.write(lambda _connection: self.engine.due_groups(now))
-        for place, group_id in enumerate(groups):
+        groups: dict[str, None] = {}
+        while self._due and self._due[0][0] <= now:
+            groups[heapq.heappop(self._due)[1]] = None
+        for group_id in groups:
             try:
-                while await self._ledger.act(group_id, self._step):
-                    steps += 1
-            except TacitError:
+                steps += await self._keep_time(group_id)
+            except TacitError as error:
                 # What was due stays due: it is tried again, and nobody waits for ever.
-                self.engine.remind(groups[place:], now)
-                raise
+                log.warning("time could not be kept", extra={"fault": type(error).__name__})
+                self._schedule(group_id, Moment(now + TRIED_AGAIN))
         return steps
 
-    def _step(self, snapshot: Snapshot) -> Plan:
-        submissions = self.engine.tick(snapshot)
-        return Plan(submissions, lambda _committed: bool(submissions))
+    async def _keep_time(self, group_id: str) -> int:
+        steps = 0
+        while True:
+            ran: TimersRun = (await self._ledger.decide(RunDueTimers(group_id))).answer
+            if not ran.stepped:
+                if ran.next_due is not None:
+                    self._schedule(group_id, ran.next_due)
+                return steps
+            steps += 1
 
     # -- presence
 
     def online(self, group_id: str) -> frozenset[str]:
-        """Who is connected; may be read from any thread."""
+        """Who is connected."""
         return self._present.get(group_id, frozenset())
 
     def link(self, group_id: str, session: str) -> Link | None:
@@ -162,30 +194,28 @@ class Host:
             self.presence(link.group_id, link.session, "offline")
 
     def _see(self, group_id: str) -> None:
+        """Who is there has changed; the writer hears of it in its turn, behind what was asked before."""
         self._present[group_id] = frozenset(session for group, session in self._links if group == group_id)
+        self._tell_writer(group_id)
+
+    def _tell_writer(self, group_id: str) -> None:
+        sessions = tuple(sorted(self._present[group_id]))
+        if not self._ledger.is_closing:
+            self._ledger.submit(SetPresence(group_id, sessions), lambda _outcome: None)
+
+    def tell_writer_anew(self) -> None:
+        """The writer was started again and knows nobody."""
+        for group_id in self._present:
+            self._tell_writer(group_id)
 
     async def record_session(self, link: Link) -> None:
         """Write down what was agreed, when it differs from what is known."""
         agreement = link.agreement
-        record = records.Session(
-            session=link.session,
-            version=agreement.version,
-            modes=sorted(mode.value for mode in agreement.modes),
-            interrupt=agreement.has("injection", "interrupt"),
+        modes = tuple(sorted(mode.value for mode in agreement.modes))
+        interrupt = agreement.has("injection", "interrupt")
+        await self._ledger.decide(
+            RecordSession(link.group_id, link.session, agreement.version, modes, interrupt)
         )
-
-        def rule(snapshot: Snapshot) -> Plan:
-            room = self.engine.room(snapshot.group, snapshot.lookup)
-            known = room.attention.sessions.get(link.session)
-            same = known is not None and (known.version, known.modes, known.interrupt) == (
-                record.version,
-                agreement.modes,
-                record.interrupt,
-            )
-            written = [] if same else submitted(snapshot.group.group_id, [record])
-            return Plan(written, lambda _committed: None)
-
-        await self._ledger.act(link.group_id, rule)
 
     # -- acceptance
 

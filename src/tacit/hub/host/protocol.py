@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit import __version__
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.engine import submitted
+from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, parse

@@ -10,28 +10,22 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
-import msgspec
-
+from tacit.attention.commands import CallTool
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.deliveries import in_full
-from tacit.attention.io.engine import submitted
 from tacit.attention.io.read_tools import Pull
-from tacit.attention.io.state_store import roster_for
+from tacit.attention.io.submissions import submitted
 from tacit.attention.send import tools
-from tacit.attention.send.draft import Caller
 from tacit.attention.state import records
 from tacit.base.errors import Refused
 from tacit.c2a.errors import Refusal, refusal
-from tacit.ledger.admission import Submission
-from tacit.ledger.io.writer import Committed, Duplicate, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
+    from tacit.attention.commands import ToolAnswer
+    from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.async_ledger import AsyncLedger
-    from tacit.hub.host.host import Host
     from tacit.ledger.io.reader import Reader
-    from tacit.ledger.io.writer import Snapshot
 
 READING: Final = frozenset({"chat.list_events", "chat.read_thread", "chat.search"})
 
@@ -39,11 +33,10 @@ READING: Final = frozenset({"chat.list_events", "chat.read_thread", "chat.search
 class Tools:
     """The chat tools of one hub."""
 
-    def __init__(self, host: Host, ledger: AsyncLedger) -> None:
-        self._host = host
+    def __init__(self, ledger: AsyncLedger) -> None:
         self._ledger = ledger
         self._reading: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self.whisper: Callable[[str, tools.Spoken], None] = lambda _group, _aside: None
+        self.whisper: Callable[[str, EphemeralWords], None] = lambda _group, _words: None
 
     async def call(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
@@ -53,16 +46,16 @@ class Tools:
             return await self._read(group_id, session, name, arguments, version)
         if name not in tools.WRITING:
             return refusal("unknown_op", "there is no such tool", "C2A-017")
+        command = CallTool(group_id, session, name, dict(arguments), version)
         try:
-            answer: dict[str, Any] | Refusal = await self._ledger.act(
-                group_id, lambda snapshot: self._write(snapshot, session, name, arguments, version)
-            )
+            answer: ToolAnswer = (await self._ledger.decide(command)).answer
         except Refused as refused:
-            answer = from_ledger(refused)
-            await self._audit(group_id, session, name, answer)
-        if isinstance(answer, dict) and (ephemeral_send := answer.pop("aside", None)) is not None:
-            self.whisper(group_id, ephemeral_send)
-        return answer
+            refused_answer = from_ledger(refused)
+            await self._audit(group_id, session, name, refused_answer)
+            return refused_answer
+        if answer.ephemeral is not None:
+            self.whisper(group_id, answer.ephemeral)
+        return answer.refusal or answer.result or {}
 
     async def _audit(
         self, group_id: str, session: str, name: str, refused: Refusal | None, thread: str | None = None
@@ -100,47 +93,6 @@ class Tools:
             return answer
         await self._audit(group_id, session, name, None, answer.get("threadId"))
         return {"ok": True, "untrusted": True, **answer}
-
-    def _write(
-        self, snapshot: Snapshot, session: str, name: str, arguments: Mapping[str, Any], version: str
-    ) -> Plan:
-        group = snapshot.group
-        room = self._host.engine.room(group, snapshot.lookup)
-        roster = roster_for(group, room.attention, self._host.online(group.group_id))
-        archive = Archive(room.attention, room.past, snapshot.lookup, roster)
-        caller = Caller(session, room.attention, archive, roster, snapshot.now)
-        outcome = tools.call(name, arguments, caller)
-        if isinstance(outcome, Refusal):
-            written = submitted(group.group_id, tools.audited(name, arguments, outcome, caller))
-            return Plan(written, lambda _committed: outcome)
-        found = submitted(group.group_id, outcome.written)
-        if outcome.chat is not None:
-            kind, data = outcome.chat
-            found.append(Submission(group.group_id, session, kind, data, msgspec.json.encode(data)))
-        elif not outcome.written:
-            found += submitted(group.group_id, [records.Audit(what=name, session=session, for_=[session])])
-        result: dict[str, Any] = {"ok": True, **outcome.result}
-        if outcome.ephemeral_send is not None:
-            result["aside"] = outcome.ephemeral_send
-        if outcome.event is not None:
-            event = archive.readable(outcome.event, session)
-            obligation = tools.obligation_towards(event, caller) if event is not None else None
-            if obligation is not None:
-                result["event"] = in_full(archive, outcome.event, session, version, obligation)
-                result["untrusted"] = True
-        chat = outcome.ephemeral_send is not None or (
-            outcome.chat is not None and outcome.chat[0] == "chat.message"
-        )
-        return Plan(found, lambda committed: _answer(result, committed, chat=chat))
-
-
-def _answer(
-    result: dict[str, Any], committed: Sequence[Committed | Duplicate], *, chat: bool
-) -> dict[str, Any]:
-    if not chat:
-        return result
-    last = committed[-1]
-    return {**result, "eventId": last.found.event_id, "duplicate": isinstance(last, Duplicate)}
 
 
 def from_ledger(refused: Refused) -> Refusal:

@@ -1,6 +1,7 @@
-"""The store: one data folder with its lock, journal, read model, blobs, writer and readers.
+"""The store: one data folder with its lock, journal, read model, blobs, a way to its writer, and readers.
 
-The only object that the rest of the house holds of the disk. It composes; the rules are elsewhere.
+The only object that the rest of the house holds of the disk. It composes; the rules are elsewhere. The writer
+is a part of its own (`OpenWriter`), so that it can stand in this process, behind a thread, or in another one.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ from apsw import SQLITE_CHECKPOINT_TRUNCATE, BusyError
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.group_commit import GroupCommit
 from tacit.base.io.sqlite import DAMAGED, FAILED, Checkpointer, connect, damage_hint
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
-from tacit.ledger.admission import Settings, Submission
+from tacit.ledger.admission import Settings
+from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
 from tacit.ledger.io import torn
 from tacit.ledger.io.blobs import BlobFolder
 from tacit.ledger.io.reader import Reader
 from tacit.ledger.io.schema import SCHEMA
-from tacit.ledger.io.writer import Append, CommandOutcome, Committed, Duplicate, Job, Together, Write, Writer
+from tacit.ledger.io.writer import Writer
+from tacit.ledger.io.writer_thread import WriterThread, deliver_here
 from tacit.ledger.principal import SYSTEM
+from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,19 +39,15 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.ports import Clock, Entropy
+    from tacit.ledger.commands import Command, GroupCommand, Success
+    from tacit.ledger.engine import Engine
+    from tacit.ledger.io.writer_thread import Deliver, Done, WriterTransport
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
-Deliver = "Callable[[Sequence[Job], Sequence[Outcome]], None]"
 
 DATABASE: Final = "ledger.db"
 NOTICED_GROUPS: Final = 64
-
-
-def deliver_here(jobs: Sequence[Job], outcomes: Sequence[CommandOutcome]) -> None:
-    """Answer callers from the writer thread itself."""
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        job.done(outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,42 +63,71 @@ class Options:
     wal_hard_pages: int = 16_000
 
 
+class OpenWriter:
+    """The writing end of a ledger's file: its connection, the writer on it, and the checkpoints of its log.
+
+    Whoever opens one holds the folder's lock.
+    """
+
+    def __init__(
+        self, path: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
+    ) -> None:
+        self.connection = connect(path, vfs=options.vfs)
+        self.writer = Writer(self.connection, path, options.clock, options.entropy, options.settings)
+        if engine is not None:
+            self.writer.attend(engine(self.connection))
+        self.checkpointer = Checkpointer(path, hard_pages=options.wal_hard_pages, vfs=options.vfs)
+        self.checkpointer.watch(self.connection)
+
+    def start(self) -> None:
+        """Begin to move the log."""
+        self.checkpointer.start()
+
+    def close(self) -> None:
+        """Stop the checkpoints, let go of the file."""
+        self.checkpointer.close()
+        try:
+            self.connection.close()
+        except FAILED as error:
+            log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
+
+
 class Store:
     """An open data folder. Blocking calls; the hub adapts them to its loop."""
 
-    def __init__(self, folder: Path, options: Options | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        options: Options | None = None,
+        *,
+        engine: Callable[[apsw.Connection], Engine] | None = None,
+        elsewhere: Callable[[Store], WriterTransport] | None = None,
+    ) -> None:
+        """`engine` is the fold above the ledger.
+
+        `elsewhere` gives the way to a writer outside this process.
+        """
         self.options = options or Options()
         self.folder = folder
         self.path = folder / DATABASE
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = FolderLock(folder, purpose=self.options.purpose)
+        self.lock = FolderLock(folder, purpose=self.options.purpose)
         try:
             self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
-            self._connection = connect(self.path, vfs=self.options.vfs)
-            SCHEMA.migrate(self._connection, self.path)
-            self._check_ends()
-            if self._torn is not None:
-                self._start_log_anew()
+            self._make_ready()
+            self._embedded = OpenWriter(self.path, self.options, engine) if elsewhere is None else None
         except DAMAGED as error:
-            self._lock.release()
+            self.lock.release()
             raise Corrupt("the ledger's file is damaged", hint=damage_hint(self.path)) from error
         except FAILED as error:
-            self._lock.release()
+            self.lock.release()
             raise Unavailable(f"the ledger cannot be opened: {type(error).__name__}") from error
         except BaseException:
-            self._lock.release()
+            self.lock.release()
             raise
         self.blobs = BlobFolder(folder / "blobs", self.options.entropy)
         self.blobs.prepare()
-        self.writer = Writer(
-            self._connection, self.path, self.options.clock, self.options.entropy, self.options.settings
-        )
-        self.checkpointer = Checkpointer(
-            self.path, hard_pages=self.options.wal_hard_pages, vfs=self.options.vfs
-        )
-        self.checkpointer.watch(self._connection)
-        self._deliver: Callable[[Sequence[Job], Sequence[CommandOutcome]], None] = deliver_here
-        self.queue: GroupCommit[Job, CommandOutcome] = GroupCommit(self.writer.commit, self._hand_over)
+        self.transport: WriterTransport = self._thread() if elsewhere is None else elsewhere(self)
         self._readers: SimpleQueue[Reader] = SimpleQueue()
         self._reader_connections: list[apsw.Connection] = []
         for _ in range(self.options.readers):
@@ -109,38 +137,53 @@ class Store:
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._closed = False
 
-    def start(
-        self, deliver: Callable[[Sequence[Job], Sequence[CommandOutcome]], None] = deliver_here
-    ) -> None:
-        """Begin to write; reports what an earlier crash left half-written."""
-        self._deliver = deliver_here
-        self.checkpointer.start()
-        self.queue.start()
-        if self._torn is not None:
-            self._report_torn(self._torn)
-        self._deliver = deliver
+    def _make_ready(self) -> None:
+        """Bring the tables to the newest version, look at every group's end, start a torn log anew."""
+        connection = connect(self.path, vfs=self.options.vfs)
+        try:
+            SCHEMA.migrate(connection, self.path)
+            _check_ends(connection, self.path)
+            if self._torn is not None:
+                # The torn end is kept in quarantine; left in the log it would be found again after every
+                # crash.
+                with suppress(BusyError):
+                    connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
+        finally:
+            connection.close()
 
-    def _hand_over(self, jobs: Sequence[Job], outcomes: Sequence[CommandOutcome]) -> None:
-        self._deliver(jobs, outcomes)
+    def _thread(self) -> WriterThread:
+        embedded = self._opened()
+        return WriterThread(embedded.writer, lambda: embedded.checkpointer.pages)
 
-    def _check_ends(self) -> None:
-        """Each group's last event must be where the group says it is; a cheap look at every start."""
-        rows = self._connection.execute(
-            "SELECT g.group_id, g.last_seq, e.chain=g.chain FROM groups g "
-            "LEFT JOIN events e ON e.pos=(g.number<<40)|g.last_seq"
-        ).fetchall()
-        for group_id, last, same in rows:
-            if last and not same:
-                raise Corrupt(
-                    f"group {group_id} does not end where its record says", hint=damage_hint(self.path)
-                )
+    def _opened(self) -> OpenWriter:
+        if self._embedded is None:
+            raise Unavailable("the writer of this ledger stands in another process")
+        return self._embedded
 
-    def _start_log_anew(self) -> None:
-        """The torn end is kept in quarantine; left in the log it would be found again after every crash."""
-        with suppress(BusyError):
-            self._connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
+    @property
+    def checkpointer(self) -> Checkpointer:
+        """Who moves the log, when the writer stands in this process."""
+        return self._opened().checkpointer
 
-    def _report_torn(self, found: torn.Torn) -> None:
+    @property
+    def writer(self) -> Writer:
+        """The writer, when it stands in this process."""
+        return self._opened().writer
+
+    def start(self, deliver: Deliver | None = None) -> None:
+        """Begin to write. Without a loop to deliver to, outcomes are handed over where they arrive."""
+        if self._embedded is not None:
+            self._embedded.start()
+        self.transport.start(deliver or deliver_here)
+        if deliver is None:
+            for notice in self.torn_notices():
+                self.append(notice)
+
+    def torn_notices(self) -> list[Submission]:
+        """What the groups are told of a commit that an earlier crash left half-written; empty mostly."""
+        if self._torn is None:
+            return []
+        found, self._torn = self._torn, None
         log.warning("a half-written commit was set aside", extra={"bytes": found.size})
         data = {
             "kind": "error",
@@ -150,42 +193,37 @@ class Store:
             "context": {"kept_in": f"quarantine/{found.kept_in.name}", "bytes": found.size},
         }
         groups = self.read(lambda reader: reader.groups())
-        for group in sorted(groups, key=lambda group: -group.last_ts)[:NOTICED_GROUPS]:
-            self.append(self.own_submission(group.group_id, "system.notify", data))
+        told = sorted(groups, key=lambda group: -group.last_ts)[:NOTICED_GROUPS]
+        return [self.own_submission(group.group_id, "system.notify", data) for group in told]
 
     def own_submission(self, group_id: str, kind: str, data: dict[str, Any]) -> Submission:
         """A submission of the hub's own."""
         return Submission(group_id, SYSTEM, kind, data, msgspec.json.encode(data))
 
-    def submit(self, job: Job) -> None:
-        """Queue a job for the writer."""
-        self.queue.submit(job)
+    def submit(self, command: Command, done: Done) -> None:
+        """Queue a command for the writer."""
+        self.transport.submit(command, done)
 
-    def append(self, submission: Submission, *, creates: bool = False) -> Committed | Duplicate:
-        """Append and wait until it is durable."""
-        return cast("Committed | Duplicate", self._wait(lambda done: Append(submission, done, creates)))
-
-    def together(
-        self,
-        submissions: Sequence[Submission],
-        prepare: Callable[[apsw.Connection], None] | None = None,
-    ) -> list[Committed | Duplicate]:
-        """Append several, all or none, and wait."""
-        return cast(
-            "list[Committed | Duplicate]", self._wait(lambda done: Together(submissions, done, prepare))
-        )
-
-    def write(self, act: Callable[[apsw.Connection], T]) -> T:
-        """Write what is no event, and wait."""
-        return cast("T", self._wait(lambda done: Write(act, done)))
-
-    def _wait(self, job: Callable[[Callable[[Any], None]], Job]) -> object:
-        future: Future[object] = Future()
-        self.submit(job(future.set_result))
+    def execute(self, command: Command) -> Success:
+        """Have a command carried out, and wait until it is durable."""
+        future: Future[Any] = Future()
+        self.submit(command, future.set_result)
         outcome = future.result()
         if isinstance(outcome, (Refused, Unavailable, Corrupt)):
             raise outcome
         return outcome
+
+    def append(self, submission: Submission, *, creates: bool = False) -> Committed | Duplicate:
+        """Append and wait until it is durable."""
+        return cast("Committed | Duplicate", self.execute(Append(submission, creates)))
+
+    def together(self, submissions: Sequence[Submission]) -> tuple[Committed | Duplicate, ...]:
+        """Append several, all or none, and wait."""
+        return cast("Appended", self.execute(AppendTogether(tuple(submissions)))).outcomes
+
+    def decide(self, command: GroupCommand) -> Decided:
+        """Have the engine decide a command, and wait."""
+        return cast("Decided", self.execute(command))
 
     def read(self, query: Callable[[Reader], T]) -> T:
         """Run a query on a free reader, against one state of the ledger; blocks while all are busy."""
@@ -209,13 +247,24 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        self.queue.close()
-        self.checkpointer.close()
-        self.pool.shutdown(wait=True)
         try:
-            for connection in (*self._reader_connections, self._connection):
+            self.transport.close()
+            self.pool.shutdown(wait=True)
+            for connection in self._reader_connections:
                 connection.close()
-        except FAILED as error:
-            log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
+            # The last connection to go moves the log into the database.
+            if self._embedded is not None:
+                self._embedded.close()
         finally:
-            self._lock.release()
+            self.lock.release()
+
+
+def _check_ends(connection: apsw.Connection, path: Path) -> None:
+    """Each group's last event must be where the group says it is; a cheap look at every start."""
+    rows = connection.execute(
+        "SELECT g.group_id, g.last_seq, e.chain=g.chain FROM groups g "
+        "LEFT JOIN events e ON e.pos=(g.number<<40)|g.last_seq"
+    ).fetchall()
+    for group_id, last, same in rows:
+        if last and not same:
+            raise Corrupt(f"group {group_id} does not end where its record says", hint=damage_hint(path))

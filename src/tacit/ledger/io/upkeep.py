@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.admission import Settings
-    from tacit.ledger.ports import Engine
+    from tacit.ledger.engine import Engine
 
 STEP: Final = 1000
 

@@ -1,136 +1,92 @@
-"""The writer: takes a batch of jobs, admits each against the ledger as it stands, and commits them as one.
+"""The writer: takes a batch of commands, decides each against the ledger as it stands, commits them as one.
 
-Runs in the writer thread alone. Order of a batch is order of arrival. If the commit fails nothing of the
-batch happened: every caller is told so and all that was remembered is read anew.
+THEORY OF OPERATION
+
+State. There is exactly one writer for a ledger, and it is the only one that ever changes the file. Durable
+state is the SQLite file: the journal (groups, kinds, events), the read model derived from it, the engine's
+folds, and records of the hub's own. In memory the writer holds, for each group it has touched, the small
+`Group` (its last position, its roster); the read model's look-ahead and staged rows; the events staged for
+the journal; and whatever the engine remembers. All of it can be thrown away at any time: `_roll_back` does
+so, and the next command reads it anew.
+
+What moves it. `commit` gets the commands that waited while the last commit ran (group commit), in the order
+of their arrival, opens ONE transaction, and decides them one after the other, each seeing what the ones
+before it did: an append is admitted by the pure rules, encoded once, projected, staged, and shown to the
+engine, whose own events are appended behind it in the same way; a command of the engine's is planned against
+a snapshot and its plan appended; a record of the hub's own is written. Then the staged rows are flushed,
+events last, and the transaction is committed and synced. Only then do the callers get their outcomes: append,
+then act.
+
+What can go wrong, and what then.
+- A command is refused: by the rules, before anything of it is staged. Its outcome is the refusal, the others
+  go on. A refusal that comes after part of a command was staged (`_HalfDone`) undoes the whole batch; see the
+  next point.
+- A fault of ours in one command (a bug in a rule, say): the batch is rolled back and every command is tried
+  again in a transaction of its own, so that only the guilty one fails. For this a command must be a value:
+  what is run again decides again from the ledger, and nothing but the ledger remembers that there was a first
+  time.
+- The group's end is not where we believed (`Stale`): somebody else has written, which a lock forbids and a
+  second machine will not. All that is remembered is dropped and the batch is decided again; if it is stale
+  once more, the callers are told to try again.
+- The disk fails, at any write or at the sync: nothing of the batch is visible, every caller is answered
+  `Unavailable`, all that was remembered is dropped. Whether a commit whose sync failed survives a power cut
+  is not known to anybody; a client's `client_id` makes the repeat safe.
+- The file is damaged: `Corrupt`, with what a person can do.
+
+Why so. One transaction for many commands makes a synced append cheap; deciding inside it makes of twenty
+simultaneous claims one winner without a lock. One after the other in one thread needs no locks at all.
+Consequences share their cause's transaction, so that an obligation is durable when its message is.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tacit.base import ids
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint
 from tacit.base.moment import Moment, rfc3339
-from tacit.ledger.admission import Admitted, Repeat, Settings, Submission, admit
+from tacit.ledger.admission import Admitted, Repeat, Settings, admit
 from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.commands import (
+    Append,
+    Appended,
+    AppendTogether,
+    Committed,
+    Decided,
+    Duplicate,
+    GroupCommand,
+)
+from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
+from tacit.ledger.io import records
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
-from tacit.ledger.ports import JournalEntry, StoredEvent
+from tacit.ledger.ports import JournalEntry, Stale, StoredEvent
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.ports import Blob, Earlier, Engine, Lookup
+    from tacit.ledger.commands import Command, Outcome, Success
+    from tacit.ledger.engine import Engine
+    from tacit.ledger.ports import Blob, Earlier
+    from tacit.ledger.submission import Submission
 
+T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
-
-
-class Append(msgspec.Struct):
-    """Please append this. `creates` is set for the one submission that opens a group."""
-
-    submission: Submission
-    done: Callable[[Any], None]
-    creates: bool = False
-
-
-@dataclass(slots=True)
-class Together:
-    """Please append these, all or none: a relay and its send record."""
-
-    submissions: Sequence[Submission]
-    done: Callable[[Any], None]
-    prepare: Callable[[apsw.Connection], None] | None = None
-
-
-@dataclass(slots=True)
-class Write:
-    """Please write what is no event: a blob's record, a credential."""
-
-    act: Callable[[apsw.Connection], Any]
-    done: Callable[[Any], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A group as it stands in the writer, for a rule that decides and writes in one step."""
-
-    group: Group
-    lookup: Lookup
-    now: Moment
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a rule wants appended, all or nothing, and the answer once it is."""
-
-    submissions: Sequence[Submission]
-    answer: Callable[[Sequence[Committed | Duplicate]], Any]
-
-
-@dataclass(slots=True)
-class Act:
-    """Please decide this against the group as it stands, and append what follows."""
-
-    group_id: str
-    rule: Callable[[Snapshot], Plan]
-    done: Callable[[Any], None]
-
-
-Job = Append | Together | Write | Act
-
-
-class Committed(msgspec.Struct, frozen=True):
-    """It is in the ledger, durable; `found` carries its bytes and its audience, `then` what followed from it.
-
-    Whoever passes events on takes `everything`.
-    """
-
-    group_id: str
-    found: StoredEvent
-    then: tuple[Committed, ...] = ()
-
-    def everything(self) -> Iterator[Committed]:
-        """This event and all that followed from it, in the order of the ledger."""
-        yield self
-        for one in self.then:
-            yield from one.everything()
-
-
-class Duplicate(msgspec.Struct, frozen=True):
-    """It was there already."""
-
-    found: StoredEvent
-    mismatch: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Acted:
-    """An act was decided: its answer, and the events that it appended."""
-
-    answer: Any
-    committed: tuple[Committed, ...]
-
-
-CommandOutcome = Committed | Duplicate | Acted | Refused | Unavailable | Bug | object
 
 
 class _HalfDone(Exception):
@@ -165,88 +121,96 @@ class Writer:
         """Let a fold above the ledger follow every event from here on."""
         self._engine = engine
 
-    def commit(self, jobs: Sequence[Job]) -> Sequence[CommandOutcome]:
-        """One transaction for all jobs; an outcome for each."""
+    def commit(self, commands: Sequence[Command]) -> Sequence[Outcome]:
+        """One transaction for all commands; an outcome for each."""
+        try:
+            return self._committed(commands)
+        except Stale:
+            self._roll_back()
+        try:
+            return self._committed(commands)
+        except Stale:
+            self._roll_back()
+            return [Unavailable("another writer is at work; nothing was appended")] * len(commands)
+
+    def _committed(self, commands: Sequence[Command]) -> Sequence[Outcome]:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             now = self._clock.now()
-            if len(jobs) > 1:
-                self._model.look_ahead(self._keys(jobs))
-            outcomes = [self._one(job, now) for job in jobs]
+            if len(commands) > 1:
+                self._model.look_ahead(self._keys(commands))
+            outcomes = [self._one(command, now) for command in commands]
             self._flush()
             self._connection.execute("COMMIT" if self._wrote else "ROLLBACK")
         except (*FAILED, *DAMAGED) as error:
-            return [self._give_up(error)] * len(jobs)
+            return [self._give_up(error)] * len(commands)
+        except Stale:
+            raise
         except Exception as error:  # noqa: BLE001 - a fault of ours in one job must not take the others along
-            return self._apart(jobs, error)
+            return self._apart(commands, error)
         self._wrote = False
         return outcomes
 
-    def _keys(self, jobs: Sequence[Job]) -> list[tuple[int, str, str]]:
+    def _keys(self, commands: Sequence[Command]) -> list[tuple[int, str, str]]:
         """The idempotency keys of a batch, so that they can be looked up together."""
         keys: list[tuple[int, str, str]] = []
-        for job in jobs:
-            if isinstance(job, Append):
-                submission = job.submission
+        for command in commands:
+            if isinstance(command, Append):
+                submission = command.submission
                 key = submission.data.get("client_id")
                 group = self._groups.get(submission.group_id)
                 if group is not None and isinstance(key, str):
                     keys.append((group.number, submission.by, key))
         return keys
 
-    def _apart(self, jobs: Sequence[Job], error: Exception) -> Sequence[CommandOutcome]:
-        """After an unexpected fault: nothing happened; try each job alone, so that only the guilty fails."""
+    def _apart(self, commands: Sequence[Command], error: Exception) -> Sequence[Outcome]:
+        """After an unexpected fault: nothing happened; try each alone, so that only the guilty fails."""
         self._roll_back()
-        if len(jobs) > 1:
-            return [self.commit([job])[0] for job in jobs]
+        if len(commands) > 1:
+            return [self.commit([command])[0] for command in commands]
         if isinstance(error, _HalfDone):
             return [error.refused]
-        log.error("a job failed unexpectedly", exc_info=error, extra={"fault": type(error).__name__})
+        log.error("a command failed unexpectedly", exc_info=error, extra={"fault": type(error).__name__})
         return [Refused("internal", "a fault of the hub's own; nothing was appended")]
 
-    def _one(self, job: Job, now: Moment) -> CommandOutcome:
+    def _one(self, command: Command, now: Moment) -> Success | Refused:
         try:
-            match job:
+            match command:
                 case Append(submission=submission, creates=creates):
                     return self._append(submission, now, creates=creates)
-                case Together(submissions=submissions, prepare=prepare):
-                    return self._together(submissions, prepare, now)
-                case Write(act=act):
-                    return self._write(act)
-                case Act(group_id=group_id, rule=rule):
-                    return self._act(group_id, rule, now)
+                case AppendTogether():
+                    return Appended(tuple(self._together(command, now)))
+                case GroupCommand():
+                    return self._decide(command, now)
+                case _:
+                    return self._undone_if_refused(lambda: records.keep(self._connection, command, now))
         except Refused as refused:
             return refused
 
-    def _write(self, act: Callable[[apsw.Connection], Any]) -> object:
+    def _undone_if_refused(self, write: Callable[[], T]) -> T:
+        """Write rows beside the events; a refusal in the middle leaves none of them."""
         self._wrote = True
         self._connection.execute("SAVEPOINT written")
         try:
-            return act(self._connection)
+            return write()
         except Refused:
             self._connection.execute("ROLLBACK TO written")
             raise
         finally:
             self._connection.execute("RELEASE written")
 
-    def _together(
-        self,
-        submissions: Sequence[Submission],
-        prepare: Callable[[apsw.Connection], None] | None,
-        now: Moment,
-    ) -> list[Committed | Duplicate]:
-        self._connection.execute("SAVEPOINT together")
-        try:
-            if prepare is not None:
-                self._wrote = True
-                prepare(self._connection)
-            self._admissible(submissions, now)
-        except Refused:
-            self._connection.execute("ROLLBACK TO together")
-            raise
-        finally:
-            self._connection.execute("RELEASE together")
-        return self._all(submissions, now)
+    def _together(self, command: AppendTogether, now: Moment) -> list[Committed | Duplicate]:
+        share = command.share
+        if share is None:
+            self._admissible(command.submissions, now)
+        else:
+            # The events may name the blobs that come along, so these must be there when the rules look.
+            def shared() -> None:
+                records.share_blobs(self._connection, share)
+                self._admissible(command.submissions, now)
+
+            self._undone_if_refused(shared)
+        return self._all(command.submissions, now)
 
     def _admissible(self, submissions: Sequence[Submission], now: Moment) -> None:
         """Refuse all if one is refused; admission changes nothing, so that no trace of the first is left."""
@@ -260,12 +224,14 @@ class Writer:
         except Refused as refused:
             raise _HalfDone(refused) from refused
 
-    def _act(self, group_id: str, rule: Callable[[Snapshot], Plan], now: Moment) -> Acted:
-        group = self._group(group_id)
-        plan = rule(Snapshot(group, View(self, group), Moment(max(now, group.last_ts))))
+    def _decide(self, command: GroupCommand, now: Moment) -> Decided:
+        if self._engine is None:
+            raise Bug("nothing here decides such a command")
+        group = self._group(command.group_id)
+        plan = self._engine.plan(command, Snapshot(group, View(self, group), Moment(max(now, group.last_ts))))
         self._admissible(plan.submissions, now)
         outcomes = self._all(plan.submissions, now)
-        return Acted(plan.answer(outcomes), tuple(one for one in outcomes if isinstance(one, Committed)))
+        return Decided(plan.answer(outcomes), tuple(outcomes))
 
     def _append(self, submission: Submission, now: Moment, *, creates: bool) -> Committed | Duplicate:
         group = Group(submission.group_id) if creates else self._group(submission.group_id)
@@ -277,15 +243,15 @@ class Writer:
                 raise Bug("a remembered submission has no event")
             return Duplicate(found, outcome.mismatch)
         if not creates:
-            return self._land(submission, outcome, group, view, now)
+            return self._append_admitted(submission, outcome, group, view, now)
         self._journal.number(group)
         self._groups[group.group_id] = group
         try:
-            return self._land(submission, outcome, group, View(self, group), now)
+            return self._append_admitted(submission, outcome, group, View(self, group), now)
         except Refused as refused:
             raise _HalfDone(refused) from refused
 
-    def _land(
+    def _append_admitted(
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
     ) -> Committed:
         at = max(now, group.last_ts)
@@ -315,8 +281,12 @@ class Writer:
         self._entries[group.group_id].append(entry)
         if self._engine is None:
             return Committed(group.group_id, found)
-        then = self._engine.committed(group, found, at, view)
-        return Committed(group.group_id, found, tuple(self._of_our_own(then, now)))
+        follows = self._engine.committed(group, found, at, view)
+        if follows is NO_CONSEQUENCES:
+            return Committed(group.group_id, found)
+        return Committed(
+            group.group_id, found, tuple(self._of_our_own(follows.submissions, now)), follows.effects
+        )
 
     def _of_our_own(self, submissions: Sequence[Submission], now: Moment) -> Iterator[Committed]:
         for submission in submissions:

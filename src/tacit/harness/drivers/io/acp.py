@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import Standing, ToolServer
+    from tacit.harness.drivers.port import StandingInstructions, ToolServer
 
 _TRAITS: Final = Traits("acp", steers=False, inserts=False, boundaries=True, resumes=True)
 
@@ -50,7 +50,7 @@ class _Discreet(logging.Filter):
 _DISCREET: Final = _Discreet()
 
 
-class Line(Protocol):
+class AcpConnection(Protocol):
     """The part of the package's connection that we use; its own types are lost behind decorators."""
 
     async def initialize(self, **params: Any) -> InitializeResponse:
@@ -85,11 +85,11 @@ class Acp(OneProcess):
         if not options.command:
             raise Refused("driver_unusable", "the acp driver needs an agent's command after `--`")
         super().__init__(options, _TRAITS)
-        self._line: Line | None = None
+        self._connection: AcpConnection | None = None
         self._rules: str | None = None
         self._telling: Telling | None = None
 
-    async def open(self, standing: Standing, session_id: str | None) -> None:
+    async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Start the agent and open or load a session."""
         try:
             from acp import RequestError, connect_to_agent
@@ -105,12 +105,12 @@ class Acp(OneProcess):
             state=Path(options.state),
         )
         self._telling = Telling(options, {server.name for server in standing.tools})
-        connection: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
-        self._line = line = cast("Line", connection)
+        made: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
+        self._connection = connection = cast("AcpConnection", made)
         self._rules = standing.rules
         try:
             async with asyncio.timeout(options.start_limit):
-                self._session = await _session(line, standing, directory, session_id)
+                self._session = await _session(connection, standing, directory, session_id)
         except TimeoutError as error:
             raise Unavailable("the agent was not ready in time") from error
         except RequestError as error:
@@ -124,13 +124,13 @@ class Acp(OneProcess):
         """Send the prompt and wait for the end of the turn."""
         from acp import RequestError, text_block
 
-        line, telling, session = self._line, self._telling, self._session
-        if line is None or telling is None or session is None:
+        connection, telling, session = self._connection, self._telling, self._session
+        if connection is None or telling is None or session is None:
             raise Unavailable("the agent is not running")
         blocks = [text_block(part) for part in (self._rules, live.request.prompt) if part]
         telling.begin(live)
         try:
-            result = await line.prompt(session_id=session, prompt=list(blocks))
+            result = await connection.prompt(session_id=session, prompt=list(blocks))
             self._rules = None
             said = await telling.finish()
         except RequestError as error:
@@ -144,26 +144,28 @@ class Acp(OneProcess):
     async def interrupt(self, live: LiveTurn) -> None:
         """Ask for the turn's end."""
         del live
-        if self._line is not None and self._session is not None:
+        if self._connection is not None and self._session is not None:
             with suppress(ConnectionError):
-                await self._line.cancel(session_id=self._session)
+                await self._connection.cancel(session_id=self._session)
 
     async def kill(self, *, politely: bool = True) -> None:
         """End the agent and what it started."""
-        child, line = self._child, self._line
-        self._child = self._line = None
+        child, connection = self._child, self._connection
+        self._child = self._connection = None
         if child is not None:
             await child.end(politely=politely)
-        if line is not None:
+        if connection is not None:
             with suppress(OSError):  # the package may still have had something to say
-                await line.close()
+                await connection.close()
 
 
-async def _session(line: Line, standing: Standing, directory: str, session_id: str | None) -> str:
+async def _session(
+    connection: AcpConnection, standing: StandingInstructions, directory: str, session_id: str | None
+) -> str:
     from acp import PROTOCOL_VERSION, RequestError
     from acp.schema import ClientCapabilities, Implementation
 
-    hello = await line.initialize(
+    hello = await connection.initialize(
         protocol_version=PROTOCOL_VERSION,
         client_capabilities=ClientCapabilities(),
         client_info=Implementation(name="tacit", version="1"),
@@ -172,12 +174,12 @@ async def _session(line: Line, standing: Standing, directory: str, session_id: s
     abilities = hello.agent_capabilities
     if session_id is not None and abilities is not None and abilities.load_session:
         try:
-            await line.load_session(cwd=directory, session_id=session_id, mcp_servers=servers)
+            await connection.load_session(cwd=directory, session_id=session_id, mcp_servers=servers)
         except RequestError:
             pass  # no longer there: a new one begins
         else:
             return session_id
-    return (await line.new_session(cwd=directory, mcp_servers=servers)).session_id
+    return (await connection.new_session(cwd=directory, mcp_servers=servers)).session_id
 
 
 def _server(server: ToolServer) -> Any:

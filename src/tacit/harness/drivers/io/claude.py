@@ -1,9 +1,9 @@
 """The `claude` driver: Claude Code's own program, through its official Python package.
 
 The package speaks the program's control language: hooks, interruption, results. The process is ours, so
-that its environment, its group and its end are (`_Line`). Hooks hold the agent at every tool boundary until
-the watch has answered. Text for a boundary halts the turn there and continues the same session with a user
-message.
+that its environment, its group and its end are (`CliTransport`). Hooks hold the agent at every tool boundary
+until the watch has answered. Text for a boundary halts the turn there and continues the same session with a
+user message.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import Standing
+    from tacit.harness.drivers.port import StandingInstructions
 
 _TRAITS: Final = Traits("claude", steers=False, inserts=True, boundaries=True, resumes=True)
 _LOOK_AGAIN: Final = 0.05
@@ -59,7 +59,7 @@ class Claude(OneProcess):
         self._insert: list[str] = []
         self._word: str | None = None
 
-    async def open(self, standing: Standing, session_id: str | None) -> None:
+    async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Start the process, connect to it, and wait for the tools."""
         try:
             async with asyncio.timeout(self._options.start_limit):
@@ -73,7 +73,7 @@ class Claude(OneProcess):
         except TimeoutError as error:
             raise Unavailable("Claude Code was not ready in time") from error
 
-    async def _connect(self, standing: Standing, session_id: str | None) -> None:
+    async def _connect(self, standing: StandingInstructions, session_id: str | None) -> None:
         try:
             from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, HookMatcher
         except ImportError as error:
@@ -87,14 +87,14 @@ class Claude(OneProcess):
             system_prompt=fresh,
             verbatim_prompts=True,  # or an `@/path` in somebody's chat would put that file before the model
         )
-        self._client = client = ClaudeSDKClient(options, transport=_line(child))
+        self._client = client = ClaudeSDKClient(options, transport=_transport(child))
         self._session, self._spent = session_id, self._recall_spent(session_id)
         with _faults("Claude Code did not start"):
             await client.connect()
             self._messages = client.receive_messages()
             await self._tools_ready(client, {server.name for server in standing.tools})
 
-    async def _start(self, standing: Standing, session_id: str | None) -> Child:
+    async def _start(self, standing: StandingInstructions, session_id: str | None) -> Child:
         options = self._options
         state = Path(options.state)
         home, directory = places(options, standing)
@@ -273,11 +273,11 @@ def _binary() -> str:
     return str(found)
 
 
-def _line(child: Child) -> Any:
-    """The package's own idea of a line to the program, over our process."""
+def _transport(child: Child) -> Any:
+    """The package's own idea of a transport to the program, over our process."""
     from claude_agent_sdk import ProcessError, Transport
 
-    class Line(Transport):
+    class CliTransport(Transport):
         async def connect(self) -> None:
             return
 
@@ -300,4 +300,4 @@ def _line(child: Child) -> Any:
         async def end_input(self) -> None:
             child.stdin.close()
 
-    return Line()
+    return CliTransport()

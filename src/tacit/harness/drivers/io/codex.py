@@ -28,7 +28,7 @@ from tacit.harness.drivers.reading import Message, part, text
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import Standing
+    from tacit.harness.drivers.port import StandingInstructions
 
 _TRAITS: Final = Traits("codex", steers=True, inserts=True, boundaries=True, resumes=True)
 
@@ -61,7 +61,7 @@ class Codex:
         """The thread's id."""
         return self._thread or None
 
-    async def open(self, standing: Standing, session_id: str | None) -> None:
+    async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Start the process, open or resume the thread, and wait for the tools."""
         options = self._options
         home, directory = places(options, standing)
@@ -105,7 +105,7 @@ class Codex:
         )
 
     async def _open_thread(
-        self, peer: RpcPeer, standing: Standing, directory: str, session_id: str | None
+        self, peer: RpcPeer, standing: StandingInstructions, directory: str, session_id: str | None
     ) -> None:
         client = {"name": "tacit", "title": "Tacit", "version": "1"}
         await peer.request("initialize", {"clientInfo": client, "capabilities": {"experimentalApi": True}})

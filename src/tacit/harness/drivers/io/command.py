@@ -21,7 +21,7 @@ from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import Standing
+    from tacit.harness.drivers.port import StandingInstructions
 
 _TEXT_LIMIT: Final = 4 * 2**20
 _RULES_LIMIT: Final = 120 * 2**10
@@ -56,7 +56,7 @@ class Command(NoSteering):
         """What the program called its session."""
         return self._session
 
-    async def open(self, standing: Standing, session_id: str | None) -> None:
+    async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Make the folders; the program starts with the turn."""
         if len(standing.rules.encode()) > _RULES_LIMIT:
             raise Refused("driver_unusable", f"the instructions are over {_RULES_LIMIT // 1024} KiB")

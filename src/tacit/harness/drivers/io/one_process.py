@@ -14,7 +14,7 @@ from tacit.harness.drivers.io.turns import NoSteering
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.child import Child
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import Standing, Traits
+    from tacit.harness.drivers.port import StandingInstructions, Traits
 
 
 class OneProcess(NoSteering):
@@ -42,7 +42,7 @@ class OneProcess(NoSteering):
         return self._session
 
 
-def places(options: Options, standing: Standing) -> tuple[Path, str]:
+def places(options: Options, standing: StandingInstructions) -> tuple[Path, str]:
     """The agent's own home, and where it works: where it is told to, or in an empty folder of its own."""
     home, work = Path(options.state) / "home", Path(options.state) / "work"
     for folder in (home, work):

@@ -38,7 +38,7 @@ from tacit.harness.drivers.reading import Message
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import Standing
+    from tacit.harness.drivers.port import StandingInstructions
 
 log: Final = logging.getLogger("tacit.harness")
 _TRAITS: Final = Traits("openai", steers=False, inserts=True, boundaries=True, resumes=True)
@@ -57,7 +57,7 @@ class OpenAi(NoSteering):
         self._http: aiohttp.ClientSession | None = None
         self._tools: ToolBox | None = None
         self._session: str | None = None
-        self._earlier: list[chat.Turn] = []
+        self._earlier: list[chat.ChatTurn] = []
         self._rules = ""
         self._asking: asyncio.Task[chat.Answer | Failure] | None = None
 
@@ -76,7 +76,7 @@ class OpenAi(NoSteering):
         """Our own name for the session."""
         return self._session
 
-    async def open(self, standing: Standing, session_id: str | None) -> None:
+    async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Connect to the tools and recall the session."""
         state = Path(self._options.state)
         (state / "sessions").mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -104,7 +104,7 @@ class OpenAi(NoSteering):
     def _file(self, session_id: str) -> Path:
         return Path(self._options.state) / "sessions" / f"{session_id}.json"
 
-    def _remember(self, turn: chat.Turn) -> None:
+    def _remember(self, turn: chat.ChatTurn) -> None:
         if not turn or self._session is None:
             return
         self._earlier = chat.remembered([*self._earlier, turn])
@@ -119,7 +119,7 @@ class OpenAi(NoSteering):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Ask the model, call what it asks for, and again, until it has said its last word."""
-        turn: chat.Turn = [{"role": "user", "content": live.request.prompt}]
+        turn: chat.ChatTurn = [{"role": "user", "content": live.request.prompt}]
         for _ in range(_ROUNDS):
             answer = await self._ask(live, turn)
             if isinstance(answer, Failure):
@@ -137,7 +137,7 @@ class OpenAi(NoSteering):
         stuck = permanent("agent_error", hint=f"the model called tools {_ROUNDS} times without an answer")
         return live.outcome(session_id=self._session, failure=stuck)
 
-    async def _use_tools(self, live: LiveTurn, calls: list[chat.ToolCall], turn: chat.Turn) -> None:
+    async def _use_tools(self, live: LiveTurn, calls: list[chat.ToolCall], turn: chat.ChatTurn) -> None:
         tools = self._tools
         if tools is None:
             raise Unavailable("the chat tools are closed")
@@ -154,7 +154,7 @@ class OpenAi(NoSteering):
                 inserted.append(order.text)
         turn += [{"role": "user", "content": words} for words in inserted]
 
-    async def _ask(self, live: LiveTurn, turn: chat.Turn) -> chat.Answer | Failure:
+    async def _ask(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
         """One model call with its repeats, which `interrupt` can end at any moment."""
         self._asking = asking = asyncio.create_task(self._with_retries(live, turn))
         try:
@@ -164,7 +164,7 @@ class OpenAi(NoSteering):
             asking.cancel()
             self._asking = None
 
-    async def _with_retries(self, live: LiveTurn, turn: chat.Turn) -> chat.Answer | Failure:
+    async def _with_retries(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
         tried = 0
         while True:
             answer = await self._once(live, turn)
@@ -177,7 +177,7 @@ class OpenAi(NoSteering):
             tried += 1
             await asyncio.sleep(wait)
 
-    async def _once(self, live: LiveTurn, turn: chat.Turn) -> chat.Answer | Failure:
+    async def _once(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
         if self._http is None or self._tools is None:
             raise Unavailable("the driver is closed")
         body = chat.request(

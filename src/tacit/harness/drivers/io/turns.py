@@ -17,10 +17,9 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers.failures import cancelled, permanent, retryable
 from tacit.harness.drivers.port import (
     BoundaryOrder,
-    Standing,
+    StandingInstructions,
     Stop,
     ToolEnded,
-    ToolStarted,
     Traits,
     TurnEvent,
     TurnOutcome,
@@ -45,7 +44,6 @@ class LiveTurn:
         self.cost_usd: float | None = None
         self.ended = asyncio.Event()
         self._watch = watch
-        self._calls: list[str] = []
         self._shut = False
 
     @property
@@ -62,8 +60,6 @@ class LiveTurn:
         """Tell the watch."""
         if self._shut:
             return
-        if isinstance(event, ToolStarted):
-            self._calls.append(event.name)
         await self._watch.saw(event)
 
     async def boundary(self, ended: ToolEnded) -> BoundaryOrder:
@@ -83,7 +79,6 @@ class LiveTurn:
         return TurnOutcome(
             self.request.turn_id,
             text="" if failure else text,
-            tool_calls=tuple(self._calls),
             usage=self.usage,
             cost_usd=self.cost_usd,
             session_id=session_id,
@@ -109,7 +104,7 @@ class Backend(Protocol):
         """The agent's own name for the conversation."""
         ...
 
-    async def open(self, standing: Standing, session_id: str | None) -> None:
+    async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Start the agent. Raises `Unavailable` or `Refused`; what was half started is ended by `kill`."""
         ...
 
@@ -135,7 +130,7 @@ class SessionDriver:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._standing: Standing | None = None
+        self._standing: StandingInstructions | None = None
         self._session_id: str | None = None
         self._lane = asyncio.Lock()
         self._turns: dict[str, LiveTurn] = {}
@@ -147,14 +142,14 @@ class SessionDriver:
         """What this driver can do."""
         return self._backend.traits
 
-    async def start(self, standing: Standing, session_id: str | None = None) -> None:
+    async def start(self, standing: StandingInstructions, session_id: str | None = None) -> None:
         """Open the agent, continuing a session where it still exists."""
         async with self._lane:
             self._closed = False
             self._session_id = session_id or self._session_id
             await self._ready(standing)
 
-    async def _ready(self, standing: Standing) -> None:
+    async def _ready(self, standing: StandingInstructions) -> None:
         if self._backend.alive and standing == self._standing:
             return
         await self._backend.kill()

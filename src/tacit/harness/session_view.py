@@ -1,8 +1,10 @@
-"""The harness's own gate: a send is judged here before the hub judges it again (C2A-002, C2A-004).
+"""What one session has seen and said, and what follows for a send of its own (C2A-002, C2A-004).
 
-Rows: C2A-002, 060, 061, 103, 104, 113, 191, 195 to 198, 205. The rules are `tacit.attention.send.rules`; this
-module keeps what a session knows of its surroundings: what was delivered to it, what it said, what it
-claimed, where it has left. What it does not know is left to the hub. A fold; the time is an argument.
+Rows: C2A-002, C2A-060, C2A-061, C2A-103, C2A-104, C2A-113, C2A-191, C2A-195, C2A-196, C2A-197, C2A-198,
+C2A-205. A send is judged here before the hub judges it again, by the same rules
+(`tacit.attention.send.rules`); this module keeps the surroundings that they ask for: what was delivered to
+the session, what it said, what it claimed, where it has left. What it does not know is left to the hub. A
+fold; the time is an argument.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def settings_of(given: Mapping[str, object]) -> Settings:
     return replace(DEFAULTS, **(_UNTOLD | known))
 
 
-class Memory:
+class SessionView:
     """What one session knows when it wants to speak."""
 
     def __init__(self, session: str) -> None:

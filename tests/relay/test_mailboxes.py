@@ -7,6 +7,7 @@ from tests.relay_support import Bare, Relay, relay_with, until
 from tacit.base.moment import SECOND
 from tacit.relay.settings import DAY, Limits
 from tacit.wire import frames
+from tacit.wire.encoding import unb64
 
 WIDE = {
     "packets_per_minute": 100_000,
@@ -94,6 +95,16 @@ async def test_a_wrong_signature_closes_with_4003(tmp_path):
         assert (await alice.hear()).code == "not_authenticated"
         assert await alice.hear() == 4003
         await alice.close()
+
+
+@pytest.mark.spec("A2ACP-017")
+async def test_every_connection_has_its_own_challenge_of_32_bytes(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (_, alice, bob):
+        sent = [unb64((await agent.open()).challenge) for agent in (alice, bob)]
+        assert [len(one) for one in sent] == [32, 32]
+        assert sent[0] != sent[1]
+        for agent in (alice, bob):
+            await agent.close()
 
 
 @pytest.mark.spec("A2ACP-017")
@@ -200,6 +211,19 @@ async def test_the_101st_packet_of_a_tag_is_refused_and_a_consolidated_one_takes
         await until(lambda: relay.mailboxes.store.reader.execute("SELECT count(*) FROM markers").get == 0)
 
 
+@pytest.mark.spec("A2ACP-221")
+async def test_a_consolidated_packet_takes_the_place_of_its_own_senders_alone(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob", "mallory") as (relay, alice, bob, mallory):
+        async with alice, mallory:
+            hers = await alice.sent(bob.address)
+            await mallory.sent(bob.address)
+            # The same tag, as if somebody had found out what it is.
+            summary = await mallory.sent(bob.address, flags=("replace_queue",))
+        await relay.mailboxes.settle()
+        async with bob:
+            assert await bob.take(2) == [hers, summary]
+
+
 @pytest.mark.spec("A2ACP-222")
 async def test_a_mailbox_has_a_total_and_one_sender_cannot_fill_it_with_invented_tags(tmp_path):
     limits = Limits(**WIDE, per_recipient=20, per_sender=5)
@@ -220,7 +244,10 @@ async def test_what_nobody_fetches_in_thirty_days_is_forgotten_and_the_sender_is
     async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob):
         async with alice:
             old = await alice.sent(bob.address)
-        relay.clock.ahead += 31 * DAY
+        relay.clock.ahead += 29 * DAY
+        await relay.mailboxes.expire(relay.clock.now())
+        assert relay.mailboxes.quota.total()[0] == 1
+        relay.clock.ahead += 2 * DAY
         await relay.mailboxes.expire(relay.clock.now())
         assert relay.mailboxes.quota.total() == (0, 0)
         async with alice:

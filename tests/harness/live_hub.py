@@ -1,4 +1,4 @@
-"""A whole house for scenarios: a hub in a process of its own, its owner, and agents with real harnesses and drivers."""
+"""For scenarios: a hub in a process of its own, its owner, and agents with real harnesses and drivers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.client import Hub
-from tacit.harness.io.harness import Harness, Place
+from tacit.harness.io.harness import AgentConfig, Harness
 from tests.harness.living import QUICK, WAIT, Desk, Told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from tacit.client import Event
     from tacit.harness.drivers.port import Driver
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TACIT = str(Path(sys.executable).parent / "tacit")
 
 
-class House:
+class LiveHub:
     """A hub process, a group, and its owner's client."""
 
     def __init__(self, folder: Path) -> None:
@@ -91,6 +91,34 @@ class House:
                     return event
         raise AssertionError
 
+    async def rules(self, **settings: Any) -> None:
+        """Change the group's numbers; an agent hears of them when it joins."""
+        await self.owner.call("change_rules", {"group_id": self.group, "settings": settings})
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for something that others do."""
+        async with asyncio.timeout(WAIT * 3):
+            while not condition():
+                await asyncio.sleep(0.01)
+
+    async def until_reply(self, event_id: str, name: str = "ada") -> Event:
+        """Wait until an agent has answered a message."""
+        return await self.until_kind(
+            "chat.message", lambda event: event.by == name and event.data.get("reply_to") == event_id
+        )
+
+    async def said_in_the_end(self, name: str = "ada") -> list[Event]:
+        """What an agent has said once it has answered something that was asked after all the rest.
+
+        An agent does one thing at a time, and says what is ready in order. So whatever it still had to say
+        about earlier events is said by then. The model's script gives the last answer, as the next call. The
+        question stands in a thread of its own, as it must not be taken for more of another one.
+        """
+        root = await self.say("and now something else")
+        marker = await self.say(f"@{name} is anything left?", reply_to=root)
+        await self.until_reply(marker, name)
+        return [event for event in await self.said_by(name) if event.data.get("reply_to") != marker]
+
     async def type(self) -> None:
         await self.owner.typing(self.group)
 
@@ -102,11 +130,11 @@ class House:
         token_file = self.folder / f"{name}.token"
         if not token_file.exists():
             token_file.write_text((await self.owner.add_actor(self.group, name, roles=list(roles)))["token"])
-        place = Place(
+        config = AgentConfig(
             self.url, token_file.read_text(), name, self.folder / name / "state", habits=QUICK, **more
         )
         told = Told()
-        harness = Harness(place, driver, tell=told)
+        harness = Harness(config, driver, tell=told)
         harness.told = told
         running = asyncio.create_task(harness.run())
         await told.until("connected", running)
@@ -126,16 +154,15 @@ class House:
 
 
 @asynccontextmanager
-async def house(folder: Path) -> AsyncIterator[House]:
-    """A running house with one group and the shortest compose window that the rows allow."""
-    opened = House(folder)
+async def live_hub(folder: Path) -> AsyncIterator[LiveHub]:
+    """A running hub with one group and the shortest compose window that the rows allow."""
+    opened = LiveHub(folder)
     opened.start()
     try:
         async with Hub(opened.url, opened.owner_token, retry_for=20) as owner:
             opened.owner = owner
             opened.group = (await owner.create_group("Lobby"))["group_id"]
-            quick = {"compose_quiet_ms": 2000}
-            await owner.call("change_rules", {"group_id": opened.group, "settings": quick})
+            await opened.rules(compose_quiet_ms=2000)
             yield opened
     finally:
         opened.stop()

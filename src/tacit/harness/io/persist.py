@@ -19,15 +19,15 @@ from tacit.harness.effects import (
     Settle,
     Spent,
 )
-from tacit.harness.io.posting import disposition
-from tacit.harness.io.store import Row
+from tacit.harness.io.outbox_sender import disposition
+from tacit.harness.io.store import OutboxRow
 
 if TYPE_CHECKING:
-    from tacit.harness.io.seat import Seat
-    from tacit.harness.io.store import Writing
+    from tacit.harness.io.context import HarnessContext
+    from tacit.harness.io.store import StoreTransaction
 
 
-def keep(writing: Writing, effect: Effect, seat: Seat, now: Moment) -> None:
+def persist(writing: StoreTransaction, effect: Effect, context: HarnessContext, now: Moment) -> None:
     """Write one effect down, inside the transaction of all that follow from one input."""
     match effect:
         case Begin():
@@ -43,26 +43,26 @@ def keep(writing: Writing, effect: Effect, seat: Seat, now: Moment) -> None:
         case Postpone():
             writing.end(effect.event_id, "deferred", now)
         case Post() | React() | Defer():
-            writing.say(_row(effect, seat, now), now)
+            writing.say(_row(effect, context, now), now)
         case Spent():
             writing.spent(effect, now)
         case _:
             return
 
 
-def _row(effect: Post | React | Defer, seat: Seat, now: Moment) -> Row:
+def _row(effect: Post | React | Defer, context: HarnessContext, now: Moment) -> OutboxRow:
     """What is to be said, under a key that is the same however often this is decided."""
     match effect:
         case Post():
             event_id = effect.turn.carrier.event_id
-            key = f"{event_id}:{seat.name}:reply:{seat.store.replies_to(event_id)}"
+            key = f"{event_id}:{context.name}:reply:{context.store.replies_to(event_id)}"
             arguments = chat_tools.reply(effect.turn, effect.body, key)
-            return Row(key, effect.turn.id, event_id, chat_tools.SEND, arguments, "ready")
+            return OutboxRow(key, effect.turn.id, event_id, chat_tools.SEND, arguments, "ready")
         case React():
             arguments = {"inReplyTo": effect.event_id, "signal": effect.signal}
             key = f"react:{effect.event_id}:{effect.signal}"
-            return Row(key, "", effect.event_id, "chat.react", arguments, "ready")
+            return OutboxRow(key, "", effect.event_id, "chat.react", arguments, "ready")
         case Defer():
             arguments = {"eventId": effect.event_id, "reason": effect.reason, "eta": rfc3339(effect.until)}
             key = f"defer:{effect.event_id}:{day_of(now)}"
-            return Row(key, "", effect.event_id, "chat.defer", arguments, "ready")
+            return OutboxRow(key, "", effect.event_id, "chat.defer", arguments, "ready")

@@ -7,7 +7,7 @@ import pytest
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.tools import Send
 from tacit.client.delivered import delivered
-from tacit.harness.gate import Memory, settings_of
+from tacit.harness.session_view import SessionView, settings_of
 from tests.c2a_peer import delivery
 
 NOW = Moment(1_768_298_400 * SECOND)
@@ -33,7 +33,7 @@ def send(body="The plan is ready.", in_reply_to="e1", **more):
 
 @pytest.fixture
 def memory():
-    known = Memory("ada")
+    known = SessionView("ada")
     known.heard(event("e1"))
     return known
 

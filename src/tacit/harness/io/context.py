@@ -1,4 +1,4 @@
-"""An agent's seat in a room: its line to the hub, its store, what it knows; shared by its harness's parts."""
+"""What the parts of one agent's harness share: its line to the hub, its store, what it has seen."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock
     from tacit.client.session import AgentSession
-    from tacit.harness.gate import Memory
-    from tacit.harness.io.store import Store, Writing
+    from tacit.harness.io.store import Store, StoreTransaction
+    from tacit.harness.session_view import SessionView
 
 
 class Teller(Protocol):
@@ -31,13 +31,13 @@ def tell_nobody(what: str, **data: object) -> None:
 
 
 @dataclass(slots=True)
-class Seat:
+class HarnessContext:
     """What the parts of one harness share."""
 
     name: str
     session: AgentSession
     store: Store
-    memory: Memory
+    view: SessionView
     clock: Clock
     tell: Teller = tell_nobody
     settings: Settings = DEFAULTS
@@ -46,7 +46,7 @@ class Seat:
     outgoing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the outbox has something."""
 
-    async def write(self, work: Callable[[Writing], None]) -> None:
+    async def write(self, work: Callable[[StoreTransaction], None]) -> None:
         """One synced transaction, off the loop."""
         await asyncio.to_thread(self.store.write, work)
 

@@ -1,4 +1,4 @@
-"""The harness's eye on a running turn: the driver's `Watch`, turned into inputs of the conduct."""
+"""The driver's `Watch` of a running turn, turned into inputs of the conduct."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Judged = Callable[[Callable[[Moment], tuple[Any, list[Effect]]]], Awaitable[Any]]
 
 
-class Eye:
+class TurnWatch:
     """Watches one turn."""
 
     def __init__(self, conduct: Conduct, judged: Judged) -> None:

@@ -1,8 +1,8 @@
 """The outbox on its way to the hub: in order, each under its key until the hub has it (C2A-167, C2A-168).
 
-Rows: C2A-113, 149, 153, 167, 168, 174. A body is in the store before it is sent, so that after a crash the
-same body goes out under the same key. A refusal that has a remedy is remedied once (claim, look at the
-thread, signal instead of words); any other ends it, and the hub is told how the event ended.
+Rows: C2A-113, C2A-149, C2A-153, C2A-167, C2A-168, C2A-174. A body is in the store before it is sent, so that
+after a crash the same body goes out under the same key. A refusal that has a remedy is remedied once (claim,
+look at the thread, signal instead of words); any other ends it, and the hub is told how the event ended.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from tacit.c2a.vocabulary import Policy
 from tacit.client.errors import OutcomeUnknown
 from tacit.client.repeating import passes
 from tacit.harness.chat_tools import SEND, send_of
-from tacit.harness.io.store import Row
+from tacit.harness.io.store import OutboxRow
 
 if TYPE_CHECKING:
-    from tacit.harness.io.seat import Seat
+    from tacit.harness.io.context import HarnessContext
 
 log: Final = logging.getLogger("tacit.harness")
 DISPOSITION: Final = "chat/disposition"
@@ -30,37 +30,37 @@ ASKED: Final = 120
 _ANSWERED: Final = frozenset({"already_responded", "idempotency_conflict"})
 
 
-def disposition(event_id: str, how: str, more: dict[str, object]) -> Row:
+def disposition(event_id: str, how: str, more: dict[str, object]) -> OutboxRow:
     """A report to be made; the same report twice is one."""
     arguments = {"eventId": event_id, "disposition": how, **more}
-    return Row(f"disposition:{event_id}:{how}", "", event_id, DISPOSITION, arguments, "ready")
+    return OutboxRow(f"disposition:{event_id}:{how}", "", event_id, DISPOSITION, arguments, "ready")
 
 
-class Posting:
+class OutboxSender:
     """Empties the outbox."""
 
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
+    def __init__(self, context: HarnessContext) -> None:
+        self._context = context
         self._one = asyncio.Lock()
         self._asked: dict[str, int] = {}
 
     async def run(self) -> None:
         """For as long as the harness runs."""
-        seat = self._seat
+        context = self._context
         while True:
-            await seat.outgoing.wait()
-            seat.outgoing.clear()
+            await context.outgoing.wait()
+            context.outgoing.clear()
             if not await self.drain():
                 await asyncio.sleep(REST)
-                seat.outgoing.set()
+                context.outgoing.set()
 
     async def drain(self) -> bool:
         """Say everything that is ready; false when the hub could not take it now."""
         async with self._one:
-            rows = await asyncio.to_thread(self._seat.store.outgoing)
+            rows = await asyncio.to_thread(self._context.store.outgoing)
             all_said = True
             for row in rows:
-                if row.key in self._seat.in_flight:
+                if row.key in self._context.in_flight:
                     continue
                 try:
                     all_said &= await self._deliver(row)
@@ -68,12 +68,12 @@ class Posting:
                     return False
             return all_said
 
-    async def _deliver(self, row: Row) -> bool:
+    async def _deliver(self, row: OutboxRow) -> bool:
         """Say one thing; false when it has to wait while others may go on."""
-        seat = self._seat
+        context = self._context
         try:
             if row.name == DISPOSITION:
-                await seat.session.disposition(**_named(row.arguments))
+                await context.session.disposition(**_named(row.arguments))
                 result: dict[str, Any] = {}
             else:
                 result = await self.say(row)
@@ -89,75 +89,77 @@ class Posting:
             log.exception("a row of the outbox failed")
             await self._refused(row, Refused("internal", f"a fault of Tacit's own ({type(fault).__name__})"))
             return True
-        await seat.said(row.key, "sent", str(result.get("eventId", "")))
+        await context.said(row.key, "sent", str(result.get("eventId", "")))
         if row.name == SEND:
-            seat.tell("posted", event_id=row.event_id, message_id=str(result.get("eventId", "")))
+            context.tell("posted", event_id=row.event_id, message_id=str(result.get("eventId", "")))
         return True
 
-    def _waits_for_a_person(self, row: Row, refused: Refused) -> bool:
+    def _waits_for_a_person(self, row: OutboxRow, refused: Refused) -> bool:
         """Somebody was asked whether this may be said (C2A-207); no answer counts as no."""
         if refused.code != "approval_required" or refused.details.get("state") == "denied":
             return False
         asked = self._asked[row.key] = self._asked.get(row.key, 0) + 1
         if asked == 1:
-            self._seat.tell("approval", event_id=row.event_id)
+            self._context.tell("approval", event_id=row.event_id)
         return asked <= ASKED
 
-    async def say(self, row: Row) -> dict[str, Any]:
-        """Make the call behind a row, after our own gate."""
-        seat = self._seat
+    async def say(self, row: OutboxRow) -> dict[str, Any]:
+        """Make the call behind a row, after our own judgement."""
+        context = self._context
         if row.name != SEND:
-            return await seat.session.call(row.name, **row.arguments)
-        send = send_of(seat.name, row.arguments)
-        refusal = seat.memory.judge(send, seat.clock.now(), seat.settings)
+            return await context.session.call(row.name, **row.arguments)
+        send = send_of(context.name, row.arguments)
+        refusal = context.view.judge(send, context.clock.now(), context.settings)
         if refusal is not None:
             details = {"row": refusal.row, "remedy": refusal.remedy, "by": "harness", **refusal.details}
             raise Refused(refusal.code, refusal.message, details=details)
-        result = await seat.session.call(SEND, **row.arguments)
+        result = await context.session.call(SEND, **row.arguments)
         if result.get("status") == "failed_permanent":
             raise Refused("delivery_failed", "the platform did not take it", details={"permanent": True})
-        seat.memory.said(send, str(result.get("eventId", "")), seat.clock.now())
+        context.view.said(send, str(result.get("eventId", "")), context.clock.now())
         return result
 
-    async def _refused(self, row: Row, refused: Refused) -> None:
+    async def _refused(self, row: OutboxRow, refused: Refused) -> None:
         """A no: remedy it, or end it."""
-        seat = self._seat
-        seat.tell("refused", event_id=row.event_id, code=refused.code)
+        context = self._context
+        context.tell("refused", event_id=row.event_id, code=refused.code)
         if row.name == SEND and row.result != "remedied" and await self._remedy(row, refused):
             return
-        await seat.said(row.key, "refused", refused.code)
+        await context.said(row.key, "refused", refused.code)
         if row.name != SEND or not row.event_id or refused.code in _ANSWERED:
             return
-        event = seat.memory.event(row.event_id)
+        event = context.view.event(row.event_id)
         obliged = event is not None and event.policy is Policy.MUST_RESPOND
         how = "superseded" if refused.code == "event_superseded" else "failed" if obliged else "ignored"
         more: dict[str, object] = (
             {"error": {"code": refused.code, "message": refused.message}} if how == "failed" else {}
         )
-        await seat.write(lambda writing: writing.say(disposition(row.event_id, how, more), seat.clock.now()))
-        seat.outgoing.set()
+        await context.write(
+            lambda writing: writing.say(disposition(row.event_id, how, more), context.clock.now())
+        )
+        context.outgoing.set()
 
-    async def _remedy(self, row: Row, refused: Refused) -> bool:
+    async def _remedy(self, row: OutboxRow, refused: Refused) -> bool:
         """What the refusal asks for, done once; true when the row has been dealt with."""
-        seat = self._seat
+        context = self._context
         try:
             match refused.code:
                 case "use_reaction":
                     signal = str(refused.details.get("signal") or "seen")
-                    await seat.session.call("chat.react", inReplyTo=row.event_id, signal=signal)
-                    await seat.said(row.key, "sent", f"signal:{signal}")
-                    seat.tell("signalled", event_id=row.event_id, signal=signal)
+                    await context.session.call("chat.react", inReplyTo=row.event_id, signal=signal)
+                    await context.said(row.key, "sent", f"signal:{signal}")
+                    context.tell("signalled", event_id=row.event_id, signal=signal)
                     return True
                 case "claim_required":
-                    await seat.session.call("chat.claim", eventId=row.event_id)
+                    await context.session.call("chat.claim", eventId=row.event_id)
                 case "stale_event":
-                    await seat.session.call("chat.read_thread", eventId=row.event_id)
+                    await context.session.call("chat.read_thread", eventId=row.event_id)
                 case _:
                     return False
         except (Refused, Unavailable, OutcomeUnknown):
             return False
-        await seat.said(row.key, "ready", "remedied")
-        seat.outgoing.set()
+        await context.said(row.key, "ready", "remedied")
+        context.outgoing.set()
         return True
 
 

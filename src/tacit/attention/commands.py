@@ -1,0 +1,129 @@
+"""What attention is asked for, as values; what it answers; and the effects that follow from its events.
+
+A command is decided in the writer against the group as it stands (`attention.io.interpreter`). Effects are
+told to the outside once the event that caused them is durable, and may be told twice without harm. Rows:
+C2A-006, C2A-158, C2A-173, C2A-217. Knows nothing of how any of them travels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from tacit.attention.send.tools import EphemeralWords
+from tacit.base.moment import Moment
+from tacit.c2a.errors import Refusal
+from tacit.ledger.commands import GroupCommand
+
+
+class CallTool(GroupCommand, frozen=True, tag=True, array_like=True):
+    """A session calls a tool that writes."""
+
+    session: str
+    name: str
+    arguments: dict[str, Any]
+    version: str
+
+
+class RecordSession(GroupCommand, frozen=True, tag=True, array_like=True):
+    """A harness speaks for a session, and this was agreed with it; written down when it is news."""
+
+    session: str
+    version: str
+    modes: tuple[str, ...]
+    interrupt: bool = False
+
+
+class SetPresence(GroupCommand, frozen=True, tag=True, array_like=True):
+    """These sessions of the group are connected, and no others. Changes nothing in the ledger."""
+
+    sessions: tuple[str, ...]
+
+
+class RunDueTimers(GroupCommand, frozen=True, tag=True, array_like=True):
+    """Take the next step that time has brought to a group."""
+
+
+class EditMessage(GroupCommand, frozen=True, tag=True, array_like=True):
+    """Put a new text in the place of one's own message."""
+
+    principal: str
+    event_id: str
+    text: str
+    mentions: tuple[str, ...] | None = None
+    client_id: str | None = None
+
+
+class DeleteMessage(GroupCommand, frozen=True, tag=True, array_like=True):
+    """Take a message back."""
+
+    principal: str
+    event_id: str
+
+
+class Steer(GroupCommand, frozen=True, tag=True, array_like=True):
+    """What a person in charge does: cancel, reassign, approve, refuse, leave, return."""
+
+    principal: str
+    op: str
+    event_id: str | None = None
+    agent: str | None = None
+    to: str | None = None
+    approval_id: str | None = None
+    conversation_id: str | None = None
+
+
+class ChangeRules(GroupCommand, frozen=True, tag=True, array_like=True):
+    """Change numbers that attention goes by."""
+
+    principal: str
+    settings: dict[str, Any]
+
+
+AttentionCommand: TypeAlias = (
+    CallTool | RecordSession | SetPresence | RunDueTimers | EditMessage | DeleteMessage | Steer | ChangeRules
+)
+
+
+class ToolAnswer(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """What a tool call came to: a result or a refusal, and words for whoever is there and nobody else."""
+
+    result: dict[str, Any] | None = None
+    refusal: Refusal | None = None
+    ephemeral: EphemeralWords | None = None
+
+
+class SteerAnswer(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """What steering came to."""
+
+    result: dict[str, Any]
+
+
+class TimersRun(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """One step of time: whether there was one, and when the next is due once there is none."""
+
+    stepped: bool
+    next_due: Moment | None = None
+
+
+Answer: TypeAlias = ToolAnswer | SteerAnswer | TimersRun
+
+
+class DeliveryDraft(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Effect: what a delivery will carry to a session of this version, made where it was decided."""
+
+    session: str
+    event_id: str
+    request_id: str
+    version: str
+    params: dict[str, Any]
+
+
+class TimerDue(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Effect: time will bring something to the group then."""
+
+    at: Moment
+
+
+Effect: TypeAlias = DeliveryDraft | TimerDue

@@ -1,0 +1,244 @@
+"""Commands and outcomes as bytes, for a writer that stands in another process.
+
+A frame is four bytes of length and one msgpack value: a list of commands on the way there; outcomes, in the
+order in which the commands went, on the way back. A submission travels as the bytes that will be stored and
+is read again by the writer, so that what is verified is what was sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from tacit.attention.commands import Answer, AttentionCommand, Effect
+from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.moment import Moment
+from tacit.ledger.admission import Settings
+from tacit.ledger.commands import (
+    AdoptOwnerToken,
+    Append,
+    Appended,
+    AppendTogether,
+    BlobShare,
+    Command,
+    Committed,
+    Decided,
+    DropWebhook,
+    Duplicate,
+    IssueCredential,
+    Outcome,
+    RecordBlob,
+    Recorded,
+    RevokeCredential,
+    SetWebhook,
+    Success,
+)
+from tacit.ledger.submission import Submission
+
+HEAD: Final = 4
+LONGEST: Final = 1 << 30
+
+
+class _Submission(msgspec.Struct, frozen=True, array_like=True):
+    group_id: str
+    by: str
+    kind: str
+    raw: bytes
+    scope_key: str = ""
+
+    @classmethod
+    def of(cls, given: Submission) -> _Submission:
+        return cls(given.group_id, given.by, given.kind, given.raw, given.scope_key)
+
+    def submission(self) -> Submission:
+        data = _read_data(self.raw)
+        return Submission(self.group_id, self.by, self.kind, data, self.raw, self.scope_key)
+
+
+class _Append(msgspec.Struct, frozen=True, array_like=True, tag="append"):
+    submission: _Submission
+    creates: bool = False
+
+
+class _Together(msgspec.Struct, frozen=True, array_like=True, tag="together"):
+    submissions: tuple[_Submission, ...]
+    share: BlobShare | None = None
+
+
+class _Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
+    """An error of one of the three kinds that an outcome may be."""
+
+    kind: str
+    message: str
+    code: str = ""
+    details: dict[str, Any] = {}
+    hint: str = ""
+
+
+class Opening(msgspec.Struct, frozen=True, array_like=True):
+    """The first frame: which file, and by which settings."""
+
+    path: str
+    idempotency_window: int
+    profiles: tuple[str, ...]
+    notice_kinds: tuple[str, ...] | None
+    wal_hard_pages: int
+
+    @property
+    def settings(self) -> Settings:
+        """The rules' settings."""
+        kinds = frozenset(self.notice_kinds) if self.notice_kinds is not None else None
+        return Settings(Moment(self.idempotency_window), frozenset(self.profiles), kinds)
+
+    @classmethod
+    def of(cls, path: str, settings: Settings, wal_hard_pages: int) -> Opening:
+        """The opening for a file under these settings."""
+        kinds = tuple(sorted(settings.notice_kinds)) if settings.notice_kinds is not None else None
+        profiles = tuple(sorted(settings.profiles))
+        return cls(path, settings.idempotency_window, profiles, kinds, wal_hard_pages)
+
+
+class _Reply(msgspec.Struct, frozen=True, array_like=True):
+    outcomes: list[Committed | Duplicate | Appended | Decided | Recorded | _Failure]
+    failures: int
+    log_pages: int
+
+
+class Reply(NamedTuple):
+    """The outcomes of one commit, and how the writer is."""
+
+    outcomes: list[Outcome]
+    failures: int
+    log_pages: int
+
+
+_Plain: TypeAlias = (
+    RecordBlob
+    | IssueCredential
+    | AdoptOwnerToken
+    | RevokeCredential
+    | SetWebhook
+    | DropWebhook
+    | AttentionCommand
+)
+_read_data: Final = msgspec.json.Decoder(dict[str, Any]).decode
+_encode: Final = msgspec.msgpack.Encoder().encode
+_commands: Final = msgspec.msgpack.Decoder(list[_Append | _Together | _Plain])
+_reply: Final = msgspec.msgpack.Decoder(_Reply)
+_opening: Final = msgspec.msgpack.Decoder(Opening)
+
+
+def framed(body: bytes) -> bytes:
+    """A body behind its length."""
+    return len(body).to_bytes(HEAD, "big") + body
+
+
+def frames(buffer: bytearray) -> list[bytes]:
+    """Take the whole frames off the front of a buffer."""
+    found: list[bytes] = []
+    at = 0
+    while len(buffer) - at >= HEAD:
+        end = at + HEAD + int.from_bytes(buffer[at : at + HEAD], "big")
+        if len(buffer) < end:
+            break
+        found.append(bytes(buffer[at + HEAD : end]))
+        at = end
+    del buffer[:at]
+    return found
+
+
+def encode_opening(opening: Opening) -> bytes:
+    """The first frame of a connection."""
+    return framed(_encode(opening))
+
+
+def decode_opening(body: bytes) -> Opening:
+    """The first frame, read."""
+    return _opening.decode(body)
+
+
+def encode_commands(commands: list[Command]) -> bytes:
+    """A frame of commands."""
+    return framed(_encode([_sent(command) for command in commands]))
+
+
+def _sent(command: Command) -> object:
+    match command:
+        case Append(submission, creates):
+            return _Append(_Submission.of(submission), creates)
+        case AppendTogether(submissions, share):
+            return _Together(tuple(_Submission.of(one) for one in submissions), share)
+        case _:
+            return command
+
+
+def decode_commands(body: bytes) -> list[Command]:
+    """The commands of a frame."""
+    return [_received(one) for one in _commands.decode(body)]
+
+
+def _received(one: _Append | _Together | _Plain) -> Command:
+    match one:
+        case _Append(submission, creates):
+            return Append(submission.submission(), creates)
+        case _Together(submissions, share):
+            return AppendTogether(tuple(each.submission() for each in submissions), share)
+        case _:
+            return one
+
+
+def encode_reply(outcomes: list[Outcome], failures: int, log_pages: int) -> bytes:
+    """A frame of outcomes."""
+    return framed(_encode((tuple(_told(outcome) for outcome in outcomes), failures, log_pages)))
+
+
+def _told(outcome: Outcome) -> object:
+    match outcome:
+        case Refused():
+            return _Failure("refused", outcome.message, outcome.code, outcome.details)
+        case Unavailable():
+            return _Failure("unavailable", str(outcome))
+        case Corrupt():
+            return _Failure("corrupt", outcome.message, hint=outcome.hint)
+        case _:
+            return outcome
+
+
+def decode_reply(body: bytes) -> Reply:
+    """The outcomes of a frame."""
+    reply = _reply.decode(body)
+    return Reply([_heard(outcome) for outcome in reply.outcomes], reply.failures, reply.log_pages)
+
+
+def _heard(outcome: Success | _Failure) -> Outcome:
+    match outcome:
+        case _Failure("refused"):
+            details = outcome.details
+            return Refused(outcome.code, outcome.message, row=str(details.get("row", "")), details=details)
+        case _Failure("corrupt"):
+            return Corrupt(outcome.message, hint=outcome.hint)
+        case _Failure():
+            return Unavailable(outcome.message)
+        case Committed():
+            return _typed(outcome)
+        case Appended(outcomes):
+            return Appended(tuple(_each(one) for one in outcomes))
+        case Decided(answer, outcomes):
+            told = msgspec.convert(answer, Answer) if answer is not None else None
+            return Decided(told, tuple(_each(one) for one in outcomes))
+        case _:
+            return outcome
+
+
+def _each(one: Committed | Duplicate) -> Committed | Duplicate:
+    return _typed(one) if isinstance(one, Committed) else one
+
+
+def _typed(committed: Committed) -> Committed:
+    """Effects are values of the engine's: they travel as plain data and are read back here."""
+    if not committed.effects and not committed.then:
+        return committed
+    effects = tuple(cast("object", msgspec.convert(effect, Effect)) for effect in committed.effects)
+    then = tuple(_typed(one) for one in committed.then)
+    return Committed(committed.group_id, committed.event, then, effects)

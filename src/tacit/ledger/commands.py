@@ -1,0 +1,164 @@
+"""Commands: all that can reach the writer, as values; and what becomes of each.
+
+Nothing but these crosses the writer's queue, so that the writer may stand behind a thread, a process or a
+network. A command says what is wanted and holds everything that is needed to decide it: run again against the
+same ledger it does the same again. Who asked and whether they may has been settled by the doors where a
+credential is enough; what depends on the ledger as it stands is settled here, in the writer.
+
+A `GroupCommand` is decided by the engine above the ledger, which this room does not know: the writer hands it
+over and appends what the engine plans.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.ledger.ports import StoredEvent
+from tacit.ledger.submission import Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Append(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Append one event. `creates` is set for the one submission that opens a group."""
+
+    submission: Submission
+    creates: bool = False
+
+
+class BlobShare(msgspec.Struct, frozen=True):
+    """The blobs of a message in one group, to be readable in another: the bytes are shared (CCCS-098)."""
+
+    source_group_id: str
+    group_id: str
+    paths: tuple[str, ...]
+    principal: str
+
+
+class AppendTogether(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Append several, all or none: a relay and its send record, with the blobs that come along."""
+
+    submissions: tuple[Submission, ...]
+    share: BlobShare | None = None
+
+
+class RecordBlob(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A blob's bytes are on disk: remember it, and who brought it."""
+
+    group_id: str
+    sha256: str
+    size: int
+    mime_type: str
+    principal: str
+
+
+class IssueCredential(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Keep a new token's hash.
+
+    For a service also its name and groups, which are registered once (CCCS-005).
+    """
+
+    token_hash: bytes
+    token_id: str
+    principal: str
+    group_id: str | None = None
+    groups: tuple[str, ...] | None = None
+
+
+class AdoptOwnerToken(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The owner's token is this one from now on: every other of the owner's dies."""
+
+    token_hash: bytes
+    token_id: str
+    principal: str
+
+
+class RevokeCredential(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Make a token worthless."""
+
+    token_id: str
+
+
+class SetWebhook(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Remember where a session's events are posted."""
+
+    group_id: str
+    session: str
+    url: str
+    secret: str
+    version: str
+
+
+class DropWebhook(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Forget it again."""
+
+    group_id: str
+    session: str
+
+
+class GroupCommand(msgspec.Struct, frozen=True):
+    """Decided by the engine against one group as it stands; each kind is a struct of its own."""
+
+    group_id: str
+
+
+HubRecord: TypeAlias = (
+    RecordBlob | IssueCredential | AdoptOwnerToken | RevokeCredential | SetWebhook | DropWebhook
+)
+"""What is no event of a group: records of the hub's own."""
+Command: TypeAlias = Append | AppendTogether | HubRecord | GroupCommand
+
+
+class Committed(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """It is in the ledger, durable.
+
+    `event` carries its bytes and its audience, `then` what followed from it in the same transaction,
+    `effects` what the outside must now be told: values of the engine's. Whoever passes events on takes
+    `everything`.
+    """
+
+    group_id: str
+    event: StoredEvent
+    then: tuple[Committed, ...] = ()
+    effects: tuple[Any, ...] = ()
+
+    def everything(self) -> Iterator[Committed]:
+        """This event and all that followed from it, in the order of the ledger."""
+        yield self
+        for one in self.then:
+            yield from one.everything()
+
+
+class Duplicate(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """It was there already."""
+
+    event: StoredEvent
+    mismatch: bool = False
+
+
+class Appended(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Several were appended together, or were there already."""
+
+    outcomes: tuple[Committed | Duplicate, ...]
+
+
+class Decided(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The engine decided a command: its answer, and what was appended."""
+
+    answer: Any
+    outcomes: tuple[Committed | Duplicate, ...] = ()
+
+
+class Recorded(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A record of the hub's own is kept; `principal` is whose credential was revoked."""
+
+    principal: str = ""
+
+
+Success: TypeAlias = Committed | Duplicate | Appended | Decided | Recorded
+Failure: TypeAlias = Refused | Unavailable | Corrupt
+Outcome: TypeAlias = Success | Failure

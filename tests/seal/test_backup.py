@@ -1,0 +1,25 @@
+import pytest
+from tests.post_support import Repeatable
+
+from tacit.base.errors import Refused
+from tacit.seal import backup
+
+SMALL = {"passes": 1, "memory_bytes": 8 * 1024 * 1024}
+
+
+@pytest.mark.spec("A2ACP-224", "A2ACP-225")
+def test_a_backup_opens_with_its_passphrase_only():
+    locked = backup.lock(b"identity", "correct horse battery", Repeatable(), **SMALL)
+    assert b"identity" not in locked
+    assert backup.unlock(locked, "correct horse battery") == b"identity"
+    for data, phrase in [
+        (locked, "correct horse batterz"),
+        (locked.replace(b'"passes":1', b'"passes":2'), "correct horse battery"),
+        (locked.replace(b'"memory_bytes":8388608', b'"memory_bytes":99999999999'), "correct horse battery"),
+        (b"{}", "correct horse battery"),
+        (locked[:-4] + b'A"}', "correct horse battery"),
+    ]:
+        with pytest.raises(Refused):
+            backup.unlock(data, phrase)
+    with pytest.raises(Refused):
+        backup.lock(b"identity", "short", Repeatable(), **SMALL)

@@ -1,0 +1,30 @@
+import pytest
+from tests.post_support import ALICE, BOB, people
+
+from tacit.seal import identity
+
+
+@pytest.mark.spec("A2ACP-247")
+def test_safety_numbers_agree_on_both_sides_and_change_with_the_key():
+    alice, bob = people()
+    mine = identity.safety_number(
+        our_address=ALICE,
+        our_signing=alice.me.signing_public,
+        their_address=BOB,
+        their_signing=bob.me.signing_public,
+    )
+    theirs = identity.safety_number(
+        our_address=BOB,
+        our_signing=bob.me.signing_public,
+        their_address=ALICE,
+        their_signing=alice.me.signing_public,
+    )
+    swapped = identity.safety_number(
+        our_address=ALICE,
+        our_signing=alice.me.signing_public,
+        their_address=BOB,
+        their_signing=alice.me.signing_public,
+    )
+    assert mine == theirs != swapped
+    assert len(mine.split()) == 12
+    assert "signing_seed" not in repr(alice.me)

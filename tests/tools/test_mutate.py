@@ -1,0 +1,146 @@
+"""Mutants of a tiny project: killed by the row's test, by a neighbour's, or by nobody; the work tree stays as it is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tools.mutants import of_tree
+from tools.source_tree import load
+
+from tools import mutate, overlay
+
+SHOP = '''\
+"""Prices (C2A-001)."""
+
+import logging
+from typing import cast
+
+LIMIT = 40
+log = logging.getLogger("shop")
+
+
+def price(count):
+    log.info("asked %s", count)
+    if count > LIMIT:
+        raise ValueError("too many of these")
+    return cast("int", count * 2)
+
+
+def gift(count):
+    """C2A-002."""
+    return count == 3 and not None
+
+
+def untested(name):
+    """C2A-003."""
+    return "plain" if name else ""
+'''
+TESTS = """\
+import pytest
+from shop.till import gift, price
+
+
+@pytest.mark.spec("C2A-001")
+def test_price():
+    assert price(2) == 4
+    with pytest.raises(ValueError):
+        price(41)
+
+
+@pytest.mark.spec("C2A-002")
+def test_gift_is_called():
+    gift(3)
+
+
+def test_till_gift():
+    assert gift(3) and not gift(2)
+"""
+CONFTEST = """\
+from tests.plugins import spec_rows
+
+
+def pytest_addoption(parser):
+    parser.addoption("--spec", default="")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "spec(*rows): rows")
+
+
+def pytest_collection_modifyitems(config, items):
+    spec_rows.select(config, items)
+"""
+ROWS = {"C2A-001", "C2A-002", "C2A-003"}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("shop")
+    for folder in ("src/shop", "tests/plugins", "tests/till"):
+        (root / folder).mkdir(parents=True)
+    for folder in ("src/shop", "tests", "tests/plugins"):
+        (root / folder / "__init__.py").touch()
+    (root / "pytest.ini").write_text("[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n")
+    shutil.copy(Path(__file__).parents[1] / "plugins" / "spec_rows.py", root / "tests" / "plugins")
+    (root / "src" / "shop" / "till.py").write_text(SHOP)
+    (root / "tests" / "conftest.py").write_text(CONFTEST)
+    (root / "tests" / "till" / "test_till.py").write_text(TESTS)
+    return root
+
+
+@pytest.fixture(scope="module")
+def mutants(shop):
+    return of_tree(load(shop / "src", "shop"), ROWS, {})
+
+
+@pytest.fixture(scope="module")
+def trial(shop, tmp_path_factory) -> mutate.Trial:
+    made = overlay.build(tmp_path_factory.mktemp("overlay") / "one", shop / "src")
+    return mutate.Trial(made, shop, mutate.Tests(shop), mutate.Unchanged(shop))
+
+
+def changed(mutants, name: str) -> set[tuple[str, str]]:
+    return {(mutant.before, mutant.after) for mutant in mutants[f"shop.till:{name}"]}
+
+
+def test_what_no_test_should_notice_is_not_changed(mutants):
+    assert changed(mutants, "price") == {
+        ("count > LIMIT", "(not (count > LIMIT))"),
+        ("count > LIMIT", "(count >= LIMIT)"),
+        ('raise ValueError("too many of these")', "pass"),
+        ('return cast("int", count * 2)', "return None"),
+        ("2", "(3)"),
+    }
+    assert changed(mutants, "<module>") == {("40", "(41)")}
+
+
+def test_a_function_answers_to_its_own_rows_before_its_modules(mutants):
+    assert {mutant.rows for mutant in mutants["shop.till:price"]} == {("C2A-001",)}
+    assert {mutant.rows for mutant in mutants["shop.till:gift"]} == {("C2A-002",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "verdict"),
+    [
+        ("price", "2", "(3)", "killed"),
+        ("price", "count > LIMIT", "(count >= LIMIT)", "survived"),
+        ("gift", "count == 3", "(count != 3)", "killed_by_neighbours"),
+        ("untested", "name", "(not (name))", "no_tests"),
+    ],
+)
+def test_a_mutant_is_judged_by_the_tests_that_name_its_row(
+    shop, mutants, trial, name, before, after, verdict
+):
+    found = [one for one in mutants[f"shop.till:{name}"] if (one.before, one.after) == (before, after)]
+    assert trial.judge(found[0]) == verdict
+    assert (shop / "src" / "shop" / "till.py").read_text() == SHOP
+    assert (trial.made.source / "shop" / "till.py").read_text() == SHOP
+
+
+def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mutants):
+    first = mutate.choose(mutants, set(), 6, 1)
+    assert first == mutate.choose(mutants, set(), 6, 1)
+    assert len({mutant.name for mutant in first[:4]}) == 4
+    assert mutate.choose(mutants, {first[0].key}, 6, 1) == first[1:]
