@@ -126,4 +126,11 @@ class TimerDue(msgspec.Struct, frozen=True, tag=True, array_like=True):
     at: Moment
 
 
-Effect: TypeAlias = DeliveryDraft | TimerDue
+class AuthorContinued(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Effect: the author of an event that a session has not answered said more there, to nobody by name."""
+
+    session: str
+    event_id: str
+
+
+Effect: TypeAlias = DeliveryDraft | TimerDue | AuthorContinued

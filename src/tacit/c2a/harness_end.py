@@ -32,7 +32,7 @@ from tacit.c2a.messages import (
     read_connected,
     read_delivered,
 )
-from tacit.c2a.notifications import Cancelled, Typing, read_notification
+from tacit.c2a.notifications import Cancelled, Continued, Typing, read_notification
 from tacit.c2a.vocabulary import STRENGTH, Policy
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class Answer:
     error: dict[str, Any] | None = None
 
 
-Heard = Connected | Pending | Cancelled | Typing
+Heard = Connected | Pending | Cancelled | Typing | Continued
 """What is handed over, in the order in which it came."""
-Output = Answer | Connected | Pending | Cancelled | Typing
+Output = Answer | Connected | Pending | Cancelled | Typing | Continued
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ class HarnessEnd:
         match read_notification(method, params):
             case Cancelled() as cancelled:
                 return self._hear(self._cancelled(cancelled))
-            case Typing() as typing:
-                return self._hear(typing)
+            case Typing() | Continued() as said:
+                return self._hear(said)
             case _:
                 return []
 

@@ -148,6 +148,10 @@ class HostEnd:
         while self._queue and len(self._recent) < self._per_minute:
             self._recent.append(now)
             found.append(self._send(self._queue.popleft(), now))
+        for waits in self._queue:
+            # What is said while it waits is told of nobody: whoever gets it has to look.
+            if not waits.delivered.late:
+                waits.delivered = replace(waits.delivered, late=True)
         return found
 
     def _send(self, pending: _Pending, now: float) -> Deliver:

@@ -145,6 +145,8 @@ class Delivered:
     """May it be answered only after a claim (C2A-071, C2A-153)?"""
     reply_target: str = ""
     group: str = ""
+    late: bool = False
+    """It is not sent as it happened: more may have been said since, also by its author (C2A-086)."""
 
     @property
     def text(self) -> str:
@@ -239,6 +241,8 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     timing: dict[str, Any] = {"sequence": value.sequence}
     if value.created_at:
         timing = {"createdAt": rfc3339(value.created_at), **timing}
+    if value.late:
+        timing["late"] = True
     attention: dict[str, Any] = {"policy": policy, "reason": value.reason, "priority": value.priority.value}
     if value.deadline_ms is not None:
         attention["deadlineMs"] = value.deadline_ms
@@ -378,6 +382,7 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
         reply_target=_text(params, "replyTarget")
         or (f"thread:{thread}" if thread else f"conversation:{_text(conversation, 'id')}"),
         group=_text(_object(params, "source"), "workspaceId"),
+        late=timing.get("late") is True,
     )
 
 
@@ -501,6 +506,16 @@ class Connected:
     def settings(self) -> dict[str, Any]:
         """The group's numbers of attention, as far as the hub tells them."""
         return _object(self.session, "settings")
+
+    @property
+    def tells(self) -> frozenset[str]:
+        """What the hub says by itself, beyond what the drafts ask for; none of it from another's hub."""
+        said: object = self.session.get("tells")
+        return (
+            frozenset(str(one) for one in cast("list[object]", said))
+            if isinstance(said, list)
+            else frozenset()
+        )
 
     def members(self) -> dict[str, Any]:
         """As on the wire."""

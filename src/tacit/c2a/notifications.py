@@ -36,6 +36,16 @@ class Typing:
 
 
 @dataclass(frozen=True, slots=True)
+class Continued:
+    """The author of something that the session has not answered said more there, without naming it (C2A-083).
+
+    To the harness. Says that there is something to look up, nothing of what it is.
+    """
+
+    event_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ephemeral:
     """A message for those who are there, kept nowhere (C2A-217); to the harness."""
 
@@ -88,10 +98,11 @@ class Usage:
     driver: str = ""
 
 
-Notification = Cancelled | Typing | Ephemeral | Progress | Log | Status | Usage
+Notification = Cancelled | Typing | Continued | Ephemeral | Progress | Log | Status | Usage
 _METHODS: Final[dict[type, str]] = {
     Cancelled: "notifications/cancelled",
     Typing: "notifications/typing",
+    Continued: "notifications/continued",
     Ephemeral: "notifications/ephemeral",
     Progress: "notifications/progress",
     Log: "notifications/log",
@@ -121,6 +132,8 @@ def members(value: Notification) -> dict[str, Any]:
             return _said(requestId=request_id, reason=reason, eventId=event_id)
         case Typing(conversation, author, typing):
             return _said(conversationId=conversation or None, author=author or None, typing=typing)
+        case Continued(event_id):
+            return _said(eventId=event_id)
         case Ephemeral(conversation, author, content):
             return _said(conversationId=conversation, author=author, content=content, untrusted=True)
         case Progress(token, progress, total, message):
@@ -155,6 +168,11 @@ def _typing(params: Mapping[str, Any]) -> Typing:
     author: object = params.get("author")
     named = cast("dict[str, Any]", author).get("id") if isinstance(author, dict) else author
     return Typing(_text(params, "conversationId"), _word(named), params.get("typing") is not False)
+
+
+def _continued(params: Mapping[str, Any]) -> Continued | None:
+    event_id = _text(params, "eventId")
+    return Continued(event_id) if event_id else None
 
 
 def _ephemeral(params: Mapping[str, Any]) -> Ephemeral:
@@ -198,6 +216,7 @@ def _usage(params: Mapping[str, Any]) -> Usage:
 _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Notification | None]]] = {
     "notifications/cancelled": _cancelled,
     "notifications/typing": _typing,
+    "notifications/continued": _continued,
     "notifications/ephemeral": _ephemeral,
     "notifications/progress": _progress,
     "notifications/log": _log,

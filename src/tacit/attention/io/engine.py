@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.attention.commands import RunDueTimers, SetPresence, TimerDue, TimersRun
+from tacit.attention.commands import AuthorContinued, RunDueTimers, SetPresence, TimerDue, TimersRun
 from tacit.attention.decide import digest
 from tacit.attention.decide.rates import MINUTE
 from tacit.attention.io import interpreter
@@ -25,8 +25,10 @@ from tacit.attention.io.state_store import SAID, GroupFolds, PastMessages, atten
 from tacit.attention.io.submissions import submitted
 from tacit.attention.read.roster import Roster
 from tacit.attention.state import consequences, records, timers
+from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.consequences import Around, Written
+from tacit.attention.state.remembered import RememberedMessage
 from tacit.base.moment import Moment
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
@@ -62,6 +64,8 @@ class GroupAttention:
     past: PastMessages
     pushed: defaultdict[str, deque[Moment]] = field(default_factory=lambda: defaultdict(deque))
     roster: Roster | None = None
+    unanswered: dict[tuple[str, Place], dict[tuple[str, str], None]] | None = None
+    """By author and place: the (session, event) pairs that are open there; None until somebody asks."""
 
 
 class AttentionEngine:
@@ -124,6 +128,8 @@ class AttentionEngine:
             around = self.around(state, group, at)
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
         self._schedule_notes(state, event)
+        if event.kind == "chat.message" and decisions.parsed is not None and not decisions.parsed.by_agent:
+            self._continued(state, group, RememberedMessage.of(decisions.parsed))
         return submitted(group.group_id, written)
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
@@ -147,6 +153,8 @@ class AttentionEngine:
         if event is None:
             return None
         decisions, stopped = state.attention.take(event, state.roster or Roster())
+        if event.kind == "chat.message":
+            state.past.hold(event.id, decisions.parsed)
         return event, decisions, stopped
 
     def _fold(self, state: GroupAttention, group: Group, found: StoredEvent, lookup: Lookup) -> None:
@@ -198,9 +206,12 @@ class AttentionEngine:
         match found.kind:
             case "x.c2a.delivery":
                 self._pushed(state, str(data["session"]), at)
+                self._awaits(state, str(data["event_id"]), str(data["session"]))
                 self._draft(state, group, found, lookup)
                 self._schedule(timers.due_of(attention, str(data["event_id"]), str(data["session"])))
             case "x.c2a.disposition":
+                if data.get("closes"):
+                    self._awaits(state, str(data["event_id"]), str(data["session"]), ended=True)
                 self._schedule(timers.due_of(attention, str(data["event_id"]), str(data["session"])))
                 return self._acknowledged(group, data, lookup)
             case "x.c2a.claim":
@@ -248,6 +259,37 @@ class AttentionEngine:
         recent.append(at)
         while recent[0] <= at - MINUTE:
             recent.popleft()
+
+    # -- going on
+
+    def _unanswered(self, state: GroupAttention) -> dict[tuple[str, Place], dict[tuple[str, str], None]]:
+        if state.unanswered is None:
+            state.unanswered = {}
+            for one in state.attention.obligations:
+                if one.live:
+                    self._awaits(state, one.event_id, one.session)
+        return state.unanswered
+
+    def _awaits(self, state: GroupAttention, event_id: str, session: str, *, ended: bool = False) -> None:
+        """A session has an event of somebody's before it, or is done with it."""
+        said = state.past.get(event_id)
+        if said is None or said.by_agent:
+            return
+        key = (said.author, place_of(said.conversation))
+        known = self._unanswered(state).setdefault(key, {})
+        if ended:
+            known.pop((session, event_id), None)
+        else:
+            known[session, event_id] = None
+        if not known:
+            del self._unanswered(state)[key]
+
+    def _continued(self, state: GroupAttention, group: Group, said: RememberedMessage) -> None:
+        """A person goes on where somebody still owes them a word: whoever it is should look (C2A-083)."""
+        online = self.online(group.group_id)
+        for session, event_id in self._unanswered(state).get((said.author, place_of(said.conversation)), ()):
+            if session in online:
+                self._effects.append(AuthorContinued(session, event_id))
 
     # -- time
 

@@ -29,7 +29,15 @@ from tacit.c2a.harness_end import Answer, HarnessEnd, Pending
 from tacit.c2a.io.socket import C2aConnection
 from tacit.c2a.messages import Connected, Delivered, DispositionReport, Initialize
 from tacit.c2a.negotiation import CAPABILITIES
-from tacit.c2a.notifications import Cancelled, Log, Progress, Typing, members, method_of
+from tacit.c2a.notifications import (
+    Cancelled,
+    Continued,
+    Log,
+    Progress,
+    Typing,
+    members,
+    method_of,
+)
 from tacit.c2a.retry import Annotations, OutcomeUnknown, Pace, may_repeat, passes, retry_after_ms
 from tacit.c2a.rpc import ConnectionLost, Request
 from tacit.c2a.vocabulary import NEWER
@@ -128,7 +136,7 @@ class Delivery:
         return await self._accept(self._pending, duplicate)
 
 
-Incoming = Connected | Disconnected | Delivery | Cancelled | Typing
+Incoming = Connected | Disconnected | Delivery | Cancelled | Typing | Continued
 
 
 class AgentSession:
@@ -431,7 +439,7 @@ class AgentSession:
                 case Connected():
                     self.agreed = output
                     self._heard.put_nowait(output)
-                case Cancelled() | Typing():
+                case Cancelled() | Typing() | Continued():
                     self._heard.put_nowait(output)
 
     async def _accept(self, pending: Pending, duplicate: bool) -> bool:

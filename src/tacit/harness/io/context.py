@@ -45,6 +45,12 @@ class HarnessContext:
     """Keys of sends that somebody is making at this moment."""
     outgoing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the outbox has something."""
+    whole: dict[str, None] = field(default_factory=dict[str, None])
+    """Events after which their author has said nothing more.
+
+    They came as they happened, on this connection, from a hub that tells when an author goes on, and it has
+    not told so.
+    """
 
     async def write(self, work: Callable[[StoreTransaction], None]) -> None:
         """One synced transaction, off the loop."""

@@ -20,7 +20,7 @@ from tacit.base.io.system import SystemClock
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Habits, Incoming
 from tacit.c2a.messages import Connected, Delivered, read_content, read_delivered
-from tacit.c2a.notifications import Cancelled, Status, Typing, Usage
+from tacit.c2a.notifications import Cancelled, Continued, Status, Typing, Usage
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.harness.budget import Budget, day_of, next_day
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("tacit.harness")
 Answer = TypeVar("Answer")
 TIDY_EVERY: Final = 1_000
+REMEMBERED_WHOLE: Final = 1_000
+"""Events that are known to be whole; of the oldest it is then no longer known, and it is looked up."""
 """Deliveries after which old ones are forgotten."""
 STOP_WITHIN: Final = 3.0
 """Seconds in which what is in the outbox may still leave when the harness is asked to stop."""
@@ -216,13 +218,26 @@ class Harness:
                     self._context.view.withdrawn(event_id)
                     self._tell("cancelled", event_id=event_id)
                     await self._step(lambda now: self._conduct.cancelled(event_id, now))
+            case Continued():
+                self._context.whole.pop(item.event_id, None)
             case Typing():
                 self._conduct.typing(item.conversation, item.author, self._clock.now(), typing=item.typing)
                 self._changed.set()
             case Connected():
                 await self._connected(item)
             case Disconnected():
+                self._context.whole.clear()
                 self._tell("disconnected", reason=item.reason)
+
+    def _keep_whole(self, event: Delivered) -> None:
+        """Is it known to be all that its author said? Only while the hub tells when more comes."""
+        whole, agreed = self._context.whole, self._context.session.agreed
+        if agreed is None or "continued" not in agreed.tells or event.late or event.attempt > 1:
+            whole.pop(event.event_id, None)
+            return
+        whole[event.event_id] = None
+        while len(whole) > REMEMBERED_WHOLE:
+            del whole[next(iter(whole))]
 
     async def _delivered(self, item: Delivery) -> None:
         event, now = item.event, self._clock.now()
@@ -230,6 +245,7 @@ class Harness:
             lambda writing: writing.accept(event.event_id, item.request_id, item.params, now)
         )
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
+        self._keep_whole(event)
         await item.accept()
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:

@@ -44,7 +44,7 @@ async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
 async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
     """What the author added in the meantime without naming the agent again, waited for while it comes."""
     carrier, settings = turn.carrier, context.settings
-    if not may_go_on(carrier):
+    if not may_go_on(carrier) or carrier.event_id in context.whole:
         return turn
     where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
     more: list[tuple[Moment, str]] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.io.archive import Archive
@@ -157,6 +157,7 @@ def _obligations(attention: Attention, wanted: Wanted) -> list[tuple[Obligation,
 def _made(reader: Reader, group: Group, archive: Archive, obligation: Obligation) -> Delivered | None:
     if obligation.closed or obligation.accepted:
         return None
-    return delivered(
+    made = delivered(
         archive, obligation, lambda first: reader.thread(group, obligation.session, first, LOOKED_AT)
     )
+    return replace(made, late=True) if made is not None else None

@@ -21,13 +21,13 @@ from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records, timers
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.notifications import Ephemeral, Typing
+from tacit.c2a.notifications import Continued, Ephemeral, Typing
 from tacit.hub.host.dispatch import Dispatch, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.attention.commands import TimersRun
+    from tacit.attention.commands import Effect, TimersRun
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
     from tacit.ledger.commands import Committed
@@ -78,11 +78,14 @@ class Host:
     def committed(self, committed: Committed) -> None:
         """An event became durable: send what it brings, remember when time will bring more."""
         draft: DeliveryDraft | None = None
-        for effect in committed.effects:
+        effects: tuple[Effect, ...] = committed.effects
+        for effect in effects:
             if isinstance(effect, TimerDue):
                 self._schedule(committed.group_id, effect.at)
             elif isinstance(effect, DeliveryDraft):
                 draft = effect
+            elif (link := self.link(committed.group_id, effect.session)) is not None:
+                link.notify(Continued(effect.event_id))
         self.dispatch.committed(committed, draft)
 
     def spawn(self, work: Any) -> None:

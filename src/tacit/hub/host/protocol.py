@@ -221,6 +221,7 @@ class Conversation:
             "role": actor.role if actor is not None else None,
             "roles": list(actor.roles) if actor is not None else [],
             "settings": {name: getattr(settings, name) for name in TOLD_SETTINGS},
+            "tells": ["continued"],
         }
         server = {"name": "tacit", "version": __version__}
         answer = Connected(agreement.version, agreement.capabilities, told, server)
