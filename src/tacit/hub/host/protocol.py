@@ -19,6 +19,7 @@ from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
 from tacit.c2a.messages import Connected, Initialize, accepts, read_initialize
 from tacit.c2a.negotiation import Agreement, agree, tool_allowed
 from tacit.c2a.notifications import UTILITIES, Log, Progress, Status, Typing, Usage, read_notification
+from tacit.c2a.signals import USUAL
 from tacit.c2a.tools import listed
 from tacit.hub.host.links import Link, Wire
 from tacit.hub.host.tools import from_ledger
@@ -127,7 +128,8 @@ class Conversation:
             return refusal("not_initialized", "say initialize first", "C2A-018", remedy="send initialize")
         match method:
             case "tools/list":
-                return {"tools": [listed(tool) for tool in link.agreement.tools()]}
+                own = link.agreement.signals.own
+                return {"tools": [listed(tool, own) for tool in link.agreement.tools()]}
             case "tools/call":
                 return await self._call(link, params)
             case "chat/disposition":
@@ -146,8 +148,10 @@ class Conversation:
         refused = tool_allowed(link.agreement, name)
         if refused is not None:
             return refused
+        given, agreement = cast("dict[str, Any]", arguments), link.agreement
+        signals = None if agreement.signals is USUAL else agreement.signals
         return await self._ports.tools.call(
-            self._group_id, self._session, name, cast("dict[str, Any]", arguments), link.agreement.version
+            self._group_id, self._session, name, given, agreement.version, signals
         )
 
     async def _initialize(self, params: dict[str, Any]) -> dict[str, Any] | Refusal:
@@ -223,7 +227,7 @@ class Conversation:
             "settings": {name: getattr(settings, name) for name in TOLD_SETTINGS},
         }
         server = {"name": "tacit", "version": __version__}
-        answer = Connected(agreement.version, agreement.capabilities, told, server)
+        answer = Connected(agreement.version, agreement.told(), told, server)
         return answer.members(), settings.injected_per_minute
 
     # -- notifications: never answered, and dropped when they make no sense
