@@ -89,7 +89,7 @@ class Usage:
 
 
 Notification = Cancelled | Typing | Ephemeral | Progress | Log | Status | Usage
-_METHODS: Final[dict[type, str]] = {
+METHODS: Final[dict[type, str]] = {
     Cancelled: "notifications/cancelled",
     Typing: "notifications/typing",
     Ephemeral: "notifications/ephemeral",
@@ -111,7 +111,7 @@ _COUNTS: Final = {
 
 def method_of(value: Notification) -> str:
     """The method under which it travels."""
-    return _METHODS[type(value)]
+    return METHODS[type(value)]
 
 
 def members(value: Notification) -> dict[str, Any]:

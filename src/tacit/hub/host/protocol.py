@@ -1,7 +1,9 @@
 """C2A as a conversation: JSON-RPC 2.0 between one harness and the host, whatever carries it.
 
-Rows: C2A-012 to C2A-025, 139, 179 to 184. A request before `initialize` is refused, a notification is never
-answered, what was not agreed is dropped or refused. Knows messages, not sockets.
+Rows: C2A-012, C2A-013, C2A-014, C2A-015, C2A-016, C2A-017, C2A-018, C2A-019, C2A-020, C2A-021, C2A-022,
+C2A-023, C2A-024, C2A-025, C2A-027, C2A-139, C2A-179, C2A-180, C2A-181, C2A-182, C2A-183, C2A-184. A
+request before `initialize` is refused, a notification is never answered, what was not agreed is dropped or
+refused. Knows messages, not sockets.
 """
 
 from __future__ import annotations
