@@ -6,13 +6,29 @@ python tools/c2a_reference.py --check   fail when it is stale
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from tacit.attention.settings import DEFAULTS, NAMES
 from tacit.attention.state import records
+from tacit.base.moment import Moment
 from tacit.c2a.errors import TABLE, ErrorNumber
+from tacit.c2a.messages import Author, Delivered, Part, encode
 from tacit.c2a.negotiation import CAPABILITIES, TOOLS, VERSIONS
+from tacit.c2a.notifications import METHODS, Notification
 from tacit.c2a.tools import INPUTS
+from tacit.c2a.vocabulary import (
+    NEWER,
+    OLDER,
+    AuthorKind,
+    ConversationKind,
+    Directedness,
+    Mode,
+    Policy,
+    Priority,
+    Reason,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "c2a.md"
@@ -47,6 +63,60 @@ def _records() -> list[str]:
     return lines
 
 
+EXAMPLE = Delivered(
+    event_id="ev_1",
+    conversation="main",
+    kind=ConversationKind.CHANNEL,
+    author=Author("user", AuthorKind.HUMAN, "Ann"),
+    directedness=Directedness.TO_MY_ROLE,
+    policy=Policy.MAY_RESPOND,
+    mode=Mode.BUFFERED,
+    reason=Reason.ROLE_MENTION.value,
+    priority=Priority.NORMAL,
+    created_at=Moment(1_782_000_000_000_000),
+    idempotency_key="ev_1:ada",
+    content=(Part(text="who can look at this?"), Part("image", title="graph")),
+    sequence=16,
+    needs_claim=True,
+    reply_target="conversation:main",
+    group="g_1",
+)
+
+
+def _deliveries() -> list[str]:
+    """One delivery as the encoder writes it, and what the other draft writes otherwise."""
+    newer = json.dumps(encode(EXAMPLE, NEWER), indent=2, ensure_ascii=False)
+    other = replace(EXAMPLE, kind=ConversationKind.SYSTEM, policy=Policy.ACK_ONLY)
+    first, second = encode(other, NEWER), encode(other, OLDER)
+    rows = [
+        f"| `{path}` | `{json.dumps(_at(first, path))}` | `{json.dumps(_at(second, path))}` |"
+        for path in ("content", "conversation.kind", "policy", "attention.policy")
+    ]
+    return [
+        "```json",
+        newer,
+        "```",
+        "",
+        f"| a notice of the system | {NEWER} | {OLDER} |",
+        "|---|---|---|",
+        *rows,
+    ]
+
+
+def _at(value: object, path: str) -> object:
+    for name in path.split("."):
+        value = value[name]  # type: ignore[index]
+    return value
+
+
+def _notifications() -> list[str]:
+    rows = [
+        f"| `{METHODS[model]}` | {(model.__doc__ or '').strip().split(chr(10))[0]} |"
+        for model in get_args(Notification)
+    ]
+    return ["| notification | says |", "|---|---|", *rows]
+
+
 def _codes(row: ErrorNumber) -> str:
     names = ", ".join(f"`{code}`" for code in row.codes)
     return f"{names} with `details.reason` `{row.reason}`" if row.reason else names
@@ -72,6 +142,18 @@ def page() -> str:
             "## Capabilities",
             "",
             *capabilities,
+            "",
+            "Beside them `reactionGlyphs` (signal to glyph) and `ownSignals` (`x.<name>` to `glyph`, `meaning`, `disposition`).",
+            "",
+            "## A delivery",
+            "",
+            "The `params` of `chat/deliver`. Both drafts have every member; three are written differently.",
+            "",
+            *_deliveries(),
+            "",
+            "## Notifications",
+            "",
+            *_notifications(),
             "",
             "## Errors",
             "",

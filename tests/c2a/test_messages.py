@@ -23,13 +23,15 @@ from tacit.c2a.messages import (
     Knock,
     Part,
     accepts,
-    as_said,
     encode,
     faults,
     read_connected,
     read_content,
     read_delivered,
     read_initialize,
+    text_of,
+    wire_kind,
+    wire_policy,
 )
 from tacit.c2a.vocabulary import (
     NEWER,
@@ -89,6 +91,24 @@ def deliveries(draw: st.DrawFn) -> Delivered:
         needs_claim=draw(st.booleans()),
         reply_target=draw(WORD),
         group=draw(st.text(max_size=12)),
+    )
+
+
+def as_said(value: Delivered, version: str) -> Delivered:
+    """What of a delivery a draft can say: all of it, but for the parts of a content, kinds and `ack_only`."""
+
+    def said(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        text = text_of(parts)
+        return parts if version == OLDER else (Part(text=text),) if text else ()
+
+    policy = wire_policy(value.policy, version)
+    return replace(
+        value,
+        policy=policy,
+        kind=wire_kind(value.kind, value.directedness, version),
+        content=None if value.content is None else said(value.content),
+        knock=None if value.knock is None else replace(value.knock, policy=policy.value),
+        window=tuple(replace(one, content=said(one.content)) for one in value.window),
     )
 
 

@@ -30,6 +30,8 @@ from tacit.attention.commands import (
 )
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Refused, Unavailable
+from tacit.c2a.signals import AgreedSignals
+from tacit.c2a.vocabulary import Disposition
 from tacit.hub import writer_codec as codec
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.live import Live
@@ -344,6 +346,7 @@ async def test_a_second_hub_is_kept_out_while_the_writer_of_the_first_still_live
         SetWebhook("g", "s", "u", "x", "v"),
         DropWebhook("g", "s"),
         CallTool("g", "s", "chat.react", {"signal": "seen", "n": 1}, "v"),
+        CallTool("g", "s", "chat.react", {}, "v", AgreedSignals({"x.y": "!"}, {"x.y": Disposition.CLAIMED})),
         RecordSession("g", "s", "v", ("immediate",), interrupt=True),
         SetPresence("g", ("a", "b")),
         RunDueTimers("g"),

@@ -15,6 +15,7 @@ from tacit.attention.send.tools import EphemeralWords
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
 from tacit.c2a.messages import Delivered
+from tacit.c2a.signals import AgreedSignals  # noqa: TC001 - msgspec reads this type
 from tacit.ledger.commands import GroupCommand
 
 
@@ -25,6 +26,8 @@ class CallTool(GroupCommand, frozen=True, tag=True, array_like=True):
     name: str
     arguments: dict[str, Any]
     version: str
+    signals: AgreedSignals | None = None
+    """The glyphs and own signals that its harness agreed on, where they are not the usual ones (C2A-135)."""
 
 
 class RecordSession(GroupCommand, frozen=True, tag=True, array_like=True):

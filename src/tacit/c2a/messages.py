@@ -6,8 +6,8 @@ C2A-160, C2A-179, C2A-181, C2A-184, C2A-217, C2A-223.
 
 A value says what is meant; the agreed draft decides only how it is written: the newer one (2026-06-24) has
 one string for the content, three kinds of conversation and no `ack_only`, the older one (2026-06-02) has
-parts, five kinds and four policies. `as_said` is what of a value a draft can say, so that
-`read_delivered(encode(value, draft)) == as_said(value, draft)`. Readers take both drafts at any time.
+parts, five kinds and four policies. What is read back is what was written, but for what a draft cannot say.
+Readers take both drafts at any time.
 
 `faults` is what a receiver must refuse; where there is none, `read_delivered` succeeds. Knows nothing of why
 something is delivered (`tacit.attention`) and nothing of connections.
@@ -202,23 +202,6 @@ def wire_content(parts: Sequence[Part], version: str) -> list[dict[str, str]] | 
         {"type": part.type, "title": part.title}
         for part in parts
     ]  # fmt: skip
-
-
-def as_said(value: Delivered, version: str) -> Delivered:
-    """What of a delivery this draft can say: all of it, but for the content's parts, kinds and `ack_only`."""
-    policy = wire_policy(value.policy, version)
-    return replace(
-        value,
-        policy=policy,
-        kind=wire_kind(value.kind, value.directedness, version),
-        content=None if value.content is None else _said(value.content, version),
-        knock=None if value.knock is None else replace(value.knock, policy=policy.value),
-        window=tuple(replace(one, content=_said(one.content, version)) for one in value.window),
-    )
-
-
-def _said(parts: tuple[Part, ...], version: str) -> tuple[Part, ...]:
-    return _parts(wire_content(parts, version))
 
 
 # -- writing

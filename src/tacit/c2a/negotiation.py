@@ -1,7 +1,8 @@
 """Negotiation: what a host and a harness agree on at `initialize`.
 
-Rows: C2A-018 to C2A-026, C2A-135, C2A-139, C2A-170. The newest common version; each capability is the AND
-of both sides; tools that were not agreed are not listed. Knows nothing of connections.
+Rows: C2A-018, C2A-019, C2A-020, C2A-021, C2A-022, C2A-023, C2A-024, C2A-025, C2A-026, C2A-135, C2A-139,
+C2A-170, C2A-225. The newest common version; each capability is the AND of both sides; tools that were not
+agreed are not listed; no two signals share a glyph. Knows nothing of connections.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.messages import Initialize, read_initialize
+from tacit.c2a.signals import USUAL, AgreedSignals, agreed_signals
 from tacit.c2a.vocabulary import NEWER, OLDER, Mode
 
 if TYPE_CHECKING:
@@ -69,6 +71,13 @@ class Agreement:
 
     version: str
     capabilities: dict[str, dict[str, bool]]
+    signals: AgreedSignals = USUAL
+
+    def told(self) -> dict[str, Any]:
+        """The agreed capabilities as the answer says them; glyphs only where other ones were asked for."""
+        if self.signals is USUAL:
+            return dict(self.capabilities)
+        return {**self.capabilities, "reactionGlyphs": dict(self.signals.glyphs)}
 
     @property
     def modes(self) -> frozenset[Mode]:
@@ -108,7 +117,11 @@ def agree(
             remedy="use one of these",
         )
     offered = greeting.capabilities
-    return Agreement(version, {section: _section(section, offered, own) for section in CAPABILITIES})
+    signals = agreed_signals(offered)
+    if isinstance(signals, Refusal):
+        return signals
+    sections = {section: _section(section, offered, own) for section in CAPABILITIES}
+    return Agreement(version, sections, signals)
 
 
 def _version(wanted: str) -> str | None:

@@ -99,7 +99,7 @@ class Usage:
 
 
 Notification = Cancelled | Typing | Continued | Ephemeral | Progress | Log | Status | Usage
-_METHODS: Final[dict[type, str]] = {
+METHODS: Final[dict[type, str]] = {
     Cancelled: "notifications/cancelled",
     Typing: "notifications/typing",
     Continued: "notifications/continued",
@@ -122,7 +122,7 @@ _COUNTS: Final = {
 
 def method_of(value: Notification) -> str:
     """The method under which it travels."""
-    return _METHODS[type(value)]
+    return METHODS[type(value)]
 
 
 def members(value: Notification) -> dict[str, Any]:

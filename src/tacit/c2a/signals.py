@@ -1,4 +1,7 @@
-"""Reaction signals: nine words, their glyphs, and what they settle (C2A-124 to C2A-138, C2A-211, C2A-225).
+"""Reaction signals: nine words, their glyphs, and what they settle.
+
+Rows: C2A-124, C2A-125, C2A-126, C2A-127, C2A-128, C2A-129, C2A-130, C2A-131, C2A-132, C2A-133, C2A-134,
+C2A-135, C2A-136, C2A-137, C2A-138, C2A-143, C2A-211, C2A-225.
 
 The protocol carries the word; only the host knows the glyph. Outbound a signal becomes a `chat.reaction`
 with `signal` beside the glyph; inbound `signal` leads and the glyph is the fallback. Knows nothing of
@@ -7,8 +10,8 @@ claims' owners.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import Disposition
@@ -48,6 +51,8 @@ SIGNALS: Final[dict[str, Signal]] = {
 }
 INBOUND: Final[dict[str, str]] = {"agree": "proceed", "declined": "revise", "done": "already handled"}
 GLYPHS: Final[dict[str, str]] = {one.name: one.glyph for one in SIGNALS.values()}
+LONGEST_GLYPH: Final = 32
+"""Characters: a family with skin tones is eleven, a platform's `:name:` may be longer."""
 _TONES: Final = {chr(code): "" for code in (*range(0x1F3FB, 0x1F400), 0xFE0F)}
 _BARE: Final = str.maketrans(_TONES)
 _BY_GLYPH: Final = {glyph: name for name, glyph in GLYPHS.items()}
@@ -94,6 +99,49 @@ def agreed_glyphs(
     if len(set(found.values())) != len(found):
         return refusal("invalid_request", "two signals share one glyph", "C2A-135")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedSignals:
+    """The signals of a connection: the glyph of each, and those beside the nine with what they settle."""
+
+    glyphs: dict[str, str] = field(default_factory=lambda: GLYPHS)
+    own: dict[str, Disposition | None] = field(default_factory=dict[str, Disposition | None])
+
+
+USUAL: Final = AgreedSignals()
+
+
+def agreed_signals(capabilities: Mapping[str, Any]) -> AgreedSignals | Refusal:
+    """What `initialize` asks for: `reactionGlyphs` (C2A-135) and `ownSignals` (C2A-225), or why not.
+
+    `reactionGlyphs` gives signals other glyphs; `ownSignals` declares `x.<name>` signals, each with `glyph`,
+    `meaning` and a `disposition` or none. A fault rejects the greeting, and so the defaults stay.
+    """
+    wanted, declared = capabilities.get("reactionGlyphs"), capabilities.get("ownSignals")
+    if wanted is None and declared is None:
+        return USUAL
+    if not isinstance(wanted or {}, dict) or not isinstance(declared or {}, dict):
+        return refusal("invalid_request", "reactionGlyphs and ownSignals are objects", "C2A-135")
+    glyphs = dict(cast("dict[str, object]", wanted or {}))
+    own: dict[str, Disposition | None] = {}
+    for name, given in cast("dict[str, object]", declared or {}).items():
+        said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        settles = said.get("disposition")
+        fits = settles is None or (isinstance(settles, str) and settles in set(Disposition))
+        if not name.startswith("x.") or len(name) < 3 or not isinstance(said.get("meaning"), str) or not fits:
+            return refusal(
+                "invalid_request",
+                "an own signal is x.<name>, with a glyph, a meaning and a disposition or none",
+                "C2A-225",
+                wrong=[f"ownSignals.{name}"],
+            )
+        own[name] = Disposition(settles) if isinstance(settles, str) else None
+        glyphs.setdefault(name, said.get("glyph"))
+    if not all(isinstance(glyph, str) and 0 < len(glyph) <= LONGEST_GLYPH for glyph in glyphs.values()):
+        return refusal("invalid_request", "a glyph is a short text", "C2A-135")
+    agreed = agreed_glyphs(cast("dict[str, str]", glyphs), own)
+    return agreed if isinstance(agreed, Refusal) else AgreedSignals(agreed, own)
 
 
 def known_signal(name: str, own: Mapping[str, Disposition | None] | None = None) -> Refusal | None:

@@ -124,12 +124,16 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def listed(tool: Tool) -> dict[str, Any]:
-    """One entry of `tools/list`."""
+def listed(tool: Tool, own_signals: Iterable[str] = ()) -> dict[str, Any]:
+    """One entry of `tools/list`; `chat.react` takes the signals that the session declared as well."""
+    schema, own = INPUTS[tool.name], list(own_signals)
+    if tool.name == "chat.react" and own:
+        signal = {**schema["properties"]["signal"], "enum": [*SIGNALS, *own]}
+        schema = {**schema, "properties": {**schema["properties"], "signal": signal}}
     return {
         "name": tool.name,
         "description": tool.says,
-        "inputSchema": INPUTS[tool.name],
+        "inputSchema": schema,
         "annotations": {"readOnly": tool.read_only, "idempotent": tool.idempotent},
     }
 

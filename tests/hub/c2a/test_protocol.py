@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.hub.c2a.stage import GREETING, capable
+from tests.hub.c2a.stage import EVERYTHING, GREETING, capable
 from tests.hub.room import WAIT, Failed
 
 from tacit.attention.commands import RunDueTimers
@@ -286,3 +286,54 @@ async def test_a_deadline_that_could_not_be_written_is_tried_again(stage):
         while (await stream.event())["data"].get("attempt", 1) != 2:
             pass
     assert failures < 0
+
+
+@pytest.mark.spec("C2A-135", "C2A-225")
+@pytest.mark.parametrize(
+    ("asked", "row"),
+    [
+        ({"reactionGlyphs": {"agree": "\u2705"}}, "C2A-135"),
+        ({"reactionGlyphs": {"applause": "\U0001f44f"}}, "C2A-135"),
+        ({"reactionGlyphs": {"agree": 7}}, "C2A-135"),
+        ({"reactionGlyphs": ["agree"]}, "C2A-135"),
+        ({"ownSignals": {"x.party": {"glyph": "\u2705", "meaning": "yes"}}}, "C2A-135"),
+        ({"ownSignals": {"x.party": {"meaning": "yes"}}}, "C2A-135"),
+        ({"ownSignals": {"party": {"glyph": "\U0001f973", "meaning": "yes"}}}, "C2A-225"),
+        ({"ownSignals": {"x.party": {"glyph": "\U0001f973"}}}, "C2A-225"),
+        (
+            {"ownSignals": {"x.party": {"glyph": "\U0001f973", "meaning": "yes", "disposition": "bored"}}},
+            "C2A-225",
+        ),
+    ],
+)
+async def test_two_signals_on_one_glyph_or_a_strange_signal_end_the_greeting(stage, asked, row):
+    await stage.member("ann")
+    async with stage.wire("ann", greet=False) as wire:
+        with pytest.raises(Failed) as no:
+            await wire.call("initialize", **{**GREETING, "capabilities": {**EVERYTHING, **asked}})
+        assert (no.value.rpc, no.value.body["details"]["row"]) == (-32602, row)
+        # The connection is not initialized by that; the defaults are to be had by asking for nothing.
+        with pytest.raises(Failed, match="not_initialized"):
+            await wire.call("tools/list")
+        assert "reactionGlyphs" not in (await wire.call("initialize", **GREETING))["capabilities"]
+
+
+@pytest.mark.spec("C2A-135", "C2A-143", "C2A-225")
+async def test_agreed_glyphs_and_own_signals_are_the_ones_that_are_written(stage):
+    party = {"glyph": "\U0001f973", "meaning": "well done", "disposition": "acknowledged"}
+    asked = {**EVERYTHING, "reactionGlyphs": {"agree": "\U0001f197"}, "ownSignals": {"x.party": party}}
+    await stage.member("ann")
+    async with stage.wire("ann", capabilities=asked) as wire:
+        event = await stage.tell("@ann is it done?")
+        tools = {tool["name"]: tool for tool in (await wire.call("tools/list"))["tools"]}
+        assert "x.party" in tools["chat.react"]["inputSchema"]["properties"]["signal"]["enum"]
+        for signal in ("agree", "x.party"):
+            given = {"inReplyTo": event["id"], "signal": signal}
+            await wire.call("tools/call", name="chat.react", arguments=given)
+        undeclared = {"inReplyTo": event["id"], "signal": "x.sulk"}
+        with pytest.raises(Failed) as no:
+            await wire.call("tools/call", name="chat.react", arguments=undeclared)
+        assert no.value.body["details"]["row"] == "C2A-143"
+    reactions = await stage.events(stage.group_id, kinds="chat.reaction")
+    glyphs = {one["data"]["signal"]: one["data"]["emoji"] for one in reactions}
+    assert glyphs == {"agree": "\U0001f197", "x.party": "\U0001f973"}

@@ -1,4 +1,4 @@
-"""One conformance suite over every transport and both drafts (C2A-007 to C2A-015, C2A-027 to C2A-029)."""
+"""One conformance suite over every transport and both drafts (C2A-007, C2A-008, C2A-009, C2A-010, C2A-011, C2A-012, C2A-013, C2A-014, C2A-015, C2A-027, C2A-028, C2A-029)."""
 
 from __future__ import annotations
 

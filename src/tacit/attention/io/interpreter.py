@@ -38,6 +38,7 @@ from tacit.attention.state.obligations import as_delivered
 from tacit.attention.state.versions import cancellations
 from tacit.base.errors import Bug, Refused
 from tacit.c2a.errors import Refusal
+from tacit.c2a.signals import USUAL
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Reason
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.commands import Duplicate
@@ -128,7 +129,9 @@ def _record_session(case: Case, command: RecordSession) -> Plan:
 def _call_tool(case: Case, command: CallTool) -> Plan:
     """Run a writing tool; every call leaves a record, refused ones included (C2A-206)."""
     name, session, archive = command.name, command.session, case.archive
-    caller = Caller(session, case.attention, archive, archive.roster, case.snapshot.now)
+    caller = Caller(
+        session, case.attention, archive, archive.roster, case.snapshot.now, signals=command.signals or USUAL
+    )
     outcome = tools.call(name, command.arguments, caller)
     if isinstance(outcome, Refusal):
         refused = outcome

@@ -21,6 +21,7 @@ from tacit.attention.state.claims import event_target
 from tacit.attention.state.deadlines import MS
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.signals import USUAL, AgreedSignals
 from tacit.c2a.tools import body_of, read_destination
 from tacit.c2a.vocabulary import ConversationKind
 
@@ -68,6 +69,7 @@ class Caller:
     roster: Roster
     now: Moment
     ephemeral: bool = True
+    signals: AgreedSignals = USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,7 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         caller.now,
         eta=eta,
         thread=_root(event, caller),
+        own=caller.signals.own,
         settings=caller.attention.settings,
     )
     if isinstance(act, Refusal):
@@ -203,7 +204,8 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         decision = as_delivered(caller.archive.decision(event, caller.session), obligation)
         around = Around(caller.roster, caller.now, {})
         written += reroute(event.id, decision, caller.attention, around, {caller.session}, declined=True)
-    reaction = {**(act.reaction or {}), "event_id": caller.archive.original(event.id)}
+    first, glyph = caller.archive.original(event.id), caller.signals.glyphs[signal]
+    reaction = {**(act.reaction or {}), "event_id": first, "emoji": glyph}
     closed = any(isinstance(one, records.Disposition) and one.closes for one in act.records)
     return Done({"signal": signal, "closed": closed}, written, ("chat.reaction", reaction))
 

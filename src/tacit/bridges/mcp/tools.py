@@ -1,9 +1,10 @@
 """The chat tools as MCP lists them: names that every client takes, schemas without unions, hints.
 
-Rows: C2A-139, C2A-142, C2A-147 to C2A-151, C2A-170. The table is the host's own (`tacit.c2a.tools`); what
-the door fills in by itself is left out here or may be left out by the caller. A dot in a tool's name is
-refused by some clients and by most model interfaces, so `chat.send_message` is offered as
-`chat_send_message`, with the C2A name as its title. Knows nothing of the SDK.
+Rows: C2A-139, C2A-142, C2A-147, C2A-148, C2A-149, C2A-150, C2A-151, C2A-170. The table is the
+host's own (`tacit.c2a.tools`); what the door fills in by itself is left out here or may be left out by the
+caller. A dot in a tool's name is refused by some clients and by most model interfaces, so
+`chat.send_message` is offered as `chat_send_message`, with the C2A name as its title. Knows nothing of the
+SDK.
 """
 
 from __future__ import annotations

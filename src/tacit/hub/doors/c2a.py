@@ -1,4 +1,4 @@
-"""The C2A door: `/c2a` as a WebSocket, and as plain HTTP for one request at a time (C2A-007, 011, 012).
+"""The C2A door: `/c2a` as a WebSocket, and as plain HTTP for one request at a time (C2A-007, C2A-011).
 
 The token names the session: an actor of one group. Messages of a connection are taken one after another, so
 that their order is the order of their effects.

@@ -1,8 +1,9 @@
 """Dispatch: what has become durable goes out to the sessions that are there, in the order of the ledger.
 
-Rows: C2A-006, 008, 027, 161, 179. The writer hands over a draft of what it has just decided, so that nothing
-has to be read back; whatever has no draft (an older event, a thread that goes along, a session that returns)
-is read from the ledger. Effects follow from durable events and may be repeated safely. Makes no decision.
+Rows: C2A-006, C2A-008, C2A-027, C2A-161, C2A-179. The writer hands over a draft of what it has just
+decided, so that nothing has to be read back; whatever has no draft (an older event, a thread that goes along,
+a session that returns) is read from the ledger. Effects follow from durable events and may be repeated
+safely. Makes no decision.
 """
 
 from __future__ import annotations

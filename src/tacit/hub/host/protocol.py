@@ -1,7 +1,9 @@
 """C2A as a conversation: JSON-RPC 2.0 between one harness and the host, whatever carries it.
 
-Rows: C2A-012 to C2A-025, 139, 179 to 184. A request before `initialize` is refused, a notification is never
-answered, what was not agreed is dropped or refused. Knows messages, not sockets.
+Rows: C2A-012, C2A-013, C2A-014, C2A-015, C2A-016, C2A-017, C2A-018, C2A-019, C2A-020, C2A-021, C2A-022,
+C2A-023, C2A-024, C2A-025, C2A-027, C2A-139, C2A-179, C2A-180, C2A-181, C2A-182, C2A-183, C2A-184. A
+request before `initialize` is refused, a notification is never answered, what was not agreed is dropped or
+refused. Knows messages, not sockets.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
 from tacit.c2a.messages import Connected, Initialize, accepts, read_initialize
 from tacit.c2a.negotiation import Agreement, agree, tool_allowed
 from tacit.c2a.notifications import UTILITIES, Log, Progress, Status, Typing, Usage, read_notification
+from tacit.c2a.signals import USUAL
 from tacit.c2a.tools import listed
 from tacit.hub.host.links import Link, Wire
 from tacit.hub.host.tools import from_ledger
@@ -127,7 +130,8 @@ class Conversation:
             return refusal("not_initialized", "say initialize first", "C2A-018", remedy="send initialize")
         match method:
             case "tools/list":
-                return {"tools": [listed(tool) for tool in link.agreement.tools()]}
+                own = link.agreement.signals.own
+                return {"tools": [listed(tool, own) for tool in link.agreement.tools()]}
             case "tools/call":
                 return await self._call(link, params)
             case "chat/disposition":
@@ -146,8 +150,10 @@ class Conversation:
         refused = tool_allowed(link.agreement, name)
         if refused is not None:
             return refused
+        given, agreement = cast("dict[str, Any]", arguments), link.agreement
+        signals = None if agreement.signals is USUAL else agreement.signals
         return await self._ports.tools.call(
-            self._group_id, self._session, name, cast("dict[str, Any]", arguments), link.agreement.version
+            self._group_id, self._session, name, given, agreement.version, signals
         )
 
     async def _initialize(self, params: dict[str, Any]) -> dict[str, Any] | Refusal:
@@ -224,7 +230,7 @@ class Conversation:
             "tells": ["continued"],
         }
         server = {"name": "tacit", "version": __version__}
-        answer = Connected(agreement.version, agreement.capabilities, told, server)
+        answer = Connected(agreement.version, agreement.told(), told, server)
         return answer.members(), settings.injected_per_minute
 
     # -- notifications: never answered, and dropped when they make no sense

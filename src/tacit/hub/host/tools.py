@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.commands import ToolAnswer
     from tacit.attention.send.tools import EphemeralWords
+    from tacit.c2a.signals import AgreedSignals
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.ledger.io.reader import Reader
 
@@ -39,14 +40,20 @@ class Tools:
         self.whisper: Callable[[str, EphemeralWords], None] = lambda _group, _words: None
 
     async def call(
-        self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
+        self,
+        group_id: str,
+        session: str,
+        name: str,
+        arguments: Mapping[str, Any],
+        version: str,
+        signals: AgreedSignals | None = None,
     ) -> dict[str, Any] | Refusal:
         """Run one tool for one session."""
         if name in READING:
             return await self._read(group_id, session, name, arguments, version)
         if name not in tools.WRITING:
             return refusal("unknown_op", "there is no such tool", "C2A-017")
-        command = CallTool(group_id, session, name, dict(arguments), version)
+        command = CallTool(group_id, session, name, dict(arguments), version, signals)
         try:
             answer: ToolAnswer = (await self._ledger.decide(command)).answer
         except Refused as refused:
