@@ -2,7 +2,7 @@
 
 Everything here is a function of values: `decide(event, roster, state)` gives each agent's decision with the
 rule behind every part of it; claims, dispositions, memberships and exchanges are folds over `x.c2a.*`
-events. Nothing here tells the time, opens a file, or asks a model.
+events. Nothing outside `io` opens a file; nothing here tells the time or asks a model.
 """
 
 from tacit.attention.decide.decide import Decisions, decide

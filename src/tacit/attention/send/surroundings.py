@@ -1,4 +1,4 @@
-"""A send and its surroundings, as values: all that the gate on outbound chat looks at.
+"""A send and its surroundings, as values: all that the rules on a send look at.
 
 Rows: C2A-142, C2A-147, C2A-148, C2A-149, C2A-150, C2A-151. The host gathers them from folds and
 look-ups; nothing here decides.

@@ -1,4 +1,4 @@
-"""Consequences: what the house writes because an event landed.
+"""Consequences: what the house writes because an event was appended.
 
 Rows: C2A-027, C2A-056, C2A-123, C2A-155, C2A-176, C2A-177, C2A-185, C2A-187, C2A-190, C2A-192, C2A-193,
 C2A-198, C2A-199, C2A-206. A function from the event, its decisions and the state after it to records and

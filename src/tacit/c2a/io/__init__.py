@@ -1,1 +1,1 @@
-"""The shells of the protocol: what waits."""
+"""The shells of the protocol: its sockets, and what waits for answers."""

@@ -1,1 +1,1 @@
-"""The harness's outside: its store, its line to the hub, the door for its driver's tools, its supervisor."""
+"""The harness's outside: its store, its session with a hub, the door for a driver's tools, its supervisor."""

@@ -1,4 +1,4 @@
-"""What the parts of one agent's harness share: its line to the hub, its store, what it has seen."""
+"""What the parts of one agent's harness share: its session with the hub, its store, what it has seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The harness: one agent in one room, from the line to the model and back, for as long as it is asked to run.
+"""The harness: one agent in one room, from the hub to the model and back, for as long as it is asked to run.
 
 Rows: C2A-080, C2A-082, C2A-160, C2A-162, C2A-163, C2A-167, C2A-180, C2A-201, C2A-219. Composition and order
 only: an input is judged by `tacit.harness.conduct` under one lock, what must survive is written, and only

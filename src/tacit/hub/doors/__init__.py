@@ -1,1 +1,1 @@
-"""The doors: HTTP, server-sent events and the WebSocket. Each only translates."""
+"""The doors: HTTP, server-sent events, the WebSocket, C2A, MCP and the page. Each only translates."""
