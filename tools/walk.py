@@ -90,8 +90,11 @@ def _serve(folder: str, report: str) -> None:
     signal.signal(signal.SIGUSR1, start)
     signal.signal(signal.SIGUSR2, stop)
     from tacit.cli.main import main
+    from tacit.cli.up import up
 
-    sys.argv = ["tacit", "--json", "up", "--demo", "--data", folder, "--port", "0"]
+    # A writer in another process would be out of sight.
+    here = ["--writer", "thread"] if any(one.name == "writer" for one in up.params) else []
+    sys.argv = ["tacit", "--json", "up", "--demo", "--data", folder, "--port", "0", *here]
     main()
 
 

@@ -1,4 +1,8 @@
-"""Cross-group relay and attachments over the doors (CCCS-086 to CCCS-088, CCCS-095 to CCCS-102)."""
+"""Cross-group relay and attachments over the doors.
+
+Rows: CCCS-086, CCCS-087, CCCS-088, CCCS-095, CCCS-096, CCCS-097, CCCS-098, CCCS-099, CCCS-100, CCCS-101,
+CCCS-102.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ ledger and the same effects, in the same order.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from contextlib import asynccontextmanager
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.hub.room import running
 
 from tacit.attention.commands import (
+    AuthorContinued,
     CallTool,
     ChangeRules,
     DeleteMessage,
@@ -32,6 +35,7 @@ from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Refused, Unavailable
 from tacit.c2a.signals import AgreedSignals
 from tacit.c2a.vocabulary import Disposition
+from tacit.client import AgentSession
 from tacit.hub import writer_codec as codec
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.live import Live
@@ -292,6 +296,33 @@ async def test_the_two_ways_leave_the_same_ledger(tmp_path: Path) -> None:
     assert prints["thread"] == prints["process"]
 
 
+@pytest.mark.spec("C2A-083", "C2A-086")
+async def test_an_author_who_goes_on_is_told_to_whoever_still_owes_the_answer(written: Written) -> None:
+    ledger = written.ledger
+    for name in ("ada", "bob"):
+        await ledger.decide(RecordSession(GROUP, name, "2026-06-24", MODES))
+    await ledger.decide(SetPresence(GROUP, ("ada", "bob")))
+    asked = (await written.say("@ada which port")).event
+    assert written.effects(AuthorContinued) == []
+    await written.say("of the staging database, I mean")
+    assert written.effects(AuthorContinued) == [AuthorContinued("ada", asked.event_id)]
+    written.told.clear()
+    # Nobody else's words, no other place, and nothing once it was answered.
+    await written.say("just so you know", by="bob")
+    await written.say("elsewhere", conversation={"id": "side", "kind": "channel"})
+    assert written.effects(AuthorContinued) == []
+    send = {
+        "target": f"thread:{asked.event_id}", "content": "7433", "inReplyTo": asked.event_id,
+        "idempotencyKey": "k1", "visibility": "thread", "directedness": "to_me",
+    }  # fmt: skip
+    assert (
+        await ledger.decide(CallTool(GROUP, "ada", "chat.send_message", send, "2026-06-24"))
+    ).answer.result
+    written.told.clear()
+    await written.say("and thanks")
+    assert written.effects(AuthorContinued) == []
+
+
 @pytest.mark.spec("CCCS-113", "CCCS-114")
 async def test_a_killed_writer_loses_nothing_acknowledged_and_comes_back(tmp_path: Path) -> None:
     async with opened(tmp_path / "data", "process") as made:
@@ -332,6 +363,33 @@ async def test_a_second_hub_is_kept_out_while_the_writer_of_the_first_still_live
                 Store(tmp_path / "data", Options())
         finally:
             os.close(held)
+
+
+@pytest.mark.spec("C2A-006")
+async def test_a_writer_that_was_started_again_knows_who_is_there(tmp_path: Path) -> None:
+    """Without word of who is connected it would draft for nobody, and every delivery would be read back."""
+    async with running(tmp_path / "data", writer="process") as room:
+        group = await room.group("One")
+        token = await room.actor(group, "ada")
+        hub = room.server.hub
+        link = hub.store.transport
+        assert isinstance(link, WriterLink)
+        session = AgentSession(room.url, token)
+        async with session:
+            await session.is_up()
+            os.kill(link.process_id or 0, signal.SIGKILL)
+            drafts: list[DeliveryDraft] = []
+            committed = hub.ledger.on_committed
+
+            def watch(one: Committed) -> None:
+                drafts.extend(effect for effect in one.effects if isinstance(effect, DeliveryDraft))
+                committed(one)
+
+            hub.ledger.on_committed = watch
+            while not drafts:
+                with contextlib.suppress(Unavailable):
+                    await hub.ledger.append(wanted("chat.message", "user", group, text="@ada are you there?"))
+            assert drafts[0].session == "ada"
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class SeededEntropy:
     def __init__(self, seed: int = 1) -> None:
         self._random = Random(seed)
 
-    def draw(self, count: int) -> bytes:
+    def draw(self, count: int, /) -> bytes:
         return self._random.randbytes(count)
 
 

@@ -62,3 +62,8 @@ class Uuid7:
                 self._last_ms += 1
                 self._last_random = random & (_RANDOM_MASK >> 1)
         return compose(self._last_ms, self._last_random)
+
+    def pair(self, milliseconds: int, random: int) -> tuple[bytes, str]:
+        """The next id in both its forms."""
+        made = self.next(milliseconds, random)
+        return made, text(made)

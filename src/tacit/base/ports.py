@@ -19,6 +19,6 @@ class Clock(Protocol):
 class Entropy(Protocol):
     """Gives unpredictable bytes."""
 
-    def draw(self, count: int) -> bytes:
+    def draw(self, count: int, /) -> bytes:
         """`count` random bytes."""
         ...

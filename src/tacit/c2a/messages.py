@@ -221,11 +221,9 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     target: dict[str, Any] = {"mentions": list(value.mentions), "directedness": value.directedness.value}
     if value.recipient is not None:
         target["recipient"] = value.recipient
-    timing: dict[str, Any] = {"sequence": value.sequence}
+    timing: dict[str, Any] = {"sequence": value.sequence, **({"late": True} if value.late else {})}
     if value.created_at:
         timing = {"createdAt": rfc3339(value.created_at), **timing}
-    if value.late:
-        timing["late"] = True
     attention: dict[str, Any] = {"policy": policy, "reason": value.reason, "priority": value.priority.value}
     if value.deadline_ms is not None:
         attention["deadlineMs"] = value.deadline_ms

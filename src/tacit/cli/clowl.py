@@ -1,7 +1,8 @@
-"""`tacit clowl`: check, read aloud, trace and teach the language agents write in (CLOWL-067, 069, 075, 079).
+"""`tacit clowl`: check, read aloud, trace and teach the language agents write in.
 
-A thin shell over `tacit.language`: it opens files, prints and chooses the exit code, and decides nothing.
-Exit codes: 0 all is well, 1 a message was refused, 2 wrong usage, 3 something is missing on this machine.
+Rows: CLOWL-067, CLOWL-069, CLOWL-075, CLOWL-079. A thin shell over `tacit.language`: it opens files, prints
+and chooses the exit code, and decides nothing. Exit codes: 0 all is well, 1 a message was refused, 2 wrong
+usage, 3 something is missing on this machine.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -13,12 +13,14 @@ from tacit.base.errors import Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.cli.session import Session, pass_session
 from tacit.hub import logs
-from tacit.hub.config import HubConfig, Limits
+from tacit.hub.config import HubConfig, Limits, default_writer
 from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from tacit.hub.config import Writer
 
 
 def _ready(session: Session) -> Callable[[Server], None]:
@@ -62,6 +64,11 @@ def _ready(session: Session) -> Callable[[Server], None]:
     type=click.IntRange(min=300),
     help="Seconds for which a repeated client_id is recognised.",
 )
+@click.option(
+    "--writer",
+    type=click.Choice(["thread", "process"]),
+    help="Where the ledger's writer stands; by itself the hub chooses by the number of cores.",
+)
 @click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
@@ -74,12 +81,14 @@ def up(
     as_json = bool(given.pop("log_json")) or not sys.stderr.isatty()
     logs.set_up(as_json=as_json)
     origins, services = given.pop("allow_origin"), given.pop("allow_service")
+    writer = cast("Writer", given.pop("writer") or default_writer())
     config = HubConfig(
         data=(data or session.data).resolve(),
         allow_origins=tuple(origins),  # type: ignore[arg-type]
         allow_services=frozenset(services),  # type: ignore[arg-type]
         limits=Limits(requests_per_second=rate, burst=2 * rate),
         settings=Settings(idempotency_window=Moment(idempotency_window * SECOND)),
+        writer=writer,
         **given,  # type: ignore[arg-type]
     )
 

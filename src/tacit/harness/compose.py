@@ -1,9 +1,9 @@
 """The compose window: people type in pieces, an agent waits and reads once.
 
-Rows: C2A-083 to C2A-087, C2A-188, C2A-221. Fragments of one author in one conversation gather until the
-author is quiet, typing or not, up to a cap. The newest carries the turn, the others are superseded. A
-fragment that comes before anything was sent restarts the turn. Values only; whoever holds the window asks
-`closes_at` and supplies the time.
+Rows: C2A-083, C2A-084, C2A-085, C2A-086, C2A-087, C2A-188, C2A-221. Fragments of one author in one
+conversation gather until the author is quiet, typing or not, up to a cap. The newest carries the turn, the
+others are superseded. A fragment that comes before anything was sent restarts the turn. Values only; whoever
+holds the window asks `closes_at` and supplies the time.
 """
 
 from __future__ import annotations
@@ -81,12 +81,6 @@ def edited(window: Window, old: str, fragment: Fragment) -> Window:
     """An edit before injection takes its original's place (C2A-185)."""
     kept = tuple(fragment if known.event_id == old else known for known in window.fragments)
     return replace(window, fragments=kept, last_sign=Moment(max(window.last_sign, fragment.at)))
-
-
-def removed(window: Window, event_id: str) -> Window | None:
-    """A delete before injection; None when nothing is left (C2A-187)."""
-    kept = tuple(known for known in window.fragments if known.event_id != event_id)
-    return replace(window, fragments=kept) if kept else None
 
 
 def typed(window: Window, at: Moment, *, typing: bool = True) -> Window:

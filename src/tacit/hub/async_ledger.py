@@ -46,6 +46,7 @@ class AsyncLedger:
 
     def __init__(self, store: Store, live: Live, metrics: Metrics) -> None:
         self.store = store
+        self._transport = store.transport
         self._live = live
         self._metrics = metrics
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -123,7 +124,7 @@ class AsyncLedger:
         """Queue a command; `done` gets its outcome on the loop's thread."""
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
-        self.store.submit(command, done)
+        self._transport.submit(command, done)
         self._open += 1
         self._settled.clear()
 

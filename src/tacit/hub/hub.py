@@ -12,11 +12,12 @@ from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
+from tacit.hub.host.ports import HookPorts
 from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
-from tacit.hub.writer_link import writer_process
+from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import AdoptOwnerToken
 from tacit.ledger.io.store import Options, Store
@@ -81,11 +82,14 @@ class Hub:
         self.live = Live(self.metrics, config.limits.follower_bytes)
         self.ledger = AsyncLedger(self.store, self.live, self.metrics)
         self.ledger.on_committed = self._committed
+        if isinstance(self.store.transport, WriterLink):
+            self.store.transport.on_restart = self._writer_restarted
         self.host = Host(self.store, self.ledger)
         self.host.presence = self.live.presence
         self.tools = Tools(self.ledger)
         self.tools.whisper = self._whisper
-        self.hooks = Hooks(self)
+        opened = self.store.options
+        self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
         limits = config.limits
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
@@ -155,6 +159,9 @@ class Hub:
         parties = set(record.for_) or None
         self.live.whisper(group_id, record.session, said, parties)
         self.host.whisper(group_id, record.session, said, parties)
+
+    def _writer_restarted(self) -> None:
+        self.host.tell_writer_anew()
 
     def _committed(self, committed: Committed) -> None:
         self.host.committed(committed)

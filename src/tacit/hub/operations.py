@@ -310,7 +310,10 @@ def unknown(message: str) -> Exception:
 
 
 async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> object:
-    """Bring a message from another group into this one, with its blobs (CCCS-095 to CCCS-102)."""
+    """Bring a message from another group into this one, with its blobs.
+
+    Rows: CCCS-095, CCCS-096, CCCS-097, CCCS-098, CCCS-099, CCCS-100, CCCS-101, CCCS-102.
+    """
     credential.require_group(request.group_id)
     credential.require_group(request.src_group_id)
     source = await _source(hub, credential, request)

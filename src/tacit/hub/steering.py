@@ -1,7 +1,8 @@
-"""The operations of people on attention: look, preview, edit, delete, steer (C2A-185 to 194, 199, 206, 207).
+"""The operations of people on attention: look, preview, edit, delete, steer.
 
-Each takes the caller's credential and typed parameters, like every operation of the hub. What they change is
-an `x.c2a.*` event that names who asked for it.
+Rows: C2A-185, C2A-186, C2A-187, C2A-188, C2A-189, C2A-190, C2A-191, C2A-192, C2A-193, C2A-194, C2A-199,
+C2A-206, C2A-207. Each takes the caller's credential and typed parameters, like every operation of the hub.
+What they change is an `x.c2a.*` event that names who asked for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""`Author`: builds messages of all ten performatives, complete and strictly valid (CLOWL-002 to CLOWL-014).
+"""`Author`: builds messages of all ten performatives, complete and strictly valid.
 
-Fills version, id (UUIDv7, strictly rising), time, trace and parent. A root REQ, QRY or DLGT starts a trace;
-a reply takes conversation and trace from what it answers (CLOWL-007, CLOWL-008, CLOWL-014). Clock and
-randomness are ports. Knows nothing of task state.
+Rows: CLOWL-002, CLOWL-003, CLOWL-004, CLOWL-005, CLOWL-006, CLOWL-007, CLOWL-008, CLOWL-009, CLOWL-010,
+CLOWL-011, CLOWL-012, CLOWL-013, CLOWL-014. Fills version, id (UUIDv7, strictly rising), time, trace and
+parent. A root REQ, QRY or DLGT starts a trace; a reply takes conversation and trace from what it answers
+(CLOWL-007, CLOWL-008, CLOWL-014). Clock and randomness are ports. Knows nothing of task state.
 """
 
 from __future__ import annotations

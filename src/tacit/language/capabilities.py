@@ -1,7 +1,8 @@
-"""Capabilities: who announced what, for how long, and which entry fits a task (CLOWL-054 to CLOWL-058).
+"""Capabilities: who announced what, for how long, and which entry fits a task.
 
-Fed with CAPS messages that were read already, so their version is ours. The present is an argument, in
-seconds. An agent that never announced itself may still be written to: silence is no refusal.
+Rows: CLOWL-054, CLOWL-055, CLOWL-056, CLOWL-057, CLOWL-058. Fed with CAPS messages that were read already, so
+their version is ours. The present is an argument, in seconds. An agent that never announced itself may still
+be written to: silence is no refusal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Context references: what may be used, what is verified, what may never change (CLOWL-024 to CLOWL-033).
+"""Context references: what may be used, what is verified, what may never change.
 
-Decides over what a resolver brought back; fetching itself lives in `io.resolvers`. Content whose hash
-differs counts as never fetched. Inline content is the degraded path, and each use of it is an event.
+Rows: CLOWL-024, CLOWL-025, CLOWL-026, CLOWL-027, CLOWL-028, CLOWL-029, CLOWL-030, CLOWL-031, CLOWL-032,
+CLOWL-033. Decides over what a resolver brought back; fetching itself lives in `io.resolvers`. Content whose
+hash differs counts as never fetched. Inline content is the degraded path, and each use of it is an event.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ def digest(data: bytes) -> str:
 
 
 def judge(context: Context, fetched: Fetched | None, *, guarded: bool = False) -> Usable | Unusable | None:
-    """What to use: the `ref` if it can be had and is what it should be, else `inline` (CLOWL-026 to 029).
+    """What to use: the `ref` if it can be had and is what it should be, else `inline`.
 
-    `fetched` is None when there is no `ref`; `guarded` answers a wrong hash with E016 instead of E003. None
-    means that the context says nothing.
+    Rows: CLOWL-026, CLOWL-027, CLOWL-028, CLOWL-029. `fetched` is None when there is no `ref`; `guarded`
+    answers a wrong hash with E016 instead of E003. None means that the context says nothing.
     """
     if not context.says_something:
         return None

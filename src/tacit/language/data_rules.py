@@ -1,7 +1,8 @@
-"""What `body.d` must hold for each performative (CLOWL-044, 045, 047, 051, 053, 056, 059, 061).
+"""What `body.d` must hold for each performative.
 
-One function a performative, looked up in a table; those without an entry carry data of any shape. Faults
-here are about a message whose own shape is right, so the answer is E008 unless a row says otherwise.
+Rows: CLOWL-044, CLOWL-045, CLOWL-047, CLOWL-051, CLOWL-053, CLOWL-056, CLOWL-059, CLOWL-061. One function a
+performative, looked up in a table; those without an entry carry data of any shape. Faults here are about a
+message whose own shape is right, so the answer is E008 unless a row says otherwise.
 
 `USUAL` holds the short way for data out of the decoder: true when the rule has nothing to say, false or an
 error when it has to be asked.

@@ -1,8 +1,8 @@
-"""One line of English for every message, from its content alone (CLOWL-071 to CLOWL-075, Annex B).
+"""One line of English for every message, from its content alone.
 
-No value can forge a line or hide its direction: control characters, line breaks and bidi marks are escaped,
-and names that are not plain are quoted. Tokens are never printed. Knows nothing of tasks, clocks or
-locales.
+Rows: CLOWL-071, CLOWL-072, CLOWL-073, CLOWL-074, CLOWL-075, Annex B. No value can forge a line or hide its
+direction: control characters, line breaks and bidi marks are escaped, and names that are not plain are
+quoted. Tokens are never printed. Knows nothing of tasks, clocks or locales.
 """
 
 from __future__ import annotations

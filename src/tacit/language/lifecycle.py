@@ -1,8 +1,10 @@
-"""The lifecycle of tasks: messages in, task states and violations out (CLOWL-035 to CLOWL-054).
+"""The lifecycle of tasks: messages in, task states and violations out.
 
-Streaming and idempotent by `mid` (CLOWL-070); the first message with a `mid` wins (CLOWL-068). Messages
-come in the order they were received; `trace` sorts a heap first. Deadlines and the present are arguments.
-Sends nothing: what the rules ask someone to send is returned as advice.
+Rows: CLOWL-035, CLOWL-036, CLOWL-037, CLOWL-038, CLOWL-039, CLOWL-040, CLOWL-041, CLOWL-042, CLOWL-043,
+CLOWL-044, CLOWL-045, CLOWL-046, CLOWL-047, CLOWL-048, CLOWL-049, CLOWL-050, CLOWL-051, CLOWL-052, CLOWL-053,
+CLOWL-054. Streaming and idempotent by `mid` (CLOWL-070); the first message with a `mid` wins (CLOWL-068).
+Messages come in the order they were received; `trace` sorts a heap first. Deadlines and the present are
+arguments. Sends nothing: what the rules ask someone to send is returned as advice.
 """
 
 from __future__ import annotations

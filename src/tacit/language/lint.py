@@ -1,6 +1,7 @@
-"""Warnings about a valid message: worth a look, never a reason to refuse (CLOWL-004, 006, 020, 025, 085).
+"""Warnings about a valid message: worth a look, never a reason to refuse.
 
-`now` is an argument; without it clocks are not compared.
+Rows: CLOWL-004, CLOWL-006, CLOWL-020, CLOWL-025, CLOWL-085. `now` is an argument; without it clocks are not
+compared.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The system prompt for v0.2, written from the tables that the validator uses (CLOWL-080, 081, 084).
+"""The system prompt for v0.2, written from the tables that the validator uses.
 
-Two forms: `semantic`, where the model writes meaning only and the runtime adds the rest (CLOWL-083), and
-`full`, for agents without a runtime of ours. Each stays within 200 tokens; a test measures both with a real
-tokenizer.
+Rows: CLOWL-080, CLOWL-081, CLOWL-084. Two forms: `semantic`, where the model writes meaning only and the
+runtime adds the rest (CLOWL-083), and `full`, for agents without a runtime of ours. Each stays within 200
+tokens; a test measures both with a real tokenizer.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Reading: bytes or parsed JSON in, a message or every fault out (CLOWL-066 to CLOWL-068, CLOWL-088).
+"""Reading: bytes or parsed JSON in, a message or every fault out.
 
-Strict is what we send, lenient what we accept. A valid message takes the compiled way, which is a proof that
-the rules would find nothing. Decoding proves the shapes. Colons prove that no member was lost, one unknown or
-the first of two with the same name: each member that the text spells out has a colon of its own, so all are
-in the message when it accounts for every colon. A few tests more prove what the compiled types cannot
-express. Everything else is read by `rules`, which decides and explains; both ways agree on every input, and a
-property test holds them to it.
+Rows: CLOWL-066, CLOWL-067, CLOWL-068, CLOWL-088. Strict is what we send, lenient what we accept. A valid
+message takes the compiled way, which is a proof that the rules would find nothing. Decoding proves the
+shapes. Colons prove that no member was lost, one unknown or the first of two with the same name: each member
+that the text spells out has a colon of its own, so all are in the message when it accounts for every colon. A
+few tests more prove what the compiled types cannot express. Everything else is read by `rules`, which decides
+and explains; both ways agree on every input, and a property test holds them to it.
 """
 
 from __future__ import annotations

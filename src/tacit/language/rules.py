@@ -1,7 +1,10 @@
-"""Every rule about the shape of one message, all findings at once (CLOWL-001 to CLOWL-025).
+"""Every rule about the shape of one message, all findings at once.
 
-The slow and complete way: it is asked when the compiled decoder was not satisfied, to say why, and it
-decides what lenient reading forgives. Takes a parsed JSON object, never raises, quotes no value.
+Rows: CLOWL-001, CLOWL-002, CLOWL-003, CLOWL-004, CLOWL-005, CLOWL-006, CLOWL-007, CLOWL-008, CLOWL-009,
+CLOWL-010, CLOWL-011, CLOWL-012, CLOWL-013, CLOWL-014, CLOWL-015, CLOWL-016, CLOWL-017, CLOWL-018, CLOWL-019,
+CLOWL-020, CLOWL-021, CLOWL-022, CLOWL-023, CLOWL-024, CLOWL-025. The slow and complete way: it is asked when
+the compiled decoder was not satisfied, to say why, and it decides what lenient reading forgives. Takes a
+parsed JSON object, never raises, quotes no value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`Runtime`: one agent's side of the language, from bytes to the answers it owes (CLOWL-017, 055, 062).
+"""`Runtime`: one agent's side of the language, from bytes to the answers it owes.
 
-Pure: bytes in, decisions and messages out. Checks come in a fixed order, each with its code; the first that
-refuses decides the answer. Policies that only the agent can know (tokens, load, budgets, data, security)
-are plugged in as hooks. Does the work of no task itself.
+Rows: CLOWL-017, CLOWL-055, CLOWL-062. Pure: bytes in, decisions and messages out. Checks come in a fixed
+order, each with its code; the first that refuses decides the answer. Policies that only the agent can know
+(tokens, load, budgets, data, security) are plugged in as hooks. Does the work of no task itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The semantic layer: the model writes what it means, the runtime adds the rest (CLOWL-082, 083, 086).
+"""The semantic layer: the model writes what it means, the runtime adds the rest.
 
-A model writes `p`, `to`, `body`, and perhaps `ctx` and `re`, a short handle of the message it answers.
-Whatever else it writes of version, ids, time, trace, sender, token or determinism is replaced. Output that
-does not become a valid message is never sent: the faults go back to the model, twice at most.
+Rows: CLOWL-082, CLOWL-083, CLOWL-086. A model writes `p`, `to`, `body`, and perhaps `ctx` and `re`, a short
+handle of the message it answers. Whatever else it writes of version, ids, time, trace, sender, token or
+determinism is replaced. Output that does not become a valid message is never sent: the faults go back to the
+model, twice at most.
 """
 
 from __future__ import annotations

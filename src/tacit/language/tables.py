@@ -1,7 +1,7 @@
-"""The tables of CLowl v0.2: performatives, error codes, delegation modes, limits (CLOWL-010, 034, 047, 060).
+"""The tables of CLowl v0.2: performatives, error codes, delegation modes, limits.
 
-Validator, prompt, schema, English and the reference page all read these tables, so that they cannot
-disagree. Knows no message: only what may be written in one.
+Rows: CLOWL-010, CLOWL-034, CLOWL-047, CLOWL-060. Validator, prompt, schema, English and the reference page
+all read these tables, so that they cannot disagree. Knows no message: only what may be written in one.
 """
 
 from __future__ import annotations

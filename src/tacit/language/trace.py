@@ -1,8 +1,9 @@
-"""Reconstruction: from a heap of messages in any order to conversations and traces (CLOWL-076 to CLOWL-079).
+"""Reconstruction: from a heap of messages in any order to conversations and traces.
 
-A conversation is a tree over `pid` within one `cid`, a trace the same across conversations within one
-`tid`. Broken links are marked, never guessed. The same messages give the same result; tokens are taken out
-on entry. Trees are flat lists with depths, so that no chain of messages is too long for them.
+Rows: CLOWL-076, CLOWL-077, CLOWL-078, CLOWL-079. A conversation is a tree over `pid` within one `cid`, a
+trace the same across conversations within one `tid`. Broken links are marked, never guessed. The same
+messages give the same result; tokens are taken out on entry. Trees are flat lists with depths, so that no
+chain of messages is too long for them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Versions: `MAJOR.MINOR`, compared before anything else is read (CLOWL-002, CLOWL-087 to CLOWL-090).
+"""Versions: `MAJOR.MINOR`, compared before anything else is read.
 
-For 0.x versions are equal or foreign; from 1.0 on the major number decides.
+Rows: CLOWL-002, CLOWL-087, CLOWL-088, CLOWL-089, CLOWL-090. For 0.x versions are equal or foreign; from 1.0
+on the major number decides.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Admission: a submission is refused with a code and a row, recognised as a repeat, or admitted.
 
-One way in for every writer. The order is always the same: shape, idempotency, who may write, then the
-kind's own rule. Nothing changes here: the journal appends, the projection folds (CCCS-041, 042, 055 to 057).
+One way in for every writer. The order is always the same: shape, idempotency, who may write, then the kind's
+own rule. Nothing changes here: the journal appends, the projection folds (CCCS-041, CCCS-042, CCCS-055,
+CCCS-056, CCCS-057).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from tacit.base.strict_json import canonical
 from tacit.ledger import rules
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.envelope import MAX_EVENT_BYTES, data_of
-from tacit.ledger.kinds import EXTENSION, PROFILES, require_writer, rule_for
-from tacit.ledger.principal import PrincipalKind, kind_of
+from tacit.ledger.kinds import CONCERNS, EXTENSION, KINDS, PROFILES, require_writer, rule_for
+from tacit.ledger.principal import SYSTEM, PrincipalKind, kind_of
 from tacit.ledger.shapes import Extension, shape
 
 if TYPE_CHECKING:
@@ -53,10 +54,30 @@ class Settings:
 DEFAULT: Final = Settings()
 
 
+OWN_RECORD: Final = Extension()
+
+
+def is_own_record(submission: Submission) -> bool:
+    """Is it a record that the engine made of its own types? There is nothing to ask of such a one.
+
+    A record with a key (an edit that somebody may repeat) is no exception to the rule on keys, and neither is
+    a large one to the limit: those go the way of all others.
+    """
+    return (
+        submission.by == SYSTEM
+        and submission.kind in CONCERNS
+        and submission.kind not in KINDS
+        and "client_id" not in submission.data
+        and len(submission.raw) <= MAX_EVENT_BYTES // 2
+    )
+
+
 def admit(
     submission: Submission, group: Group, lookup: Lookup, now: Moment, settings: Settings = DEFAULT
 ) -> Admitted | Repeat:
     """Decide one submission against the group as it stands."""
+    if is_own_record(submission):
+        return Admitted(submission.data, submission.raw, OWN_RECORD)
     rule = rule_for(submission.kind, settings.profiles)
     if len(submission.raw) > MAX_EVENT_BYTES:
         raise invalid(

@@ -1,7 +1,7 @@
-"""Where a reader stands, and what it wants to see (CCCS-103 to CCCS-108).
+"""Where a reader stands, and what it wants to see.
 
-At most one cursor. `since_seq` and `since_event_id` are exclusive, `since_ts` inclusive; readers hand cursors
-back as they got them.
+Rows: CCCS-103, CCCS-104, CCCS-105, CCCS-106, CCCS-107, CCCS-108. At most one cursor. `since_seq` and
+`since_event_id` are exclusive, `since_ts` inclusive; readers hand cursors back as they got them.
 """
 
 from __future__ import annotations

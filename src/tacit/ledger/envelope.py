@@ -1,12 +1,13 @@
-"""The event envelope: nine members with fixed meaning (CCCS-013 to CCCS-020, CCCS-025).
+"""The event envelope: nine members with fixed meaning.
 
-The hub encodes an event once; what is stored, exported and streamed are these same bytes. `data` is the
-submitter's own JSON with only the white space between tokens removed.
+Rows: CCCS-013, CCCS-014, CCCS-015, CCCS-016, CCCS-017, CCCS-018, CCCS-019, CCCS-020, CCCS-025. The hub
+encodes an event once; what is stored, exported and streamed are these same bytes. `data` is the submitter's
+own JSON with only the white space between tokens removed.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -15,7 +16,10 @@ MAX_EVENT_BYTES: Final = 256 * 1024
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """An event as a reader sees it. Members that the envelope does not have are ignored (CCCS-021, 022)."""
+    """An event as a reader sees it. Members that the envelope does not have are ignored.
+
+    Rows: CCCS-021, CCCS-022.
+    """
 
     v: int
     id: str
@@ -40,13 +44,15 @@ class _Outgoing(msgspec.Struct, frozen=True):
     data: msgspec.Raw
 
 
-class _OnlyData(msgspec.Struct, frozen=True):
-    data: msgspec.Raw
+class OnlyData(msgspec.Struct, frozen=True):
+    """An event of which only the data is wanted."""
+
+    data: dict[str, Any]
 
 
 _encoder: Final = msgspec.json.Encoder()
-_event_decoder: Final = msgspec.json.Decoder(Event)
-_data_decoder: Final = msgspec.json.Decoder(_OnlyData)
+decode_data: Final = msgspec.json.Decoder(OnlyData).decode
+"""The data of an event's bytes, without the rest."""
 
 
 def encode(
@@ -58,11 +64,10 @@ def encode(
     )
 
 
-def decode(raw: bytes) -> Event:
-    """The event behind stored or received bytes."""
-    return _event_decoder.decode(raw)
+decode: Final = msgspec.json.Decoder(Event).decode
+"""The event behind stored or received bytes."""
 
 
 def data_of(raw: bytes) -> dict[str, Any]:
     """Only the `data` of an event's bytes."""
-    return cast("dict[str, Any]", msgspec.json.decode(_data_decoder.decode(raw).data))
+    return decode_data(raw).data

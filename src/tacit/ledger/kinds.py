@@ -1,7 +1,8 @@
-"""Kinds: which exist, their profile, and who may write them (CCCS-019, 029, 030, 045, 116 to 119).
+"""Kinds: which exist, their profile, and who may write them.
 
-One table. Kinds in the standard namespaces that are not in it are refused; own kinds (`x.<vendor>.*`,
-`vendor.<name>.*`) are stored without being understood, except those under the house's own prefixes.
+Rows: CCCS-019, CCCS-029, CCCS-030, CCCS-045, CCCS-116, CCCS-117, CCCS-118, CCCS-119. One table. Kinds in the
+standard namespaces that are not in it are refused; own kinds (`x.<vendor>.*`, `vendor.<name>.*`) are stored
+without being understood, except those under the house's own prefixes.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from tacit.base.moment import Moment
-from tacit.ledger.envelope import data_of
+from tacit.ledger.envelope import decode_data
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class StoredEvent(msgspec.Struct, frozen=True, array_like=True):
     @property
     def data(self) -> dict[str, Any]:
         """The event's data."""
-        return data_of(self.raw)
+        return decode_data(self.raw).data
 
     def parties(self) -> frozenset[str]:
         """Who may read it, when it is private (besides `user`)."""

@@ -1,4 +1,4 @@
-"""Principals: who can write events (CCCS-004 to CCCS-006, CCCS-039).
+"""Principals: who can write events (CCCS-004, CCCS-005, CCCS-006, CCCS-039).
 
 `user` is the owner, `system` the hub, `svc:<name>` a tool or a bridge, `usr:<id>` a further person, anything
 else an actor. Knows nothing of credentials.

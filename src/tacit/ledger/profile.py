@@ -1,4 +1,7 @@
-"""Capability discovery: what this hub can do, so that clients adapt (CCCS-044, CCCS-109, CCCS-116 to 119)."""
+"""Capability discovery: what this hub can do, so that clients adapt.
+
+Rows: CCCS-044, CCCS-109, CCCS-116, CCCS-117, CCCS-118, CCCS-119.
+"""
 
 from __future__ import annotations
 

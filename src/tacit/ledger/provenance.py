@@ -1,8 +1,9 @@
-"""Cross-group relay: what the new message says and where it comes from (CCCS-095 to CCCS-102).
+"""Cross-group relay: what the new message says and where it comes from.
 
-The destination gets a message of its own with its own envelope; the original's envelope, without its data,
-travels in `data.src_envelope` (CCCS-097). The send record in the source group is a courtesy: nothing in the
-destination depends on it (CCCS-102).
+Rows: CCCS-095, CCCS-096, CCCS-097, CCCS-098, CCCS-099, CCCS-100, CCCS-101, CCCS-102. The destination gets a
+message of its own with its own envelope; the original's envelope, without its data, travels in
+`data.src_envelope` (CCCS-097). The send record in the source group is a courtesy: nothing in the destination
+depends on it (CCCS-102).
 """
 
 from __future__ import annotations

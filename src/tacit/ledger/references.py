@@ -1,6 +1,7 @@
-"""Attachments and references: what they must name, and what the hub completes (CCCS-084 to CCCS-094).
+"""Attachments and references: what they must name, and what the hub completes.
 
-`status` and `title` of a reference are hints: nothing is opened or closed by them (CCCS-093).
+Rows: CCCS-084, CCCS-085, CCCS-086, CCCS-087, CCCS-088, CCCS-089, CCCS-090, CCCS-091, CCCS-092, CCCS-093,
+CCCS-094. `status` and `title` of a reference are hints: nothing is opened or closed by them (CCCS-093).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Routing: from recipient tokens to recipients, fixed at append time (CCCS-031 to CCCS-040, CCCS-110).
+"""Routing: from recipient tokens to recipients, fixed at append time.
 
-A recipient set is either everyone (all actors of the group, however many join later: those came after) or
-a list of names. The sender is never its own recipient.
+Rows: CCCS-031, CCCS-032, CCCS-033, CCCS-034, CCCS-035, CCCS-036, CCCS-037, CCCS-038, CCCS-039, CCCS-040,
+CCCS-110. A recipient set is either everyone (all actors of the group, however many join later: those came
+after) or a list of names. The sender is never its own recipient.
 """
 
 from __future__ import annotations
@@ -29,10 +30,6 @@ class Audience(msgspec.Struct, frozen=True):
     everyone: bool = False
     named: tuple[str, ...] = ()
     private: bool = False
-
-    def includes(self, principal: str, group: Group) -> bool:
-        """Is this principal a recipient?"""
-        return principal in self.named or (self.everyone and group.actor(principal) is not None)
 
 
 EVERYONE: Final = Audience(everyone=True)

@@ -1,7 +1,12 @@
-"""The shapes of `data` for each standard kind (CCCS-046 to CCCS-094, CCCS-117, CCCS-118).
+"""The shapes of `data` for each standard kind.
 
-Types and closed value sets only; sense (does the event exist, may this principal) is for the rules. Unknown
-members are allowed everywhere and are kept (CCCS-022, CCCS-085).
+Rows: CCCS-046, CCCS-047, CCCS-048, CCCS-049, CCCS-050, CCCS-051, CCCS-052, CCCS-053, CCCS-054, CCCS-055,
+CCCS-056, CCCS-057, CCCS-058, CCCS-059, CCCS-060, CCCS-061, CCCS-062, CCCS-063, CCCS-064, CCCS-065, CCCS-066,
+CCCS-067, CCCS-068, CCCS-069, CCCS-070, CCCS-071, CCCS-072, CCCS-073, CCCS-074, CCCS-075, CCCS-076, CCCS-077,
+CCCS-078, CCCS-079, CCCS-080, CCCS-081, CCCS-082, CCCS-083, CCCS-084, CCCS-085, CCCS-086, CCCS-087, CCCS-088,
+CCCS-089, CCCS-090, CCCS-091, CCCS-092, CCCS-093, CCCS-094, CCCS-117, CCCS-118. Types and closed value sets
+only; sense (does the event exist, may this principal) is for the rules. Unknown members are allowed
+everywhere and are kept (CCCS-022, CCCS-085).
 """
 
 from __future__ import annotations
@@ -94,7 +99,11 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """`chat.message` (CCCS-046 to CCCS-056). `thread` is reserved and not even named here (CCCS-054)."""
+    """`chat.message`. `thread` is reserved and not even named here (CCCS-054).
+
+    Rows: CCCS-046, CCCS-047, CCCS-048, CCCS-049, CCCS-050, CCCS-051, CCCS-052, CCCS-053, CCCS-054, CCCS-055,
+    CCCS-056.
+    """
 
     text: str
     format: Literal["plain", "markdown"] = "plain"
@@ -140,7 +149,7 @@ class ChatReaction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SystemNotify(msgspec.Struct, frozen=True, kw_only=True):
-    """`system.notify` (CCCS-076 to CCCS-080)."""
+    """`system.notify` (CCCS-076, CCCS-077, CCCS-078, CCCS-079, CCCS-080)."""
 
     kind: Short
     priority: Literal["low", "normal", "high", "urgent"] = "normal"

@@ -7,7 +7,6 @@ alone.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from typing import Final
 
@@ -112,11 +111,6 @@ def hkdf(secret: bytes, *, salt: bytes, info: bytes, length: int) -> bytes:
         output += block
         counter += 1
     return output[:length]
-
-
-def digest(message: bytes) -> bytes:
-    """SHA-256."""
-    return hashlib.sha256(message).digest()
 
 
 def password_key(password: bytes, salt: bytes, *, passes: int, memory_bytes: int) -> bytes:

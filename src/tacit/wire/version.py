@@ -1,6 +1,6 @@
-"""Versions, features and encryption names, and how two sides agree on them.
+"""Versions, features and encryption names, and which of them two sides share.
 
-A2ACP-236, A2ACP-237, A2ACP-238, A2ACP-239, A2ACP-240, A2ACP-253.
+A2ACP-236, A2ACP-237, A2ACP-239, A2ACP-253.
 
 The offers are values; both sides compute the same answer. Offers arrive signed, inside a key record or a
 sealed packet, so nobody in between can lower them. There is no plaintext to fall back to.
@@ -9,7 +9,6 @@ sealed packet, so nobody in between can lower them. There is no plaintext to fal
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -55,14 +54,6 @@ def _number(version: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """What one thread uses."""
-
-    protocol: str
-    features: frozenset[str]
-
-
 def common_version(ours: Iterable[str], theirs: Iterable[str]) -> str | None:
     """`a2acp/<highest version in both>`; None when there is none (A2ACP-237, A2ACP-239)."""
     both = {number for version in ours if (number := _number(version))} & {
@@ -72,23 +63,6 @@ def common_version(ours: Iterable[str], theirs: Iterable[str]) -> str | None:
         return None
     major, minor = max(both)
     return f"a2acp/{major}.{minor}"
-
-
-def agree(
-    *, ours: Iterable[str], theirs: Iterable[str], our_features: Iterable[str], their_features: Iterable[str]
-) -> Agreement | None:
-    """The version and the usable features.
-
-    A feature the chosen version lacks is simply not used (A2ACP-238).
-    """
-    protocol = common_version(ours, theirs)
-    if protocol is None:
-        return None
-    number = _number(protocol.removeprefix("a2acp/")) or (0, 0)
-    shared = set(our_features) & set(their_features)
-    return Agreement(
-        protocol, frozenset(feature for feature in shared if feature in SINCE and SINCE[feature] <= number)
-    )
 
 
 def opening_version(last_used: str | None) -> str:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.claims import Held
-    from tacit.attention.state.fold import Attention, Said
+    from tacit.attention.state.fold import Attention
+    from tacit.attention.state.remembered import RememberedMessage
     from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
 
@@ -80,7 +81,6 @@ class Place:
     to: tuple[str, ...] = ()
     root: str | None = None
     known: bool = True
-    writable: bool = True
 
 
 NOWHERE: Final = Place(Conversation(), known=False)
@@ -144,7 +144,6 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
     return Surroundings(
         kind=conversation.kind,
         known_target=place.known or _is_where(said, place),
-        writable=place.writable,
         found=send.in_reply_to is None or answered is not None,
         ephemeral=caller.ephemeral,
         answered=answered,
@@ -164,7 +163,7 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
     )
 
 
-def _is_where(said: Said | None, place: Place) -> bool:
+def _is_where(said: RememberedMessage | None, place: Place) -> bool:
     """A channel that the session knows because it answers something there; nowhere is no such place."""
     return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
 

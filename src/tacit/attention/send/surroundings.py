@@ -29,7 +29,6 @@ class Sent:
     target: str
     turn: str = ""
     attempt: int = 1
-    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,6 @@ class Surroundings:
     kind: ConversationKind
     """Of the place that the send goes to."""
     known_target: bool = True
-    writable: bool = True
     found: bool = True
     """Does `in_reply_to` exist, where the session may read it?"""
     ephemeral: bool = False

@@ -106,9 +106,6 @@ KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 
 
-Said = RememberedMessage
-
-
 @dataclass(slots=True)
 class Attention:
     """Everything that attention knows of a group between two events."""

@@ -1,4 +1,7 @@
-"""Blobs over HTTP: upload as a stream, fetch with a safe content type (CCCS-086 to CCCS-088, CCCS-110)."""
+"""Blobs over HTTP: upload as a stream, fetch with a safe content type.
+
+Rows: CCCS-086, CCCS-087, CCCS-088, CCCS-110.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from aiohttp import WSMsgType, hdrs, web
+from aiohttp import WSMsgType, web
 
 from tacit.base.errors import TacitError
 from tacit.base.websocket import text_frame
@@ -183,8 +183,3 @@ async def answer_to(hub: Hub, group_id: str, session: str, message: bytes) -> di
     conversation.link = hub.hooks.link_for(group_id, session, wire)
     await conversation.receive(message)
     return wire.messages[-1] if wire.messages else None
-
-
-def wants_socket(request: web.Request) -> bool:
-    """Is this an upgrade?"""
-    return request.headers.get(hdrs.UPGRADE, "").lower() == "websocket"

@@ -29,7 +29,7 @@ from tacit.ledger.codes import invalid
 from tacit.ledger.commands import DropWebhook, SetWebhook
 
 if TYPE_CHECKING:
-    from tacit.hub.hub import Hub
+    from tacit.hub.host.ports import HookPorts
 
 log: Final = logging.getLogger("tacit.hub")
 SIGNATURE: Final = "Tacit-Signature"
@@ -54,8 +54,8 @@ def full_agreement(version: str = NEWER) -> Agreement:
 class HookWire:
     """One webhook as a wire."""
 
-    def __init__(self, hub: Hub, url: str, secret: str) -> None:
-        self._hub = hub
+    def __init__(self, ports: HookPorts, url: str, secret: str) -> None:
+        self._ports = ports
         self._url = url
         self._secret = secret
         self._queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -65,7 +65,7 @@ class HookWire:
 
     def anew(self) -> HookWire:
         """The same address with an empty queue."""
-        return HookWire(self._hub, self._url, self._secret)
+        return HookWire(self._ports, self._url, self._secret)
 
     def start(self) -> None:
         """Begin to send."""
@@ -100,7 +100,7 @@ class HookWire:
 
     async def _post(self, client: ClientSession, message: dict[str, Any]) -> bool:
         body = _encode(message)
-        at = self._hub.store.options.clock.now() // 1_000_000
+        at = self._ports.clock.now() // 1_000_000
         headers = {"Content-Type": "application/json", SIGNATURE: signature(self._secret, at, body)}
         try:
             async with client.post(self._url, data=body, headers=headers, allow_redirects=False) as response:
@@ -122,27 +122,27 @@ class HookWire:
             return False
         event_id = link.answered(request_id, error=refused)
         if refused:
-            self._hub.host.refused(link, event_id, said["error"])
+            self._ports.host.refused(link, event_id, said["error"])
         return True
 
 
 class Hooks:
     """All webhooks of one hub."""
 
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
+    def __init__(self, ports: HookPorts) -> None:
+        self._ports = ports
         self._wires: dict[tuple[str, str], HookWire] = {}
 
     async def open(self) -> None:
         """Start every webhook that is kept."""
-        rows = await self._hub.ledger.read(
+        rows = await self._ports.ledger.read(
             lambda reader: reader.connection.execute(
                 "SELECT group_id, session, url, secret, version FROM webhooks"
             ).fetchall()
         )
         for group_id, session, url, secret, version in rows:
             try:
-                await self._start(group_id, session, HookWire(self._hub, url, secret), version)
+                await self._start(group_id, session, HookWire(self._ports, url, secret), version)
             except TacitError as error:
                 log.warning("a webhook was not started", extra={"fault": type(error).__name__})
 
@@ -151,8 +151,8 @@ class Hooks:
         before = self._wires.get((group_id, session))
         if (
             before is None
-            or self._hub.ledger.is_closing
-            or self._hub.host.link(group_id, session) is not None
+            or self._ports.ledger.is_closing
+            or self._ports.host.link(group_id, session) is not None
         ):
             return
         try:
@@ -162,18 +162,18 @@ class Hooks:
 
     async def _start(self, group_id: str, session: str, wire: HookWire, version: str) -> None:
         agreement = full_agreement(version)
-        per_minute = await self._hub.ledger.read(
+        per_minute = await self._ports.ledger.read(
             lambda reader: Archive.on(reader, reader.group(group_id)).attention.settings.injected_per_minute
         )
         # The wire itself keeps order and tries again; the link must not send beside it.
         agreement.capabilities["delivery"]["redelivery"] = False
         link = Link(
-            session, group_id, agreement, wire, per_minute=per_minute, accepted=self._hub.host.accepted
+            session, group_id, agreement, wire, per_minute=per_minute, accepted=self._ports.host.accepted
         )
         wire.link, wire.version = link, version
         self._wires[group_id, session] = wire
         wire.start()
-        await self._hub.host.attach(link)
+        await self._ports.host.attach(link)
 
     async def set(self, group_id: str, session: str, url: str, version: str | None) -> str:
         """Call this address from now on; gives the secret, for the only time."""
@@ -182,29 +182,29 @@ class Hooks:
             raise invalid("a webhook is an http or https address", "C2A-011")
         if version is not None and version not in VERSIONS:
             raise invalid(f"version is one of {', '.join(VERSIONS)}", "C2A-025")
-        secret = self._hub.store.options.entropy.draw(32).hex()
+        secret = self._ports.entropy.draw(32).hex()
 
-        await self._hub.ledger.record(SetWebhook(group_id, session, url, secret, version or NEWER))
-        await self._start(group_id, session, HookWire(self._hub, url, secret), version or NEWER)
+        await self._ports.ledger.record(SetWebhook(group_id, session, url, secret, version or NEWER))
+        await self._start(group_id, session, HookWire(self._ports, url, secret), version or NEWER)
         return secret
 
     async def remove(self, group_id: str, session: str) -> bool:
         """Call this session no more."""
-        await self._hub.ledger.record(DropWebhook(group_id, session))
+        await self._ports.ledger.record(DropWebhook(group_id, session))
         wire = self._wires.pop((group_id, session), None)
         if wire is None or wire.link is None:
             return False
         wire.end(1000, "removed")
-        self._hub.host.detach(wire.link)
+        self._ports.host.detach(wire.link)
         return True
 
     def link_for(self, group_id: str, session: str, wire: Any) -> Link:
         """The link under which a plain request is answered: the session's own, or one with every right."""
-        known = self._hub.host.link(group_id, session)
+        known = self._ports.host.link(group_id, session)
         if known is not None:
             return known
         return Link(
-            session, group_id, full_agreement(), wire, per_minute=60, accepted=self._hub.host.accepted
+            session, group_id, full_agreement(), wire, per_minute=60, accepted=self._ports.host.accepted
         )
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Tool calls of a session: writing ones are decided in the writer, reading ones on a reader.
 
-Rows: C2A-017, 139, 201, 206. Every call leaves an audit record, refused ones included. Whatever door a call
-comes through (C2A, HTTP, MCP), it comes here.
+Rows: C2A-017, C2A-139, C2A-201, C2A-206. Every call leaves an audit record, refused ones included. Whatever
+door a call comes through (C2A, HTTP, MCP), it comes here.
 """
 
 from __future__ import annotations

@@ -255,10 +255,9 @@ class Writer:
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
     ) -> Committed:
         at = max(now, group.last_ts)
-        event_id = self._uuid.next(at // 1000, int.from_bytes(self._entropy.draw(10), "big"))
+        event_id, event_id_text = self._uuid.pair(at // 1000, int.from_bytes(self._entropy.draw(10), "big"))
         ts = _written(at)
         seq = group.last_seq + 1
-        event_id_text = ids.text(event_id)
         raw = encode(
             event_id=event_id_text,
             ts=ts,

@@ -84,10 +84,6 @@ class WriterThread:
         self._deliver = deliver
         self._queue.start()
 
-    def hand_to(self, deliver: Deliver) -> None:
-        """From now on outcomes go there."""
-        self._deliver = deliver
-
     def submit(self, command: Command, done: Done) -> None:
         """Queue a command."""
         self._queue.submit(_Job(command, done))
