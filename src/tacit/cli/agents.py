@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from tacit.cli import show
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("group")
 @pass_session
-def agents(session: Session, group: str) -> None:
+def agents(session: CliSession, group: str) -> None:
     """Who is online, busy, owing what, spending what."""
     group_id = session.resolve_group(group)
     found = session.hub(group_id).call("agents", {"group_id": group_id})

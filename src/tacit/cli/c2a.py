@@ -14,7 +14,7 @@ import aiohttp
 import click
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="[GROUP]", required=False)
 @click.option("--self-test", is_flag=True, help="Check the nine parts of a minimal C2A and report each.")
 @pass_session
-def c2a(session: Session, name: str | None, self_test: bool) -> None:
+def c2a(session: CliSession, name: str | None, self_test: bool) -> None:
     """Speak C2A over standard input and output, as the agent given with --as (or --token)."""
     if self_test:
         from tacit.cli.c2a_check import report

@@ -25,7 +25,7 @@ from tacit.hub.server import Server
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tacit.cli.session import Session
+    from tacit.cli.session import CliSession
 
 EVERYTHING: Final = {section: dict.fromkeys(names, True) for section, names in CAPABILITIES.items()}
 WAIT_SECONDS: Final = 5.0
@@ -239,7 +239,7 @@ async def _agent(server: Server, client: aiohttp.ClientSession, hub: Hub, group:
     return agent
 
 
-def report(session: Session) -> None:
+def report(session: CliSession) -> None:
     """Run and print; refuses at the end when a part failed."""
     with tempfile.TemporaryDirectory(prefix="tacit-c2a-") as folder:
         found = asyncio.run(run(Path(folder)))

@@ -12,7 +12,7 @@ import click
 
 from tacit import __version__
 from tacit.base.errors import TacitError
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 from tacit.client import SyncHub
 from tacit.harness.drivers import catalogue
 from tacit.ledger.io.store import DATABASE
@@ -28,7 +28,7 @@ class Finding:
     advice: str = ""
 
 
-def _hub(session: Session) -> Finding:
+def _hub(session: CliSession) -> Finding:
     try:
         token = (session.data / "owner.token").read_text(encoding="ascii").strip()
     except OSError:
@@ -42,7 +42,7 @@ def _hub(session: Session) -> Finding:
         )
 
 
-def _data(session: Session) -> Finding:
+def _data(session: CliSession) -> Finding:
     path = session.data / DATABASE
     if not path.exists():
         return Finding("data", ok=False, found=f"{session.data} is empty", advice="`tacit up` makes it")
@@ -66,7 +66,7 @@ def _driver(entry: catalogue.DriverEntry) -> Finding:
     return Finding(entry.name, ok=entry.installed, found=f"driver: {found}", advice=entry.install)
 
 
-def findings(session: Session) -> list[Finding]:
+def findings(session: CliSession) -> list[Finding]:
     """Everything worth knowing."""
     python = platform.python_version()
     return [
@@ -84,7 +84,7 @@ def findings(session: Session) -> list[Finding]:
 @click.command()
 @pass_session
 @click.pass_context
-def doctor(context: click.Context, session: Session) -> None:
+def doctor(context: click.Context, session: CliSession) -> None:
     """What is installed, running, reachable; what to do about it."""
     found = findings(session)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli import show
-from tacit.cli.session import Session, keep_token, pass_session
+from tacit.cli.session import CliSession, keep_token, pass_session
 
 
 @click.group()
@@ -17,7 +17,7 @@ def group() -> None:
 @click.argument("title")
 @click.option("--scope", "scopes", multiple=True, metavar="URL", help="A project root that belongs to it.")
 @pass_session
-def group_new(session: Session, title: str, scopes: tuple[str, ...]) -> None:
+def group_new(session: CliSession, title: str, scopes: tuple[str, ...]) -> None:
     """Open a group."""
     made = session.hub().create_group(title, scopes)
     session.answer(made, lambda: session.out.print(f"opened {made['group_id']}"))
@@ -25,7 +25,7 @@ def group_new(session: Session, title: str, scopes: tuple[str, ...]) -> None:
 
 @group.command("list")
 @pass_session
-def group_list(session: Session) -> None:
+def group_list(session: CliSession) -> None:
     """All groups that you take part in."""
     groups = session.hub().groups()
     session.answer(groups, lambda: show.groups(session.out, groups))
@@ -34,7 +34,7 @@ def group_list(session: Session) -> None:
 @group.command("show")
 @click.argument("name", metavar="GROUP")
 @pass_session
-def group_show(session: Session, name: str) -> None:
+def group_show(session: CliSession, name: str) -> None:
     """One group: scopes, actors, and its last messages."""
     group_id = session.resolve_group(name)
     hub = session.hub(group_id)
@@ -63,7 +63,7 @@ def actor() -> None:
 @click.option("--skill", "roles", multiple=True, help="A role that mentions can name, such as backend.")
 @pass_session
 def actor_add(
-    session: Session, name: str, actor_id: str, role: str | None, title: str | None, roles: tuple[str, ...]
+    session: CliSession, name: str, actor_id: str, role: str | None, title: str | None, roles: tuple[str, ...]
 ) -> None:
     """Add an actor. Its token is printed once, and kept on this machine for `--as NAME`."""
     group_id = session.resolve_group(name)
@@ -81,7 +81,7 @@ def actor_add(
 @actor.command("list")
 @click.argument("name", metavar="GROUP")
 @pass_session
-def actor_list(session: Session, name: str) -> None:
+def actor_list(session: CliSession, name: str) -> None:
     """The actors of a group."""
     group_id = session.resolve_group(name)
     found = session.hub(group_id).group(group_id)["actors"]
@@ -92,7 +92,7 @@ def actor_list(session: Session, name: str) -> None:
 @click.argument("name", metavar="GROUP")
 @click.argument("actor_id", metavar="NAME")
 @pass_session
-def actor_remove(session: Session, name: str, actor_id: str) -> None:
+def actor_remove(session: CliSession, name: str, actor_id: str) -> None:
     """Remove an actor; its tokens die at once and its name is never given again."""
     group_id = session.resolve_group(name)
     done = session.hub().append(group_id, "actor.remove", {"actor_id": actor_id})
@@ -105,7 +105,7 @@ def actor_remove(session: Session, name: str, actor_id: str) -> None:
 @click.option("--list", "listed", is_flag=True, help="Only list the public ids of live tokens.")
 @click.option("--revoke", metavar="TOKEN_ID", help="Make this token worthless.")
 @pass_session
-def actor_token(session: Session, name: str, actor_id: str, listed: bool, revoke: str | None) -> None:
+def actor_token(session: CliSession, name: str, actor_id: str, listed: bool, revoke: str | None) -> None:
     """Issue a further token, list the live ones, or revoke one."""
     group_id = session.resolve_group(name)
     hub = session.hub()
@@ -130,7 +130,7 @@ def service() -> None:
 @click.argument("name")
 @click.option("--group", "groups", multiple=True, help="Only for this group (may be repeated).")
 @pass_session
-def service_add(session: Session, name: str, groups: tuple[str, ...]) -> None:
+def service_add(session: CliSession, name: str, groups: tuple[str, ...]) -> None:
     """Register a service such as svc:com.example.ci; its token is printed once."""
     ids = [session.resolve_group(one) for one in groups] or None
     made = session.hub().add_service(name, ids)

@@ -21,7 +21,7 @@ import click
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
-from tacit.cli.session import Session, beside_hub, kept_tokens, pass_session
+from tacit.cli.session import CliSession, beside_hub, kept_tokens, pass_session
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.team import Member, is_amount, team_of
@@ -70,7 +70,7 @@ What the drivers take after `--`:
 class Narrator:
     """Tells what goes on: calm lines for people, one JSON value a line for programs."""
 
-    def __init__(self, session: Session, name: str) -> None:
+    def __init__(self, session: CliSession, name: str) -> None:
         self._session = session
         self._name = name
 
@@ -99,7 +99,7 @@ def state_folder(group_id: str, name: str) -> Path:
     return beside_hub("join") / _UNSAFE.sub("_", group_id) / _UNSAFE.sub("_", name)
 
 
-def _token(session: Session, member: Member, group_id: str, state: Path) -> str:
+def _token(session: CliSession, member: Member, group_id: str, state: Path) -> str:
     """The agent's own token: given, kept here, or asked for in the owner's name."""
     given = session.token
     if given and session.hub(group_id).call("whoami", {})["principal"] == member.name:
@@ -116,7 +116,7 @@ def _token(session: Session, member: Member, group_id: str, state: Path) -> str:
     return token
 
 
-def _added(session: Session, member: Member, group_id: str) -> str:
+def _added(session: CliSession, member: Member, group_id: str) -> str:
     with session.owner() as owner:
         known = {str(one["actor_id"]) for one in owner.group(group_id)["actors"]}
         if member.name in known:
@@ -168,7 +168,7 @@ def _instructions(file: Any) -> str:
         raise Refused("invalid_request", f"{Path(file.name).name} is not UTF-8 text") from error
 
 
-def _prepared(session: Session, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
+def _prepared(session: CliSession, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
     """Everything that can be wrong is found now, before anything runs."""
     from tacit.harness.io.harness import AgentConfig, Harness
 
@@ -242,7 +242,7 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
 @click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
 @pass_session
-def join(session: Session, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
+def join(session: CliSession, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
     """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
     name, session.speaker = session.speaker, None
     if team is not None:
@@ -282,7 +282,7 @@ def with_way_out(refused: Refused, state: Path) -> Refused:
     return Refused(refused.code, f"{refused.message}; {way}", details=refused.details)
 
 
-def _run_team(session: Session, path: Path) -> None:
+def _run_team(session: CliSession, path: Path) -> None:
     from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
     try:

@@ -10,7 +10,7 @@ import click
 from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.store import DATABASE
@@ -19,7 +19,7 @@ from tacit.ledger.io.store import DATABASE
 @click.group()
 @click.option("--data", type=click.Path(path_type=Path), help="The hub's data folder.")
 @pass_session
-def ledger(session: Session, data: Path | None) -> None:
+def ledger(session: CliSession, data: Path | None) -> None:
     """Take the ledger out, check it, or fold it anew."""
     session.data = data or session.data
     if not (session.data / DATABASE).exists():
@@ -29,7 +29,7 @@ def ledger(session: Session, data: Path | None) -> None:
 @ledger.command()
 @click.option("--group", "group_id", metavar="GROUP_ID", help="Only this group.")
 @pass_session
-def export(session: Session, group_id: str | None) -> None:
+def export(session: CliSession, group_id: str | None) -> None:
     """Every event as one line of JSON, in order. Works beside a running hub."""
     for raw in upkeep.export(session.data, group_id):
         sys.stdout.buffer.write(raw + b"\n")
@@ -39,7 +39,7 @@ def export(session: Session, group_id: str | None) -> None:
 @ledger.command()
 @pass_session
 @click.pass_context
-def verify(context: click.Context, session: Session) -> None:
+def verify(context: click.Context, session: CliSession) -> None:
     """Check the file, every event's order, id, time and hash, and every blob."""
     report = upkeep.verify(session.data, SystemEntropy())
 
@@ -70,7 +70,7 @@ def verify(context: click.Context, session: Session) -> None:
 
 @ledger.command()
 @pass_session
-def rebuild(session: Session) -> None:
+def rebuild(session: CliSession) -> None:
     """Fold every event again into empty projections. The hub must be stopped."""
     count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), AttentionEngine)
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

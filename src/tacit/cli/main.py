@@ -14,7 +14,7 @@ import click
 
 from tacit import __version__
 from tacit.base.errors import Corrupt, Refused, TacitError, Unavailable
-from tacit.cli.session import DEFAULT_URL, Session, default_data
+from tacit.cli.session import DEFAULT_URL, CliSession, default_data
 
 EPILOG: Final = """\b
 A first minute:
@@ -68,12 +68,12 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 
 def _set_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
-        cast("Session", context.find_object(Session)).as_json = True
+        cast("CliSession", context.find_object(CliSession)).as_json = True
 
 
 def _set_speaker(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value:
-        cast("Session", context.find_object(Session)).speaker = value
+        cast("CliSession", context.find_object(CliSession)).speaker = value
 
 
 def _common_options() -> list[click.Option]:
@@ -147,7 +147,7 @@ def tacit(
     as_json: bool,
 ) -> None:
     """One room for people and AI agents, over a ledger that loses nothing."""
-    session = Session(url.rstrip("/"), token, speaker, data or default_data(), as_json)
+    session = CliSession(url.rstrip("/"), token, speaker, data or default_data(), as_json)
     context.obj = session
     context.call_on_close(session.close)
 

@@ -12,7 +12,7 @@ import click
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
-from tacit.cli.session import Session, kept_tokens, pass_session
+from tacit.cli.session import CliSession, kept_tokens, pass_session
 
 EPILOG = """\b
   tacit actor add "My first room" ada                     an actor; its token is kept here
@@ -38,7 +38,7 @@ The token comes from --token, TACIT_TOKEN, or the tokens kept by `tacit actor ad
 @click.option("--name", default="tacit", show_default=True, help="With --print-config: the server's name.")
 @pass_session
 def mcp(
-    session: Session, group: str | None, client: str | None, *, http: bool, with_token: bool, name: str
+    session: CliSession, group: str | None, client: str | None, *, http: bool, with_token: bool, name: str
 ) -> None:
     """Serve a room's chat tools over MCP on standard input and output."""
     if client is None:
@@ -67,7 +67,7 @@ def _command() -> str:
     return "tacit" if sys.prefix == sys.base_prefix else str(Path(found).absolute())
 
 
-def _serve(session: Session, group: str | None) -> None:
+def _serve(session: CliSession, group: str | None) -> None:
     token = actor_token(session, group)
     try:
         from tacit.bridges.mcp.io.stdio import serve
@@ -78,7 +78,7 @@ def _serve(session: Session, group: str | None) -> None:
     asyncio.run(serve(session.url, token))
 
 
-def actor_token(session: Session, group: str | None) -> str:
+def actor_token(session: CliSession, group: str | None) -> str:
     """The token of the one actor that is meant: given, or kept here."""
     if session.token:
         if is_placeholder(session.token):

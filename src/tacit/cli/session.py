@@ -44,7 +44,7 @@ def tokens_file() -> Path:
 
 
 @dataclass(slots=True)
-class Session:
+class CliSession:
     """One run of the command line."""
 
     url: str = DEFAULT_URL
@@ -148,7 +148,7 @@ class Session:
             self._hub = None
 
 
-pass_session = click.make_pass_decorator(Session)
+pass_session = click.make_pass_decorator(CliSession)
 
 
 def kept_tokens() -> dict[str, dict[str, dict[str, str]]]:

@@ -9,7 +9,7 @@ import click
 
 from tacit.base.errors import Refused
 from tacit.base.strict_json import Malformed, parse
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 from tacit.language import read_value, reconstruct
 from tacit.language.trace_html import page
 from tacit.language.trace_text import mermaid, tree_lines, trees
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="GROUP")
 @click.argument("message", metavar="JSON", default="-")
 @pass_session
-def speak(session: Session, name: str, message: str) -> None:
+def speak(session: CliSession, name: str, message: str) -> None:
     """Send a CLowl message, given as JSON or on standard input; all its faults are listed if it has any."""
     group_id = session.resolve_group(name)
     text = sys.stdin.read() if message == "-" else message
@@ -54,7 +54,7 @@ def speak(session: Session, name: str, message: str) -> None:
     help="How to draw it.",
 )
 @pass_session
-def trace(session: Session, name: str, tid: str, form: str) -> None:
+def trace(session: CliSession, name: str, tid: str, form: str) -> None:
     """A trace as the ledger tells it: the tree, how long each task took, what is missing or owed."""
     group_id = session.resolve_group(name)
     answer = session.hub(group_id).trace(group_id, tid)
@@ -63,7 +63,7 @@ def trace(session: Session, name: str, tid: str, form: str) -> None:
     session.answer(answer["trace"], lambda: _draw(session, chronicle, tid, form))
 
 
-def _draw(session: Session, chronicle: Chronicle, tid: str, form: str) -> None:
+def _draw(session: CliSession, chronicle: Chronicle, tid: str, form: str) -> None:
     if form == "html":
         session.out.print(page(chronicle, title=f"Trace {tid}"), markup=False, soft_wrap=True)
         return

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 
 _STYLES = {"must_respond": "bold", "may_respond": "", "ack_only": "dim", "must_not_respond": "dim"}
 
@@ -18,7 +18,7 @@ _STYLES = {"must_respond": "bold", "may_respond": "", "ack_only": "dim", "must_n
 @click.argument("name", metavar="GROUP")
 @click.argument("event", metavar="EVENT")
 @pass_session
-def why(session: Session, name: str, event: str) -> None:
+def why(session: CliSession, name: str, event: str) -> None:
     """Say who was asked by EVENT (its id or #number), who stayed quiet, and why."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
@@ -26,7 +26,7 @@ def why(session: Session, name: str, event: str) -> None:
     session.answer(answer, lambda: _explain(session, answer))
 
 
-def _explain(session: Session, answer: dict[str, Any]) -> None:
+def _explain(session: CliSession, answer: dict[str, Any]) -> None:
     out = session.out
     out.print(Text(f"#{answer['seq']}  {answer['sentence']}.", style="bold"))
     if answer["deleted"]:
@@ -60,7 +60,7 @@ def _state(one: dict[str, Any]) -> str:
 @click.option("--reply-to", metavar="EVENT", help="The message that it would answer.")
 @pass_session
 def preview(
-    session: Session, name: str, text: tuple[str, ...], to: tuple[str, ...], reply_to: str | None
+    session: CliSession, name: str, text: tuple[str, ...], to: tuple[str, ...], reply_to: str | None
 ) -> None:
     """Say whom a message would oblige, without sending it."""
     group_id = session.resolve_group(name)
@@ -76,7 +76,7 @@ def preview(
 @click.argument("event", metavar="EVENT")
 @click.argument("text", nargs=-1, required=True)
 @pass_session
-def edit(session: Session, name: str, event: str, text: tuple[str, ...]) -> None:
+def edit(session: CliSession, name: str, event: str, text: tuple[str, ...]) -> None:
     """Put a new TEXT in the place of a message of your own. The ledger keeps the first one."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
@@ -89,7 +89,7 @@ def edit(session: Session, name: str, event: str, text: tuple[str, ...]) -> None
 @click.argument("name", metavar="GROUP")
 @click.argument("event", metavar="EVENT")
 @pass_session
-def delete(session: Session, name: str, event: str) -> None:
+def delete(session: CliSession, name: str, event: str) -> None:
     """Take a message back: views and agents no longer see its text."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
@@ -106,7 +106,7 @@ def attention() -> None:
 @click.argument("name", metavar="GROUP")
 @click.argument("changes", nargs=-1, metavar="[NAME=VALUE]...")
 @pass_session
-def settings(session: Session, name: str, changes: tuple[str, ...]) -> None:
+def settings(session: CliSession, name: str, changes: tuple[str, ...]) -> None:
     """Show the settings of a group, or change some of them."""
     group_id = session.resolve_group(name)
     hub = session.hub(group_id)
@@ -147,7 +147,7 @@ def _change(text: str) -> tuple[str, Any]:
 @click.option("--approval", metavar="ID", help="The request for approval.")
 @pass_session
 def steer(
-    session: Session,
+    session: CliSession,
     name: str,
     op: str,
     event: str | None,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.cli import show
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 from tacit.client import SourceUnavailable
 
 if TYPE_CHECKING:
     from tacit.client import Appended, Event
 
 
-def _said(session: Session, done: Appended, what: str) -> None:
+def _said(session: CliSession, done: Appended, what: str) -> None:
     again = " (it was there already)" if done.duplicate else ""
     value = {"event": done.event, "duplicate": done.duplicate}
     session.answer(value, lambda: session.out.print(f"{what} #{done.seq}{again}", style="dim"))
@@ -31,7 +31,7 @@ def _said(session: Session, done: Appended, what: str) -> None:
 @click.option("--client-id", help="Idempotency key of your own.")
 @pass_session
 def send(
-    session: Session,
+    session: CliSession,
     name: str,
     text: tuple[str, ...],
     to: tuple[str, ...],
@@ -57,7 +57,7 @@ def send(
 @click.argument("text", nargs=-1, required=True)
 @click.option("--to", multiple=True, metavar="WHO", help="Recipients; everyone when not given.")
 @pass_session
-def reply(session: Session, name: str, event: str, text: tuple[str, ...], to: tuple[str, ...]) -> None:
+def reply(session: CliSession, name: str, event: str, text: tuple[str, ...], to: tuple[str, ...]) -> None:
     """Reply to a message, named by its id or its number (#12)."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
@@ -69,7 +69,7 @@ def reply(session: Session, name: str, event: str, text: tuple[str, ...], to: tu
 @click.argument("name", metavar="GROUP")
 @click.argument("event", metavar="EVENT")
 @pass_session
-def ack(session: Session, name: str, event: str) -> None:
+def ack(session: CliSession, name: str, event: str) -> None:
     """Acknowledge an attention message."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
@@ -80,7 +80,7 @@ def ack(session: Session, name: str, event: str) -> None:
 @click.argument("name", metavar="GROUP")
 @click.argument("event", metavar="EVENT", required=False)
 @pass_session
-def read(session: Session, name: str, event: str | None) -> None:
+def read(session: CliSession, name: str, event: str | None) -> None:
     """Mark messages as read, up to EVENT or up to the newest one."""
     group_id = session.resolve_group(name)
     hub = session.hub(group_id)
@@ -101,7 +101,7 @@ def read(session: Session, name: str, event: str | None) -> None:
 @click.argument("emoji")
 @click.option("--remove", is_flag=True, help="Take the reaction back.")
 @pass_session
-def react(session: Session, name: str, event: str, emoji: str, remove: bool) -> None:
+def react(session: CliSession, name: str, event: str, emoji: str, remove: bool) -> None:
     """React to a message."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
@@ -114,7 +114,7 @@ def react(session: Session, name: str, event: str, emoji: str, remove: bool) -> 
 @click.option("--for", "actor_id", metavar="NAME", help="Somebody else's inbox (owner only).")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
 @pass_session
-def inbox(session: Session, name: str, actor_id: str | None, limit: int) -> None:
+def inbox(session: CliSession, name: str, actor_id: str | None, limit: int) -> None:
     """What waits for you: acknowledgements owed, notices, unread messages."""
     group_id = session.resolve_group(name)
     box = session.hub(group_id).inbox(group_id, actor_id, limit)
@@ -130,7 +130,7 @@ def inbox(session: Session, name: str, actor_id: str | None, limit: int) -> None
 @click.option("--no-follow", is_flag=True, help="Stop at the end instead of waiting for more.")
 @pass_session
 def tail(
-    session: Session,
+    session: CliSession,
     name: str,
     lines: int,
     since: int | None,
@@ -161,7 +161,7 @@ def tail(
         tell(event)
 
 
-def _last_messages(session: Session, group_id: str, last: int, lines: int) -> int:
+def _last_messages(session: CliSession, group_id: str, last: int, lines: int) -> int:
     """The position before the last so many messages, or events where there are fewer messages."""
     window = session.hub(group_id).window(group_id, limit=min(max(lines, 1), 1000)) if lines else []
     return min(window[0].seq - 1 if window else last, max(0, last - lines))
@@ -172,7 +172,7 @@ def _last_messages(session: Session, group_id: str, last: int, lines: int) -> in
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
 @pass_session
-def search(session: Session, name: str, words: tuple[str, ...], limit: int) -> None:
+def search(session: CliSession, name: str, words: tuple[str, ...], limit: int) -> None:
     """Messages that contain every word, newest first."""
     group_id = session.resolve_group(name)
     found = session.hub(group_id).search(group_id, " ".join(words), limit)
@@ -194,7 +194,7 @@ def search(session: Session, name: str, words: tuple[str, ...], limit: int) -> N
 @click.option("--no-record", is_flag=True, help="Leave no send record in the source group.")
 @pass_session
 def forward(
-    session: Session,
+    session: CliSession,
     source: str,
     event: str,
     destination: str,
@@ -213,7 +213,7 @@ def forward(
 @click.argument("name", metavar="GROUP")
 @click.argument("event", metavar="EVENT")
 @pass_session
-def source(session: Session, name: str, event: str) -> None:
+def source(session: CliSession, name: str, event: str) -> None:
     """Open the source message of a relayed one, or say plainly that it is unavailable."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)

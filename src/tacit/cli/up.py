@@ -11,7 +11,7 @@ import click
 
 from tacit.base.errors import Unavailable
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.session import Session, pass_session
+from tacit.cli.session import CliSession, pass_session
 from tacit.hub import logs
 from tacit.hub.config import HubConfig, Limits, default_writer
 from tacit.hub.server import Server
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.hub.config import Writer
 
 
-def _ready(session: Session) -> Callable[[Server], None]:
+def _ready(session: CliSession) -> Callable[[Server], None]:
     def ready(server: Server) -> None:
         first = server.hub.is_first_start
         if session.as_json:
@@ -73,7 +73,7 @@ def _ready(session: Session) -> Callable[[Server], None]:
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
 def up(
-    session: Session, data: Path | None, rate: float, idempotency_window: int, demo: bool, **given: object
+    session: CliSession, data: Path | None, rate: float, idempotency_window: int, demo: bool, **given: object
 ) -> None:
     """Run the hub: the ledger, its doors, and the page that the sign-in link opens."""
     import uvloop
@@ -124,7 +124,7 @@ async def _with_agents(server: Server) -> Callable[[], Awaitable[None]]:
 
 @click.command()
 @pass_session
-def link(session: Session) -> None:
+def link(session: CliSession) -> None:
     """Print the owner's sign-in link again (it holds your token: treat it as a password)."""
     path = session.data / "owner.token"
     if not path.exists():

@@ -14,7 +14,7 @@ from tacit.hub import requests, views
 from tacit.hub.operations import group_of
 from tacit.ledger.codes import invalid
 from tacit.ledger.io import timeline
-from tacit.ledger.io.timeline import Place, Row
+from tacit.ledger.io.timeline import Row, TimelinePlace
 
 if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
@@ -82,15 +82,15 @@ async def show_timeline(hub: Hub, credential: Credential, request: requests.Time
     }
 
 
-def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> Place:
+def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> TimelinePlace:
     if request.root is not None:
         event = reader.event(group, request.root, principal)
-        return Place(root=event.root or event.seq)
-    return Place(parties=frozenset(request.parties) if request.parties else None)
+        return TimelinePlace(root=event.root or event.seq)
+    return TimelinePlace(parties=frozenset(request.parties) if request.parties else None)
 
 
 def _stretch(
-    reader: Reader, group: Group, principal: str, place: Place, request: requests.Timeline
+    reader: Reader, group: Group, principal: str, place: TimelinePlace, request: requests.Timeline
 ) -> tuple[list[StoredEvent], bool, bool]:
     """The events, and whether they reach the beginning and the end of the place."""
     limit = request.limit

@@ -74,7 +74,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SendPlace:
     """Where a send goes."""
 
     conversation: Conversation
@@ -83,10 +83,10 @@ class Place:
     known: bool = True
 
 
-NOWHERE: Final = Place(Conversation(), known=False)
+NOWHERE: Final = SendPlace(Conversation(), known=False)
 
 
-def place_for(target: str, caller: Caller) -> Place:
+def place_for(target: str, caller: Caller) -> SendPlace:
     """The place behind a send's target, as the session knows it; unknown when there is none."""
     there = read_destination(target)
     if there is None:
@@ -96,7 +96,7 @@ def place_for(target: str, caller: Caller) -> Place:
     if there.is_private:
         return _dm(tuple(sorted(there.parties - {caller.session})), caller)
     found = caller.attention.ownership.titled(Conversation(there.name, ConversationKind.CHANNEL))
-    return Place(found, known=there.name == MAIN or _is_channel(there.name, caller))
+    return SendPlace(found, known=there.name == MAIN or _is_channel(there.name, caller))
 
 
 def _is_channel(name: str, caller: Caller) -> bool:
@@ -106,7 +106,7 @@ def _is_channel(name: str, caller: Caller) -> bool:
     )
 
 
-def _thread(root: str, caller: Caller) -> Place:
+def _thread(root: str, caller: Caller) -> SendPlace:
     first = caller.archive.original(root)
     said = caller.attention.past.get(first) if caller.archive.readable(first, caller.session) else None
     if said is None:
@@ -114,19 +114,19 @@ def _thread(root: str, caller: Caller) -> Place:
     top = said.conversation.thread or first
     private = said.conversation.kind is ConversationKind.DM or said.readers is not None
     kind = ConversationKind.DM if private else ConversationKind.THREAD
-    return Place(Conversation(said.conversation.id, kind, top, said.conversation.stream), root=top)
+    return SendPlace(Conversation(said.conversation.id, kind, top, said.conversation.stream), root=top)
 
 
-def _dm(names: tuple[str, ...], caller: Caller) -> Place:
+def _dm(names: tuple[str, ...], caller: Caller) -> SendPlace:
     known = {*caller.roster.agents, *caller.roster.people, caller.roster.owner}
     found = tuple(found for name in names if (found := caller.roster.principal(name)) in known)
     if not names or len(found) != len(names):
         return NOWHERE
     name = "dm:" + "+".join(sorted({caller.session, *cast("tuple[str, ...]", found)}))
-    return Place(Conversation(name, ConversationKind.DM), to=cast("tuple[str, ...]", found))
+    return SendPlace(Conversation(name, ConversationKind.DM), to=cast("tuple[str, ...]", found))
 
 
-def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
+def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
     """Everything that the rules want to know about a send."""
     attention, now, session = caller.attention, caller.now, caller.session
     answered = _answered(send, caller) if send.in_reply_to is not None else None
@@ -163,7 +163,7 @@ def surroundings(send: Send, place: Place, caller: Caller) -> Surroundings:
     )
 
 
-def _is_where(said: RememberedMessage | None, place: Place) -> bool:
+def _is_where(said: RememberedMessage | None, place: SendPlace) -> bool:
     """A channel that the session knows because it answers something there; nowhere is no such place."""
     return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
 
@@ -236,7 +236,7 @@ def expired_at(event: Event, caller: Caller) -> Moment | None:
     return Moment(at + attention.settings.freshness_ms * MS) if at is not None else None
 
 
-def revealed(send: Send, place: Place, caller: Caller) -> frozenset[str] | None:
+def revealed(send: Send, place: SendPlace, caller: Caller) -> frozenset[str] | None:
     """Who knows the private talk that a send would show to others; None when it shows none (C2A-207)."""
     audience = frozenset({caller.session, *place.to})
     private = place.conversation.kind is ConversationKind.DM
@@ -258,7 +258,7 @@ def revealed(send: Send, place: Place, caller: Caller) -> frozenset[str] | None:
     return knowing
 
 
-def message(send: Send, place: Place, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def message(send: Send, place: SendPlace, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The `chat.message` of a permitted send: the host renders audience and visibility (C2A-111)."""
     kept: dict[str, Any] = {"target": send.target, "visibility": send.visibility}
     kept |= {"in_reply_to": send.in_reply_to} if send.in_reply_to else {}
@@ -286,7 +286,7 @@ def message(send: Send, place: Place, caller: Caller, arguments: Mapping[str, An
     return data
 
 
-def ephemeral(send: Send, place: Place, caller: Caller) -> records.Ephemeral:
+def ephemeral(send: Send, place: SendPlace, caller: Caller) -> records.Ephemeral:
     """What the ledger keeps of a message that is for those who are there: no word of it (C2A-217)."""
     body = send.body.encode()
     private = place.conversation.kind is ConversationKind.DM
@@ -304,7 +304,7 @@ def ephemeral(send: Send, place: Place, caller: Caller) -> records.Ephemeral:
     )
 
 
-def _stays_inside(above: str | None, place: Place, caller: Caller) -> bool:
+def _stays_inside(above: str | None, place: SendPlace, caller: Caller) -> bool:
     """A reply to a private message without recipients stays among its parties by itself."""
     said = caller.attention.past.get(above) if above is not None else None
     return said is not None and said.readers == frozenset({caller.session, *place.to})

@@ -70,7 +70,7 @@ GROUP BY s.tid ORDER BY MAX(s.seq) DESC LIMIT :limit
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TimelinePlace:
     """Where one looks: the whole room, the parties of a private conversation, or a thread's root."""
 
     parties: frozenset[str] | None = None
@@ -112,7 +112,7 @@ class Private:
 
 
 def stretch(
-    reader: Reader, group: Group, principal: str, place: Place, *, start: int, back: bool, limit: int
+    reader: Reader, group: Group, principal: str, place: TimelinePlace, *, start: int, back: bool, limit: int
 ) -> list[StoredEvent]:
     """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first."""
     seen: list[StoredEvent] = []
@@ -125,7 +125,7 @@ def stretch(
 
 
 def _walk(
-    connection: apsw.Connection, group: Group, place: Place, start: int, *, back: bool
+    connection: apsw.Connection, group: Group, place: TimelinePlace, start: int, *, back: bool
 ) -> Iterator[StoredEvent]:
     if place.root is not None:
         sources = ["e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=?) AND "]
