@@ -1,4 +1,4 @@
-"""A hub in a process of its own: `python child.py FOLDER [PORT]`. Prints its port, serves until SIGTERM or SIGKILL."""
+"""A hub in a process of its own: `python child.py FOLDER [PORT [WRITER]]`. Prints its port, serves until SIGTERM or SIGKILL."""
 
 from __future__ import annotations
 
@@ -20,4 +20,5 @@ def announce(server: Server) -> None:
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         port = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-        runner.run(Server(HubConfig(Path(sys.argv[1]), port=port)).run(announce))
+        writer = sys.argv[3] if len(sys.argv) > 3 else "thread"
+        runner.run(Server(HubConfig(Path(sys.argv[1]), port=port, writer=writer)).run(announce))

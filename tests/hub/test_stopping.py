@@ -117,10 +117,17 @@ async def test_idle_connections_do_not_hold_up_a_stop(tmp_path: Path) -> None:
 
 
 @asynccontextmanager
-async def child(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, Room]]:
+async def child(
+    folder: Path, writer: str = "thread"
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Room]]:
     """A hub in a process of its own; ended by id whatever happens."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(Path(__file__).with_name("child.py")), str(folder), stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        str(Path(__file__).with_name("child.py")),
+        str(folder),
+        "0",
+        writer,
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
         assert process.stdout is not None
@@ -181,8 +188,8 @@ class Writer:
             return
 
 
-async def kill_round(folder: Path, group: str, writers: list[Writer], after: float) -> None:
-    async with child(folder) as (process, room):
+async def kill_round(folder: Path, group: str, writers: list[Writer], after: float, where: str) -> None:
+    async with child(folder, where) as (process, room):
         if not group:
             return
         async with asyncio.TaskGroup() as tasks, aiohttp.ClientSession() as session:
@@ -221,7 +228,7 @@ def check(folder: Path, group: str, writers: list[Writer]) -> None:
     assert upkeep.fingerprint(folder) == before
 
 
-async def killed(folder: Path, rounds: int) -> None:
+async def killed(folder: Path, rounds: int, where: str) -> None:
     chance = random.Random(rounds)
     async with running(folder) as room:
         group = await room.group()
@@ -229,7 +236,7 @@ async def killed(folder: Path, rounds: int) -> None:
             await room.actor(group, name)
     writers = [Writer(f"w{n}") for n in range(8)]
     for _ in range(rounds):
-        await kill_round(folder, group, writers, 0.05 + chance.random() * 0.3)
+        await kill_round(folder, group, writers, 0.05 + chance.random() * 0.3, where)
         await asyncio.to_thread(check, folder, group, writers)
     assert sum(len(writer.told) for writer in writers) > rounds * 8
     async with running(folder) as room, room.socket() as socket:
@@ -241,16 +248,18 @@ async def killed(folder: Path, rounds: int) -> None:
     await asyncio.to_thread(check, folder, group, writers)
 
 
+@pytest.mark.parametrize("where", ["thread", "process"])
 @pytest.mark.spec("CCCS-055", "CCCS-114", "CCCS-115")
-async def test_five_kills_under_eight_writers_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    await killed(tmp_path, 5)
+async def test_five_kills_under_eight_writers_lose_and_repeat_nothing(tmp_path: Path, where: str) -> None:
+    await killed(tmp_path, 5, where)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("where", ["thread", "process"])
 @pytest.mark.spec("CCCS-055", "CCCS-114", "CCCS-115")
-async def test_fifty_kills_under_eight_writers_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    await killed(tmp_path, 50)
+async def test_fifty_kills_under_eight_writers_lose_and_repeat_nothing(tmp_path: Path, where: str) -> None:
+    await killed(tmp_path, 50, where)
 
 
 async def test_sigterm_stops_a_hub_cleanly(tmp_path: Path) -> None:

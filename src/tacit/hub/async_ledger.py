@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
-from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
+from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,9 +57,13 @@ class AsyncLedger:
         self.on_committed: Callable[[Committed], None] = lambda _committed: None
 
     async def open(self) -> None:
-        """Bind the writer to the running loop; tell the groups what an earlier crash left half-written."""
+        """Bind the writer to the running loop and wait until it is there.
+
+        Then the groups are told what an earlier crash left half-written.
+        """
         self._loop = asyncio.get_running_loop()
         self.store.start(self._from_writer)
+        await self.record(Ping())
         for notice in await self._loop.run_in_executor(None, self.store.torn_notices):
             await self.append(notice)
 

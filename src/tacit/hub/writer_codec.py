@@ -28,6 +28,7 @@ from tacit.ledger.commands import (
     Duplicate,
     IssueCredential,
     Outcome,
+    Ping,
     RecordBlob,
     Recorded,
     RevokeCredential,
@@ -120,6 +121,7 @@ _Plain: TypeAlias = (
     | RevokeCredential
     | SetWebhook
     | DropWebhook
+    | Ping
     | AttentionCommand
 )
 _read_data: Final = msgspec.json.Decoder(dict[str, Any]).decode

@@ -100,7 +100,7 @@ class WriterLink:
         ours.setblocking(False)
         self._socket = ours
         self._starts += 1
-        log.info("the writer is a process of its own", extra={"writer_process": self.process_id})
+        log.debug("the writer is a process of its own", extra={"writer_process": self.process_id})
         self._running().add_reader(ours.fileno(), self._readable)
         self._send(encode_opening(self._opening))
 

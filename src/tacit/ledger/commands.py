@@ -100,6 +100,10 @@ class DropWebhook(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
 
 
+class Ping(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Is the writer there? Nothing is written."""
+
+
 class GroupCommand(msgspec.Struct, frozen=True):
     """Decided by the engine against one group as it stands; each kind is a struct of its own."""
 
@@ -107,7 +111,7 @@ class GroupCommand(msgspec.Struct, frozen=True):
 
 
 HubRecord: TypeAlias = (
-    RecordBlob | IssueCredential | AdoptOwnerToken | RevokeCredential | SetWebhook | DropWebhook
+    RecordBlob | IssueCredential | AdoptOwnerToken | RevokeCredential | SetWebhook | DropWebhook | Ping
 )
 """What is no event of a group: records of the hub's own."""
 Command: TypeAlias = Append | AppendTogether | HubRecord | GroupCommand

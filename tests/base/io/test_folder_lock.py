@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,35 @@ def test_a_second_holder_is_refused_and_told_who_has_the_folder(tmp_path: Path) 
         child.wait(10)
     # The lock dies with its holder, however it dies.
     FolderLock(tmp_path, purpose="me").release()
+
+
+SHARER = """
+import os, sys, pathlib, subprocess
+from tacit.base.io.folder_lock import FolderLock
+lock = FolderLock(pathlib.Path(sys.argv[1]), purpose="a hub")
+os.set_inheritable(lock.handle, True)
+# Ends when its input does: that is when the test lets go.
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], close_fds=False)
+print("held", flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_killed_holder_left_behind_is_waited_for(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SHARER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert holder.stdout.readline() == "held\n"
+        holder.wait(10)
+        ends = threading.Timer(0.3, holder.stdin.close)
+        ends.start()
+        FolderLock(tmp_path, purpose="the next hub").release()
+        ends.join()
 
 
 def test_a_lock_file_that_says_nothing_still_refuses(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """One process per data folder (CCCS-114): an advisory lock that dies with its holder.
 
-The lock file names the holder, so that the second process can say who has it.
+The lock file names the holder, so that the second process can say who has it. A holder that was killed may
+leave a child that shares the lock until it has finished what it was doing (a writer): for that one is waited.
 """
 
 from __future__ import annotations
@@ -9,12 +10,17 @@ import fcntl
 import json
 import os
 import socket
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Unavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+PATIENCE_SECONDS: Final = 10.0
+"""How long one waits for what a killed holder left behind."""
 
 
 class FolderLock:
@@ -27,7 +33,7 @@ class FolderLock:
         self._path = folder / "lock"
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take()
         except OSError as error:
             holder = self._holder()
             os.close(self._handle)
@@ -38,12 +44,43 @@ class FolderLock:
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, note.encode(), 0)
 
-    def _holder(self) -> str:
+    def _take(self) -> None:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if not self._holder_is_dead() or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
+
+    def _note(self) -> dict[str, Any]:
         try:
-            note = json.loads(os.pread(self._handle, 4096, 0))
-            return f"{note['purpose']} (process {note['pid']} on {note['host']})"
-        except (ValueError, KeyError, TypeError, OSError):
+            note: object = json.loads(os.pread(self._handle, 4096, 0))
+        except (ValueError, OSError):
+            return {}
+        return cast("dict[str, Any]", note) if isinstance(note, dict) else {}
+
+    def _holder_is_dead(self) -> bool:
+        note = self._note()
+        pid = note.get("pid")
+        if not isinstance(pid, int) or note.get("host") != socket.gethostname():
+            return False
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def _holder(self) -> str:
+        note = self._note()
+        if not {"purpose", "pid", "host"} <= note.keys():
             return "another process"
+        return f"{note['purpose']} (process {note['pid']} on {note['host']})"
 
     @property
     def handle(self) -> int:

@@ -16,6 +16,7 @@ from tacit.ledger.commands import (
     BlobShare,
     DropWebhook,
     IssueCredential,
+    Ping,
     RecordBlob,
     Recorded,
     RevokeCredential,
@@ -52,6 +53,8 @@ def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorde
             )
         case DropWebhook(group_id=group_id, session=session):
             connection.execute("DELETE FROM webhooks WHERE group_id=? AND session=?", (group_id, session))
+        case Ping():
+            pass
     return Recorded()
 
 
