@@ -153,8 +153,6 @@ class AttentionEngine:
         if event is None:
             return None
         decisions, stopped = state.attention.take(event, state.roster or Roster())
-        if event.kind == "chat.message":
-            state.past.hold(event.id, decisions.parsed)
         return event, decisions, stopped
 
     def _fold(self, state: GroupAttention, group: Group, found: StoredEvent, lookup: Lookup) -> None:

@@ -134,7 +134,6 @@ class PastMessages:
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
         self._cache: dict[str, RememberedMessage | None] = {}
-        self._held: tuple[str, ParsedMessage | None] = ("", None)
         self.events: Events | None = None
         self.roster = Roster()
 
@@ -153,14 +152,9 @@ class PastMessages:
     def __setitem__(self, event_id: str, message: RememberedMessage, /) -> None:
         """Nothing to do: the ledger has it."""
 
-    def hold(self, event_id: str, parsed: ParsedMessage | None) -> None:
-        """The message that was decided just now: its own consequences need not parse it again."""
-        self._held = (event_id, parsed)
-
     def forget(self) -> None:
         """Parse everything anew: names, settings or owners have changed."""
         self._cache.clear()
-        self._held = ("", None)
 
     def form(self, event_id: str) -> Event | None:
         """A message as it stands under this id: an edit has its original's address and its own text."""
@@ -186,9 +180,6 @@ class PastMessages:
 
     def parsed(self, event: Event) -> ParsedMessage | None:
         """The event as `decide` read it, with its conversation taken from the root of its thread."""
-        held, parsed = self._held
-        if parsed is not None and held == event.id:
-            return parsed
         if event.kind == "chat.reaction":
             return parse_message(
                 event, self.roster, self._attention.state_for(event), self._attention.settings
