@@ -13,6 +13,7 @@ from tacit.c2a.notifications import (
     LEVELS,
     STATUSES,
     Cancelled,
+    Continued,
     Ephemeral,
     Log,
     Notification,
@@ -31,6 +32,7 @@ COUNT = st.integers(0, 2**53 - 1)
 TOLD = st.one_of(
     st.builds(Cancelled, WORD, st.none() | WORD, st.text(max_size=10)),
     st.builds(Typing, st.text(max_size=10), st.text(max_size=10), st.booleans()),
+    st.builds(Continued, WORD),
     st.builds(Ephemeral, WORD, WORD, st.text(max_size=10)),
     st.builds(Progress, WORD, NUMBER, st.none() | NUMBER, st.none() | st.text(max_size=10)),
     st.builds(Log, st.sampled_from(sorted(LEVELS)), st.text(max_size=10), st.none() | st.just({"a": 1})),
@@ -53,6 +55,7 @@ def test_a_notification_read_back_is_the_same(told: Notification) -> None:
 def test_every_notification_is_among_those_that_are_tried() -> None:
     names = {method_of(one(*([""] * 3))) for one in (Cancelled, Typing, Ephemeral)}
     names |= {method_of(Progress("", 0)), method_of(Log("", "")), method_of(Status("")), method_of(Usage())}
+    names.add(method_of(Continued("e")))
     assert len(names) == len(get_args(Notification))
 
 

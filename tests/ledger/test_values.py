@@ -16,7 +16,7 @@ from tacit.ledger import shapes
 from tacit.ledger.admission import Settings
 from tacit.ledger.codes import CODES
 from tacit.ledger.cursor import Selection, matches, selection
-from tacit.ledger.envelope import decode, encode
+from tacit.ledger.envelope import data_of, decode, encode
 from tacit.ledger.kinds import KINDS
 from tacit.ledger.ports import StoredEvent
 from tacit.ledger.principal import PrincipalKind, kind_of, require_service
@@ -292,3 +292,4 @@ def test_an_event_comes_back_as_it_was_written(data: dict[str, Any], by: str, gr
 def test_a_reader_ignores_members_that_it_does_not_know() -> None:
     raw = b'{"v":1,"id":"i","ts":"t","seq":1,"kind":"x.new.kind","group_id":"g","scope_key":"","by":"b","data":{},"z":[1]}'
     assert decode(raw).kind == "x.new.kind"
+    assert data_of(raw) == {}

@@ -229,6 +229,8 @@ def test_an_agent_entry_carries_routing_facts_and_no_persona() -> None:
         "modes",
         "online",
     }
+    # Nothing of it reaches a decision but who is meant.
+    assert decide(event("@lead look"), ROSTER)["lead"].policy == "must_respond"
 
 
 JSON = st.recursive(

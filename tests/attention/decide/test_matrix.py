@@ -206,4 +206,6 @@ def test_the_three_axes_are_independent_values() -> None:
     seen = {(entry.policy.value, entry.mode.value) for entry in MATRIX.values()}
     assert ("may_respond", "buffered") in seen
     assert len({mode for policy, mode in seen if policy == "may_respond"}) >= 3
+    given = _decided(Situation.RESULT)
+    assert (given.directedness, given.policy, given.mode) == ("to_me", "may_respond", "buffered")
     assert ROSTER.agents

@@ -8,6 +8,7 @@ import pytest
 
 from tacit.attention.state import records
 from tacit.c2a.errors import Refusal
+from tacit.c2a.signals import SIGNALS, Signal
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -324,3 +325,19 @@ def test_a_refusal_is_written_down_and_tells_nobody_of_private_talk(house: House
     assert "event_id" not in hidden.data
     assert hidden.visible_to("ann")
     assert not hidden.visible_to("ben")
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [pytest.param(one, marks=pytest.mark.spec(one.row), id=one.name) for one in SIGNALS.values()],
+)
+def test_each_signal_leaves_the_disposition_that_its_row_says(house: House, signal: Signal) -> None:
+    asked = house.say(GROUP, "user", "@ann may I merge the migration?")
+    answer = house.call("ann", "chat.react", inReplyTo=asked.id, signal=signal.name)
+    assert isinstance(answer, dict), answer
+    assert answer["ok"]
+    found = house.attention.obligations.get(asked.id, "ann")
+    assert found is not None
+    assert found.disposition == signal.disposition
+    reactions = [one.data for one in house.events(GROUP) if one.kind == "chat.reaction"]
+    assert [(one["emoji"], one["signal"]) for one in reactions] == [(signal.glyph, signal.name)]
