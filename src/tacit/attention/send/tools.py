@@ -93,7 +93,7 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
     return found
 
 
-def _circling(place: absences.SendPlace, caller: Caller) -> list[Written]:
+def _circling(place: absences.Place, caller: Caller) -> list[Written]:
     """A refused repetition may be the one that ends an exchange: then a person is told (C2A-199, C2A-200)."""
     before = caller.attention.exchanges.at(place)
     after = loops.duplicate_refused(before, caller.session, caller.attention.settings)
