@@ -284,9 +284,10 @@ class AttentionEngine:
 
     def _continued(self, state: GroupAttention, group: Group, said: RememberedMessage) -> None:
         """A person goes on where somebody still owes them a word: whoever it is should look (C2A-083)."""
-        online = self.online(group.group_id)
+        online, named = self.online(group.group_id), said.named
         for session, event_id in self._unanswered(state).get((said.author, place_of(said.conversation)), ()):
-            if session in online:
+            # Whom it names gets it anyway.
+            if session in online and session not in named:
                 self._effects.append(AuthorContinued(session, event_id))
 
     # -- time

@@ -84,7 +84,7 @@ class Host:
                 self._schedule(committed.group_id, effect.at)
             elif isinstance(effect, DeliveryDraft):
                 draft = effect
-            elif (link := self.link(committed.group_id, effect.session)) is not None:
+            elif (link := self.link(committed.group_id, effect.session)) is not None and link.was_greeted:
                 link.notify(Continued(effect.event_id))
         self.dispatch.committed(committed, draft)
 

@@ -51,6 +51,8 @@ class Link:
         self.wire = wire
         self.status = "idle"
         self.detail = ""
+        self.was_greeted = False
+        """Did the session hear in a greeting what the hub tells by itself? A webhook did not."""
         self._accepted = accepted
         self._end = HostEnd(agreement, per_minute=per_minute)
         self._loop = asyncio.get_running_loop()

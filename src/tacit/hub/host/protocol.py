@@ -176,6 +176,7 @@ class Conversation:
             per_minute=per_minute,
             accepted=self._ports.host.accepted,
         )
+        self.link.was_greeted = True
         if self._transport == "http":
             # A plain request beside a live connection changes nothing of what was agreed on that one.
             if self._ports.host.link(self._group_id, self._session) is None:
