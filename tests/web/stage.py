@@ -169,3 +169,12 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def wait_until_all_is_sent(page: Any) -> None:
+    """Return when the page's outbox is empty.
+
+    Asked from outside again and again: a page whose policy forbids `eval` cannot be made to watch for itself.
+    """
+    while page.evaluate("localStorage.getItem('tacit.outbox.user')") != "[]":
+        page.wait_for_timeout(20)

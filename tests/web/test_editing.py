@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from tests.web.stage import wait_until_all_is_sent
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -53,7 +54,7 @@ def test_arrow_up_edits_a_message_that_the_hub_has_not_confirmed(
     for one in (page, ben):
         expect(committed(one, "we meet at nine").locator(".edited")).to_be_visible()
         expect(message(one, "we meet at")).to_have_count(1)
-    page.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
+    wait_until_all_is_sent(page)
     assert written(hub, group) == (["we meet at nyne"], ["we meet at nine"])
 
 
@@ -108,7 +109,7 @@ def test_what_never_left_is_sent_as_it_was_edited(visit: Visits, hub: HubProcess
     expect(message(page, "another message")).to_contain_text("sending")
     hub.start()
     expect(committed(page, "another message")).to_be_visible(timeout=20_000)
-    page.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
+    wait_until_all_is_sent(page)
     assert written(hub, group) == (["a first try", "another message"], [])
 
 
@@ -129,7 +130,7 @@ def test_an_edit_that_is_owed_survives_the_death_of_the_hub_and_a_reload(
     hub.start()
     again = visit(group, profile=profile)
     expect(committed(again, "sent, and then edited").locator(".edited")).to_be_visible(timeout=20_000)
-    again.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
+    wait_until_all_is_sent(again)
     assert written(hub, group) == (["sent, and then?"], ["sent, and then edited"])
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from tests.web.stage import wait_until_all_is_sent
 
 if TYPE_CHECKING:
     from tests.web.conftest import Visits
@@ -88,7 +89,7 @@ def test_an_answer_that_was_lost_does_not_make_a_second_message(
     page.evaluate("parcel => localStorage.setItem('tacit.outbox.user', JSON.stringify([parcel]))", parcel)
     page.reload()
     expect(message(page, "landed unseen")).to_have_count(1)
-    page.wait_for_function("localStorage.getItem('tacit.outbox.user') === '[]'")
+    wait_until_all_is_sent(page)
     assert said(hub, group).count("landed unseen") == 1
 
 
