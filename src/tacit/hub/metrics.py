@@ -22,7 +22,7 @@ class Metrics:
         )
         self.batch = Histogram(
             "tacit_commit_jobs",
-            "Jobs that shared one commit",
+            "Commands that shared one commit",
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
             registry=self._registry,
         )
@@ -31,7 +31,7 @@ class Metrics:
         self.followers = Gauge("tacit_followers", "Live followers", registry=self._registry)
         self.connections = Gauge("tacit_connections", "Open WebSocket connections", registry=self._registry)
         self._wal = Gauge("tacit_wal_pages", "Length of the write-ahead log", registry=self._registry)
-        self._queue = Gauge("tacit_writer_queue", "Jobs waiting for the writer", registry=self._registry)
+        self._queue = Gauge("tacit_writer_queue", "Commands waiting for the writer", registry=self._registry)
         self._failures = Gauge("tacit_commit_failures", "Commits that failed", registry=self._registry)
 
     def text(self, store: Store) -> bytes:

@@ -41,7 +41,7 @@ QUOTED_WORDS: Final = 8
 
 
 class Archive(Protocol):
-    """What the gate looks up in the ledger, as the session may see it."""
+    """What a draft is checked against in the ledger, as the session may see it."""
 
     def readable(self, event_id: str, session: str) -> Event | None:
         """A message in its form under this id, if the session may read it."""

@@ -51,7 +51,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Everything else that the gate needs to know."""
+    """Everything else that the rules of sending need to know."""
 
     kind: ConversationKind
     """Of the place that the send goes to."""

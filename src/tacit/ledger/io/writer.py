@@ -90,7 +90,7 @@ _written: Final = lru_cache(maxsize=16)(rfc3339)
 
 
 class _HalfDone(Exception):
-    """A refusal that came after part of its job was staged: the batch is undone and its jobs tried apart."""
+    """A refusal that came after part of its command was staged: the batch is undone, each tried apart."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.code)
@@ -98,7 +98,7 @@ class _HalfDone(Exception):
 
 
 class Writer:
-    """Commits batches of jobs on one connection."""
+    """Commits batches of commands on one connection."""
 
     def __init__(
         self, connection: apsw.Connection, path: Path, clock: Clock, entropy: Entropy, settings: Settings
@@ -146,7 +146,7 @@ class Writer:
             return [self._give_up(error)] * len(commands)
         except Stale:
             raise
-        except Exception as error:  # noqa: BLE001 - a fault of ours in one job must not take the others along
+        except Exception as error:  # noqa: BLE001 - a fault of ours in one command must not take the others along
             return self._apart(commands, error)
         self._wrote = False
         return outcomes
