@@ -53,6 +53,19 @@ def test_what_is_not_accepted_is_sent_again_with_growing_pauses_and_a_rising_att
     assert (host.answered("r1"), host.next_due, host.waiting) == (None, None, 0)
 
 
+@pytest.mark.spec("C2A-205")
+def test_what_waits_for_the_pace_leaves_at_the_very_moment_that_was_named() -> None:
+    """Whoever sleeps until `next_due` and finds nothing to do would ask again at once, for ever."""
+    began = 236.61700534065395
+    assert began > began + MINUTE - MINUTE, "a number at which adding and taking away do not agree"
+    host = end(per_minute=1)
+    host.deliver("r1", event(1), began)
+    assert host.answered("r1")
+    assert not sent(host.deliver("r2", event(2), began))
+    assert host.next_due is not None
+    assert sent(host.wake(host.next_due)) == [("r2", 1)]
+
+
 @pytest.mark.spec("C2A-041")
 def test_an_attempt_never_counts_backwards_when_the_ledger_asks_again() -> None:
     host = end()

@@ -142,7 +142,7 @@ class HostEnd:
     # -- inside
 
     def _pump(self, now: float) -> list[Outgoing]:
-        while self._recent and self._recent[0] <= now - MINUTE:
+        while self._recent and self._recent[0] + MINUTE <= now:  # as `next_due` adds: rounding must agree
             self._recent.popleft()
         found: list[Outgoing] = []
         while self._queue and len(self._recent) < self._per_minute:
