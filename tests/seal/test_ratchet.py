@@ -37,6 +37,25 @@ def test_a_message_too_far_ahead_is_refused_and_the_state_stays_usable():
     )
 
 
+@pytest.mark.spec("A2ACP-243")
+def test_a_state_that_was_set_back_seals_under_another_key_and_gives_neither_text_away():
+    """A folder or a machine restored from a copy repeats its message keys."""
+    _, _, towards_bob = started()
+    entropy = Repeatable("set back")
+    first, second = b"meet me at seven, by the bridge...", b"the number is 4711, tell nobody..."
+    sealed = [
+        ratchet.seal(towards_bob.ratchet, text, b"", entropy.draw(primitives.NONCE_BYTES))[1][
+            ratchet.SEALED_HEADER_BYTES : ratchet.SEALED_HEADER_BYTES + len(text)
+        ]
+        for text in (first, second)
+    ]
+
+    def difference(one, other):
+        return bytes(a ^ b for a, b in zip(one, other, strict=True))
+
+    assert difference(*sealed) != difference(first, second)
+
+
 class TwoRatchets(RuleBasedStateMachine):
     """Random talk in both directions with loss, delay, reordering and replay, against a plain list."""
 

@@ -21,6 +21,7 @@ from tacit.agent.io.post import Post
 from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.outcome import console, json_option, reported, show
 from tacit.cli.session import beside_hub
@@ -376,11 +377,7 @@ def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> 
     """Write an encrypted backup of this agent's identity, contacts and threads to FILE."""
     data = post.backup(_passphrase(passphrase, confirm=True))
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
+        write_private(file, data)
     except OSError as error:
         raise Unavailable(f"the backup was not written to {file}: {error.strerror}") from None
     show({"file": str(file), "bytes": len(data)}, f"backup of {len(data)} bytes in {file}", as_json=as_json)

@@ -17,6 +17,7 @@ import msgspec
 from rich.console import Console
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.io.private_file import write_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +166,4 @@ def keep_token(url: str, group_id: str, actor_id: str, token: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     tokens = kept_tokens()
     tokens.setdefault(url, {}).setdefault(group_id, {})[actor_id] = token
-    fresh = path.with_suffix(".new")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        json.dump(tokens, file, indent=1)
-    fresh.replace(path)
+    write_private(path, json.dumps(tokens, indent=1).encode())

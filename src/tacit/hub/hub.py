@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.io.engine import AttentionEngine
+from tacit.base.io.private_file import write_private
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
 from tacit.hub.host.hooks import Hooks
@@ -48,15 +48,7 @@ def _kept_token(path: Path) -> str | None:
 
 
 def _keep_token(path: Path, token: str) -> None:
-    """Write the file as a whole or not at all, for its owner's eyes only."""
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(token + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    write_private(path, f"{token}\n".encode("ascii"))
 
 
 def _is_revoked(connection: apsw.Connection, token: str) -> bool:

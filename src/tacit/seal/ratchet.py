@@ -20,7 +20,8 @@ holds
 What moves it. There are two movements, one inside the other.
 
     step, one for each message:   chain -> MAC(chain, 2) = next chain
-                                        -> MAC(chain, 1) = message key -> key and nonce, used once
+                                        -> MAC(chain, 1) = message key
+                                           message key, header nonce -> key and nonce, used once
     turn, one for each change     root, DH(ours, theirs) -> HKDF -> next root, new chain, next header key
     of direction:
 
@@ -51,18 +52,20 @@ What can go wrong, and what holds then.
   waits in `skipped`, which is why that is bounded. A thief who only listens is shut out again: after our
   next turn from what we send, as that chain rests on a fresh private key, and with the peer's answer from
   what we receive.
-- *Used twice.* The nonce of a body comes from its message key, so a state that seals two different messages
-  gives both away. The caller therefore writes the state after `seal` down together with the sealed bytes,
-  before they reach a socket, and sends these very bytes when it repeats itself; and a backup never holds a
-  ratchet.
+- *Used twice.* A state that seals two different messages under one message key would give both away. The
+  caller therefore writes the state after `seal` down together with the sealed bytes, before they reach a
+  socket, and sends these very bytes when it repeats itself; and a backup never holds a ratchet. Against a
+  folder or a machine that was set back to an earlier copy none of this helps, so the random nonce of the
+  header goes into the key and the nonce of the body: the second message is sealed under another key. It
+  cannot be opened by a reader who has had the first, and says so; but it tells nothing.
 - *Counted out.* Counters have four bytes. More than four thousand million messages without an answer raise
   `OverflowError`, and that message is refused.
 
 Why so. A header key serves a whole chain, so each header has a nonce of its own, drawn at random and sent;
-a message key serves one message, so its nonce need not travel. The header is sealed without associated data
-and the body with the sealed header as part of its own: a header cannot be moved to another body, and can be
-opened before anything is known of the body. `opens` asks only that, so that a caller with several sessions
-picks the right one by a cheap look and treats a failure behind it as final.
+what seals a body comes from its message key and that nonce, so no second one need travel. The header is
+sealed without associated data and the body with the sealed header as part of its own: a header cannot be
+moved to another body, and can be opened before anything is known of the body. `opens` asks only that, so that
+a caller with several sessions picks the right one by a cheap look and treats a failure behind it as final.
 
 Knows nothing of identities, signatures or padding: `seal.session` puts those around it. Randomness is an
 argument.
@@ -133,8 +136,10 @@ def _chain_step(chain: bytes) -> tuple[bytes, bytes]:
     return primitives.mac(chain, b"\x02"), primitives.mac(chain, b"\x01")
 
 
-def _message_key(key: bytes) -> tuple[bytes, bytes]:
-    output = primitives.hkdf(key, salt=b"", info=b"tacit-ratchet-message-v1", length=32 + NONCE_BYTES)
+def _message_key(key: bytes, header_nonce: bytes) -> tuple[bytes, bytes]:
+    output = primitives.hkdf(
+        key, salt=header_nonce, info=b"tacit-ratchet-message-v2", length=32 + NONCE_BYTES
+    )
     return output[:32], output[32:]
 
 
@@ -184,7 +189,7 @@ def seal(state: Ratchet, plaintext: bytes, associated: bytes, header_nonce: byte
         + state.sent.to_bytes(4, "big")
     )
     sealed_header = header_nonce + primitives.encrypt(state.sending_header, header_nonce, header, b"")
-    key, nonce = _message_key(message_key)
+    key, nonce = _message_key(message_key, header_nonce)
     ciphertext = primitives.encrypt(key, nonce, plaintext, primitives.framed(associated, sealed_header))
     return replace(state, sending=chain, sent=state.sent + 1), sealed_header + ciphertext
 
@@ -219,7 +224,7 @@ def open_message(
     if state.receiving is None or header.number != state.got:
         raise CannotOpen
     chain, message_key = _chain_step(state.receiving)
-    key, nonce = _message_key(message_key)
+    key, nonce = _message_key(message_key, message[:NONCE_BYTES])
     plaintext = primitives.decrypt(key, nonce, ciphertext, bound)
     return replace(state, receiving=chain, got=state.got + 1), plaintext
 
@@ -244,7 +249,7 @@ def _open_skipped(
         # A kept header key may be the present one: its other numbers are no business of this function.
         for kept in state.skipped:
             if kept.header_key == header_key and kept.number == header.number:
-                key, nonce = _message_key(kept.message_key)
+                key, nonce = _message_key(kept.message_key, message[:NONCE_BYTES])
                 plaintext = primitives.decrypt(key, nonce, ciphertext, bound)
                 rest = tuple(other for other in state.skipped if other is not kept)
                 return replace(state, skipped=rest), plaintext

@@ -22,9 +22,9 @@ from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.io.unverified import Unverified
 from tacit.agent.reception import FAULTS, Drop, Dropped
-from tacit.agent.settings import AUTO_BLOCK, UNKNOWN_SENDERS
+from tacit.agent.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS, UNKNOWN_SENDERS
 from tacit.base.errors import Refused
-from tacit.base.moment import Moment
+from tacit.base.moment import SECOND, Moment
 from tacit.seal import replay, x3dh
 from tacit.wire import envelope
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("tacit.agent")
 WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
 """What another key, or the person's word on one, may mend."""
+DAY: Final = 24 * 3600 * SECOND
 # Kept among the settings, under the names they had when only `tacit agent listen` read packets.
 _HANDLED: Final = "printed"
 _HANDLED_BEYOND: Final = "printed_beyond"
@@ -430,6 +431,21 @@ class Inbox:
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.unverified.forget_old(now)
             prekeys.forget_replaced(self._store, now)
+            self._forget_content(now)
+
+    def _forget_content(self, now: Moment) -> None:
+        """What was said longer ago than the person wants it kept; ids stay, so that nothing comes twice."""
+        days = self._store.choice(HISTORY_DAYS)
+        if days == FOR_EVER:
+            return
+        before, _ = self._handled()
+        until = int(now) - int(days) * DAY
+        self._store.run(
+            "UPDATE history SET payload=x'' WHERE at<? AND payload<>x''"
+            " AND (direction='out' OR (ready IS NOT NULL AND ready<=?))",
+            until, before,
+        )  # fmt: skip
+        self._store.run("DELETE FROM history WHERE at<? AND state='asked'", until)
 
 
 def _json(numbers: set[int]) -> str:

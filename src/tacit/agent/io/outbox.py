@@ -167,7 +167,8 @@ class Outbox:
             if not self._store.run("INSERT OR IGNORE INTO resent VALUES (?,?,?)", peer, packet_id, now):
                 continue
             row = self._store.row(
-                "SELECT thread_id, payload FROM history WHERE direction='out' AND peer=? AND packet_id=?",
+                "SELECT thread_id, payload FROM history WHERE direction='out' AND peer=? AND packet_id=?"
+                " AND payload<>x''",
                 peer,
                 packet_id,
             )

@@ -1,6 +1,11 @@
 """One discipline for every SQLite file in the house: WAL, synced commits, bounded WAL, versioned schema.
 
 A commit that was answered is on disk. A file that cannot be trusted raises `Corrupt` with what to do.
+
+A file that holds keys is kept otherwise (`erases`): what a commit replaces or removes is gone from the folder
+when the commit has been answered. A write-ahead log keeps every earlier state until it is started anew, so
+such a file has none: its rollback journal holds the state before for as long as the commit takes and is
+removed with it, and freed space inside the file is overwritten.
 """
 
 from __future__ import annotations
@@ -39,17 +44,27 @@ def damage_hint(path: Path) -> str:
     return f"stop the process, keep a copy of {path.name} and {path.name}-wal, {look}then restore a backup"
 
 
-def connect(path: Path, *, readonly: bool = False, vfs: str | None = None) -> apsw.Connection:
+def connect(
+    path: Path,
+    *,
+    readonly: bool = False,
+    vfs: str | None = None,
+    erases: bool = False,
+    patience_ms: int = BUSY_MS,
+) -> apsw.Connection:
     """A connection under the house rules. `vfs` exists for tests that make the disk fail."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     try:
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
-        connection.set_busy_timeout(BUSY_MS)
-        if not readonly:
+        connection.set_busy_timeout(patience_ms)
+        if erases:
+            _forget_what_goes(connection, path)
+        elif not readonly:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             # Checkpoints belong to the Checkpointer's thread, never to a commit that someone waits for.
             connection.execute("PRAGMA wal_autocheckpoint=0")
+        if not readonly:
             # Without it, REPLACE would remove a row past the triggers that forbid it.
             connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB if readonly else PAGE_CACHE_KIB}")
@@ -60,6 +75,19 @@ def connect(path: Path, *, readonly: bool = False, vfs: str | None = None) -> ap
     except FAILED as error:
         raise Unavailable(f"cannot open {path.name}: {type(error).__name__}") from error
     return connection
+
+
+def _forget_what_goes(connection: apsw.Connection, path: Path) -> None:
+    """No log of earlier states, and nothing left in freed space; a file from before is rewritten once."""
+    before = str(connection.execute("PRAGMA journal_mode").get)
+    mode = str(connection.execute("PRAGMA journal_mode=DELETE").get)
+    if mode != "delete":
+        raise Unavailable(f"{path.name} is in use by an older program; end it first")
+    # The directory entry of the journal is synced too: a journal that came back would bring back what went.
+    connection.execute("PRAGMA synchronous=EXTRA")
+    connection.execute("PRAGMA secure_delete=ON")
+    if before == "wal":
+        connection.execute("VACUUM")
 
 
 @dataclass(frozen=True, slots=True)

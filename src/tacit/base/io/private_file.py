@@ -1,0 +1,31 @@
+"""A small file for its owner's eyes only, there as a whole or not at all.
+
+Written beside its place, synced, then moved there: whoever reads it finds the former content or the new one,
+also after a crash, and the former one when the disk is full.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put `data` at `path`; raises `OSError` and leaves what was there."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
