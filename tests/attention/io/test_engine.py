@@ -65,7 +65,7 @@ def test_an_agent_that_is_bound_to_no_actor_any_more_gets_nothing_aimed_at_it(ho
     said = house.say(GROUP, "user", "@ann could you look at this?")
     assert house.attention.obligations.of_event(said.id) == []
     assert "ann" not in house.live.past.roster.agents
-    assert house.live.past.get(said.id).named == frozenset()
+    assert house.live.past.get(said.id).target.agents == frozenset()
 
 
 @pytest.mark.spec("C2A-079", "C2A-026")

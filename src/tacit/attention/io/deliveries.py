@@ -48,7 +48,7 @@ def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -
     if found is not None and found.kind == "x.c2a.digest":
         return _digest(obligation, decode(found.raw).data, found.seq)
     event = archive.past.form_of(found) if found is not None else None
-    parsed = archive.past.parsed(event) if event is not None else None
+    parsed = archive.past.get(event.id) if event is not None else None
     if event is None or parsed is None or archive.attention.versions.is_superseded(obligation.event_id):
         return None
     decision = decision_in(obligation)

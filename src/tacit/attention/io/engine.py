@@ -28,7 +28,6 @@ from tacit.attention.state import consequences, records, timers
 from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.consequences import Around, Written
-from tacit.attention.state.remembered import RememberedMessage
 from tacit.base.moment import Moment
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.attention.decide.decide import Decisions
+    from tacit.attention.read.message import ParsedMessage
     from tacit.attention.state.fold import Attention
     from tacit.ledger.commands import GroupCommand
     from tacit.ledger.engine import Snapshot
@@ -129,7 +129,7 @@ class AttentionEngine:
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
         self._schedule_notes(state, event)
         if event.kind == "chat.message" and decisions.parsed is not None and not decisions.parsed.by_agent:
-            self._continued(state, group, RememberedMessage.of(decisions.parsed))
+            self._continued(state, group, decisions.parsed)
         return submitted(group.group_id, written)
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
@@ -273,7 +273,7 @@ class AttentionEngine:
         said = state.past.get(event_id)
         if said is None or said.by_agent:
             return
-        key = (said.author, place_of(said.conversation))
+        key = (said.by, place_of(said.conversation))
         known = self._unanswered(state).setdefault(key, {})
         if ended:
             known.pop((session, event_id), None)
@@ -282,10 +282,10 @@ class AttentionEngine:
         if not known:
             del self._unanswered(state)[key]
 
-    def _continued(self, state: GroupAttention, group: Group, said: RememberedMessage) -> None:
+    def _continued(self, state: GroupAttention, group: Group, said: ParsedMessage) -> None:
         """A person goes on where somebody still owes them a word: whoever it is should look (C2A-083)."""
-        online, named = self.online(group.group_id), said.named
-        for session, event_id in self._unanswered(state).get((said.author, place_of(said.conversation)), ()):
+        online, named = self.online(group.group_id), said.target.agents
+        for session, event_id in self._unanswered(state).get((said.by, place_of(said.conversation)), ()):
             # Whom it names gets it anyway.
             if session in online and session not in named:
                 self._effects.append(AuthorContinued(session, event_id))

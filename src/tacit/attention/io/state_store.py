@@ -29,7 +29,6 @@ from tacit.attention.state.fold import Attention
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
 from tacit.attention.state.progress import ProgressReports
-from tacit.attention.state.remembered import RememberedMessage
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending
 from tacit.attention.state.versions import Versions, edited
@@ -127,30 +126,34 @@ def _load_ownership(attention: Attention, connection: apsw.Connection, number: i
 class PastMessages:
     """Messages, parsed again from the ledger when somebody refers to them (the `Past` port).
 
-    Always parsed again, also what was said a moment ago: a name or a setting that came in between counts in
-    the same way for a hub that runs on, one that was restarted, and a rebuild.
+    What was parsed is held until a name, a setting or an owner changes: then it counts in the same way for a
+    hub that runs on, one that was restarted, and a rebuild.
     """
 
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
-        self._cache: dict[str, RememberedMessage | None] = {}
+        self._cache: dict[str, ParsedMessage] = {}
         self.events: Events | None = None
         self.roster = Roster()
 
-    def get(self, event_id: str, /) -> RememberedMessage | None:
+    def get(self, event_id: str, /) -> ParsedMessage | None:
         """The message under this id, if there is one."""
         found = self._cache.get(event_id)
         if found is None and (event := self.form(event_id)) is not None:
-            parsed = self.parsed(event)
-            if parsed is not None:
-                found = RememberedMessage.of(parsed)
-                if len(self._cache) >= REMEMBERED:
-                    self._cache.clear()
-                self._cache[event_id] = found
+            found = self.parsed(event)
+            if found is not None:
+                self._hold(event_id, found)
         return found
 
-    def __setitem__(self, event_id: str, message: RememberedMessage, /) -> None:
-        """Nothing to do: the ledger has it."""
+    def __setitem__(self, event_id: str, message: ParsedMessage, /) -> None:
+        """It was just read, to decide it. The place of a reply is read again, from the root of its thread."""
+        if message.conversation.thread is None:
+            self._hold(event_id, message)
+
+    def _hold(self, event_id: str, message: ParsedMessage) -> None:
+        if len(self._cache) >= REMEMBERED:
+            self._cache.clear()
+        self._cache[event_id] = message
 
     def forget(self) -> None:
         """Parse everything anew: names, settings or owners have changed."""

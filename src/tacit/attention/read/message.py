@@ -38,6 +38,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     author: Author
     by: str
     conversation: Conversation
+    by_agent: bool
     target: Target = NO_TARGET
     intent: Intent = Intent.PLAIN
     intent_from: str = "text"
@@ -46,15 +47,11 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     receipt_wanted: bool = False
     requires_ack: bool = False
     private: frozenset[str] | None = None
+    """Who alone may read it; None means everyone in the group."""
     declared: Directedness | None = None
     signal: str | None = None
     supersedes: str | None = None
     has_task: bool = False
-
-    @property
-    def by_agent(self) -> bool:
-        """Was it said by an agent?"""
-        return self.author.kind is AuthorKind.AGENT
 
 
 def parse_message(
@@ -95,6 +92,7 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         author,
         event.by,
         conversation,
+        by_agent,
         target,
         intent,
         source,
@@ -146,11 +144,13 @@ def _notice(event: Event, roster: Roster) -> ParsedMessage:
     named = data.get("target_actor_id")
     target = target_of([named], (), roster, event.by) if isinstance(named, str) else NO_TARGET
     safety = str(data.get("kind", "")).startswith("safety")
+    author = author_of(event)
     return ParsedMessage(
         event.kind,
-        author_of(event),
+        author,
         event.by,
         Conversation("system", ConversationKind.SYSTEM),
+        author.kind is AuthorKind.AGENT,
         target,
         Intent.SAFETY if safety else Intent.STATUS,
         "declared",
@@ -162,11 +162,13 @@ def _notice(event: Event, roster: Roster) -> ParsedMessage:
 def _reaction(event: Event, state: ConversationState) -> ParsedMessage:
     owner = state.reacted[0] if state.reacted else None
     target = Target(agents=frozenset({owner})) if owner is not None and owner != event.by else NO_TARGET
+    author = author_of(event)
     return ParsedMessage(
         event.kind,
-        author_of(event),
+        author,
         event.by,
         state.conversation or Conversation(),
+        author.kind is AuthorKind.AGENT,
         target,
         signal=signal_of(event.data),
         private=state.readers,

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.attention.decide.decision import Decision
+    from tacit.attention.read.message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.claims import Held
     from tacit.attention.state.fold import Attention
-    from tacit.attention.state.remembered import RememberedMessage
     from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
 
@@ -112,7 +112,7 @@ def _thread(root: str, caller: Caller) -> SendPlace:
     if said is None:
         return NOWHERE
     top = said.conversation.thread or first
-    private = said.conversation.kind is ConversationKind.DM or said.readers is not None
+    private = said.conversation.kind is ConversationKind.DM or said.private is not None
     kind = ConversationKind.DM if private else ConversationKind.THREAD
     return SendPlace(Conversation(said.conversation.id, kind, top, said.conversation.stream), root=top)
 
@@ -163,7 +163,7 @@ def surroundings(send: Send, place: SendPlace, caller: Caller) -> Surroundings:
     )
 
 
-def _is_where(said: RememberedMessage | None, place: SendPlace) -> bool:
+def _is_where(said: ParsedMessage | None, place: SendPlace) -> bool:
     """A channel that the session knows because it answers something there; nowhere is no such place."""
     return place is not NOWHERE and said is not None and said.conversation.id == place.conversation.id
 
@@ -242,13 +242,13 @@ def revealed(send: Send, place: SendPlace, caller: Caller) -> frozenset[str] | N
     private = place.conversation.kind is ConversationKind.DM
     if private and place.root is not None:
         said = caller.attention.past.get(place.root)
-        audience = said.readers if said is not None and said.readers is not None else audience
+        audience = said.private if said is not None and said.private is not None else audience
     words = _WORD.findall(send.body.casefold())
     runs = {tuple(words[at : at + QUOTED_WORDS]) for at in range(len(words) - QUOTED_WORDS + 1)}
     knowing: frozenset[str] | None = None
     for event_id in caller.attention.confided.get(caller.session, ()):
         said = caller.attention.past.get(event_id)
-        readers = said.readers if said is not None else None
+        readers = said.private if said is not None else None
         if readers is None or (private and audience <= readers):
             continue
         secret = _WORD.findall(_said(event_id, caller).casefold())
@@ -292,7 +292,7 @@ def ephemeral(send: Send, place: SendPlace, caller: Caller) -> records.Ephemeral
     private = place.conversation.kind is ConversationKind.DM
     readers = {caller.session, *place.to}
     if place.root is not None and (said := caller.attention.past.get(place.root)) is not None:
-        readers |= said.readers or set()
+        readers |= said.private or set()
     return records.Ephemeral(
         session=caller.session,
         key=send.idempotency_key,
@@ -307,4 +307,4 @@ def ephemeral(send: Send, place: SendPlace, caller: Caller) -> records.Ephemeral
 def _stays_inside(above: str | None, place: SendPlace, caller: Caller) -> bool:
     """A reply to a private message without recipients stays among its parties by itself."""
     said = caller.attention.past.get(above) if above is not None else None
-    return said is not None and said.readers == frozenset({caller.session, *place.to})
+    return said is not None and said.private == frozenset({caller.session, *place.to})

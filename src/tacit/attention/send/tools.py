@@ -73,7 +73,7 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
         conversation, thread = absences.place_of(there)
         details = {"conversation": conversation, "thread": thread}
         message = caller.attention.past.get(event.id) if event is not None else None
-        if there.kind is ConversationKind.DM and message is not None and message.readers is None:
+        if there.kind is ConversationKind.DM and message is not None and message.private is None:
             event = None  # a record about a public event is public, and would tell of the dm
     found: list[Written] = [
         records.Audit(

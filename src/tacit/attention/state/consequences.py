@@ -190,12 +190,12 @@ def reroute(
         had
         | {obligation.session for obligation in attention.obligations.of_event(event_id) if obligation.held}
     )
-    eligible = message.readers if message is not None else None
+    eligible = message.private if message is not None else None
     load = {agent: attention.obligations.open_of(agent) for agent in attention.sessions}
     to = escalation.route(
         around.roster,
         held,
-        author=message.author if message is not None else "",
+        author=message.by if message is not None else "",
         owners=_owners(attention, conversation),
         eligible=eligible if eligible is not None else frozenset(attention.sessions),
         load=load,
@@ -272,7 +272,7 @@ def _spoken(event: Event, parsed: ParsedMessage, attention: Attention) -> list[W
     message = cast("dict[str, Any]", given)
     obligations = attention.obligations.of_event(above)
     answered = attention.past.get(above)
-    if message.get("p") == "CNCL" and answered is not None and answered.author == parsed.by:
+    if message.get("p") == "CNCL" and answered is not None and answered.by == parsed.by:
         return [one.record for one in cancellations(obligations, "cancel")]
     body: object = message.get("body")
     inner = cast("dict[str, Any]", body).get("d") if isinstance(body, dict) else None

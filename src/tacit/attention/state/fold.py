@@ -61,12 +61,13 @@ moment.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
+from tacit.attention.read.message import ParsedMessage
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
@@ -76,7 +77,6 @@ from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership, task_ids
 from tacit.attention.state.progress import ProgressReports
-from tacit.attention.state.remembered import RememberedMessage
 from tacit.attention.state.sends import (
     KEPT_CONFIDENCES,
     KEPT_SENDS,
@@ -94,9 +94,7 @@ from tacit.c2a.vocabulary import ConversationKind, Directedness, Intent, Mode
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from tacit.attention.read.message import ParsedMessage
     from tacit.attention.read.roster import Roster
-    from tacit.attention.state.remembered import Past
     from tacit.ledger.envelope import Event
 
 
@@ -106,12 +104,24 @@ KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 
 
+class Past(Protocol):
+    """Where messages are found again that somebody refers to; a hub looks them up in its read model."""
+
+    def get(self, event_id: str, /) -> ParsedMessage | None:
+        """The message under this id, if there is one."""
+        ...
+
+    def __setitem__(self, event_id: str, message: ParsedMessage, /) -> None:
+        """It was just read."""
+        ...
+
+
 @dataclass(slots=True)
 class Attention:
     """Everything that attention knows of a group between two events."""
 
     settings: Settings = DEFAULTS
-    past: Past = field(default_factory=dict[str, RememberedMessage])
+    past: Past = field(default_factory=dict[str, ParsedMessage])
     claims: Claims = field(default_factory=Claims)
     obligations: Obligations = field(default_factory=Obligations)
     absences: Absences = field(default_factory=Absences)
@@ -166,7 +176,7 @@ class Attention:
             owners |= {owner}
         awaiting = self.awaiting.get(place, _EMPTY)
         if replied is not None and replied.by_agent and replied.intent in _ASKS:
-            awaiting |= {replied.author}
+            awaiting |= {replied.by}
         supersedes = data.get("supersedes")
         inside = replied is not None and conversation.kind is not ConversationKind.CHANNEL
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
@@ -174,9 +184,9 @@ class Attention:
             conversation=conversation,
             participants=(self.participants(root) if root is not None else _EMPTY) - left,
             owners=owners - left,
-            replied_to=replied.author if replied is not None else None,
+            replied_to=replied.by if replied is not None else None,
             replied_root=above == root,
-            readers=replied.readers if replied is not None and inside else None,
+            readers=replied.private if replied is not None and inside else None,
             left=left,
             subscribers=stream.digest,
             awaiting=awaiting,
@@ -184,9 +194,7 @@ class Attention:
             responded=answered_by(before),
         )
 
-    def _conversation(
-        self, event: Event, above: str | None, replied: RememberedMessage | None
-    ) -> Conversation:
+    def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         root = above
         if replied is not None and above is not None:
             root = replied.conversation.thread or above
@@ -210,9 +218,9 @@ class Attention:
         )
         return ConversationState(
             message.conversation,
-            readers=message.readers,
-            reacted=(message.author, message.intent),
-            waits=frozenset({message.author}) if settles else _EMPTY,
+            readers=message.private,
+            reacted=(message.by, message.intent),
+            waits=frozenset({message.by}) if settles else _EMPTY,
         )
 
     def apply(self, event: Event, parsed: ParsedMessage | None = None) -> bool:
@@ -253,7 +261,7 @@ class Attention:
     def _said(self, event: Event, parsed: ParsedMessage) -> bool:
         conversation, agent = parsed.conversation, parsed.by_agent
         place = place_of(conversation)
-        self.past[event.id] = RememberedMessage.of(parsed)
+        self.past[event.id] = parsed
         if agent and event.kind == "chat.message":
             self._sent(event, conversation)
         for reader in parsed.private or ():
@@ -291,14 +299,15 @@ class Attention:
         known = self.threads.get(root)
         opener = self.past.get(root) if known is None else None
         if opener is not None:
-            return opener.named | {opener.author} if opener.by_agent else opener.named
+            named = opener.target.agents
+            return named | {opener.by} if opener.by_agent else named
         return known or _EMPTY
 
     def owner_of(self, root: str) -> str | None:
         """The agent that opened or claimed a thread."""
         owner = self.thread_owner.get(root)
         opener = self.past.get(root) if owner is None and root not in self.threads else None
-        return opener.author if opener is not None and opener.by_agent else owner
+        return opener.by if opener is not None and opener.by_agent else owner
 
     def _begun(self, root: str) -> frozenset[str]:
         """Who takes part so far; the first time, an agent that opened it becomes its owner for good."""
