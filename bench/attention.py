@@ -28,6 +28,7 @@ from tacit.attention.read.mentions import in_text
 from tacit.attention.read.prose import prose
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.fold import Attention
+from tacit.attention.state.records import moment_of
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.vocabulary import SOCIAL, Mode
 from tacit.harness.compose import Fragment, Window, accepts, added, opened
@@ -108,7 +109,7 @@ class Replay:
         decisions = decide(event, self.roster, state.state_for(event), self.settings)
         parsed = decisions.parsed
         assert parsed is not None
-        state.apply(event, parsed)
+        state.apply(event, moment_of(event), parsed)
         self.messages += 1
         size = HEADER + len(line.text.encode())
         words = set(in_text(prose(line.text), self.roster))

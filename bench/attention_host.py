@@ -22,8 +22,8 @@ import msgspec
 import uvloop
 from aiohttp import web
 
-from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records
+from tacit.attention.state.records import submitted
 from tacit.c2a.negotiation import CAPABILITIES
 from tacit.client import Hub
 from tacit.hub.config import HubConfig, Limits

@@ -7,6 +7,7 @@ from typing import Any
 from tacit.attention import Agent, ConversationState, Decision, Decisions, Person, Roster, decide
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.state import records
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.vocabulary import ConversationKind
@@ -85,7 +86,7 @@ class Room:
     def put(self, what: Event) -> Decisions:
         """Decide and fold an event."""
         decisions = decide(what, self.roster, self.attention.state_for(what), self.settings)
-        if self.attention.apply(what, decisions.parsed):
+        if self.attention.apply(what, records.moment_of(what), decisions.parsed):
             self.stopped.append(what.id)
         self.log.append(what)
         return decisions

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from tacit.attention import Agent, Roster, decide
 from tacit.attention.decide.explain import sentence
-from tacit.attention.decide.modes import is_pushed
+from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import ConversationState
+from tacit.attention.state import records
 from tacit.c2a.vocabulary import Mode, Policy, Priority, Reason
 from tests.attention.world import ROSTER, Room, event, lead_gets, thread, three
 
@@ -165,7 +166,7 @@ def test_a_hundred_ambient_or_foreign_messages_start_no_turn() -> None:
             room.say(f"lunch was good, day {number}"),
             room.say(f"the log of day {number} is in", to=["user"]),
         ):
-            assert not any(is_pushed(one.mode) or one.mode is Mode.DIGEST for one in decisions.values())
+            assert not any(one.mode in PUSHED or one.mode is Mode.DIGEST for one in decisions.values())
 
 
 @pytest.mark.spec("C2A-001", "C2A-046")
@@ -261,6 +262,6 @@ def test_no_data_makes_a_decision_fail(data: dict[str, object], kind: str, by: s
     made.data.update(data)
     room = Room()
     decisions = decide(made, ROSTER, room.attention.state_for(made))
-    room.attention.apply(made, decisions.parsed)
+    room.attention.apply(made, records.moment_of(made), decisions.parsed)
     assert len(decisions) == 3
     assert all(sentence(agent, one) for agent, one in decisions.items())

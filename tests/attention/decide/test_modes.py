@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.attention import Agent, Roster, decide
-from tacit.attention.decide.modes import content_shown, is_listed, is_pushed, step_down
+from tacit.attention.decide.modes import PUSHED, content_shown, is_listed, step_down
 from tacit.c2a.vocabulary import Mode
 from tests.attention.world import event, lead_gets
 
@@ -36,7 +36,7 @@ def test_a_limited_harness_is_spared_what_it_cannot_take_in_a_broadcast_too() ->
 
 @pytest.mark.spec("C2A-079", "C2A-091", "C2A-094")
 def test_modes_expose_what_they_say() -> None:
-    assert {mode for mode in Mode if is_pushed(mode)} == {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}
+    assert {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY} == PUSHED
     assert {mode for mode in Mode if content_shown(mode)} == {Mode.IMMEDIATE, Mode.BUFFERED}
     assert not is_listed(Mode.SILENT)
     assert is_listed(Mode.TOOL_MAILBOX)

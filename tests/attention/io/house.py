@@ -8,7 +8,7 @@ from tacit.attention.commands import CallTool, DeliveryDraft, RecordSession, Run
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import delivered
 from tacit.attention.io.engine import AttentionEngine
-from tacit.attention.io.submissions import submitted
+from tacit.attention.state.records import submitted
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.store import Options, Store

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.state import records
-from tacit.attention.state.consequences import Around, Notice, Written, consequences, reroute
+from tacit.attention.state.consequences import Around, consequences, reroute
+from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.sessions import SessionAgreement
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Mode

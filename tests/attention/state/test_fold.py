@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 import tacit.attention
+from tacit.attention.state import records
 from tacit.attention.state.fold import KEPT_ITEMS, KEPT_RECALLED
 from tacit.attention.state.sessions import SessionAgreement
 from tacit.c2a.vocabulary import Mode
@@ -137,7 +138,7 @@ def test_what_is_listed_for_a_session_is_cut_to_the_newest() -> None:
     room.attention.sessions["lead"] = SessionAgreement("lead", "2026-06-24", frozenset(Mode))
     for number in range(KEPT_ITEMS + 2):
         said = event(f"build {number} passed", event_id=f"b{number}", at_s=number, seq=number + 1)
-        room.attention.take(said, room.roster)
+        room.attention.take(said, records.moment_of(said), room.roster)
     waiting = room.attention.pending_digests["lead"].event_ids
     assert (len(waiting), waiting[0], waiting[-1]) == (500, "b2", "b501")
     for number in range(KEPT_RECALLED + 2):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tacit.attention.state import records
 from tacit.attention.state.obligations import Obligation
 from tacit.attention.state.versions import Versions, answered_by, cancellations, edited
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
@@ -77,7 +78,8 @@ def test_chains_of_edits_lead_to_the_newest_and_a_delete_takes_back_all_forms() 
     assert room.attention.versions.is_deleted("m1")
     assert room.log[0].data["text"] == "oops"
     room.say("first form")
-    room.attention.apply(event("second form", kind="x.c2a.edit", by="system", event_id="m8", supersedes="m3"))
+    edit = event("second form", kind="x.c2a.edit", by="system", event_id="m8", supersedes="m3")
+    room.attention.apply(edit, records.moment_of(edit))
     assert room.attention.versions.replaced_by("m3") == "m8"
 
 

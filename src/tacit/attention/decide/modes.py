@@ -23,6 +23,8 @@ STEPPED: Final = Rule("mode.step_down", "C2A-026", "the agent's harness cannot t
 TOO_LOW: Final = Rule(
     "mode.too_low", "C2A-026", "the agent's harness could not even be knocked at, so it goes on to another"
 )
+PUSHED: Final = frozenset({Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY})
+"""In these the harness hears of the event when it happens."""
 SHOWS: Final[dict[Mode, str]] = {
     Mode.IMMEDIATE: "the full text, at the next boundary of the running turn, without a compose window",
     Mode.BUFFERED: "the full text, once the author has stopped typing",
@@ -45,11 +47,6 @@ def step_down(decision: Decision, modes: frozenset[Mode]) -> Decision:
             decision, mode=Mode.TOOL_MAILBOX, escalate=True, because=(*decision.because, ("mode", TOO_LOW))
         )
     return replace(decision, mode=mode, because=(*decision.because, ("mode", STEPPED)))
-
-
-def is_pushed(mode: Mode) -> bool:
-    """Does the harness hear of the event at all when it happens?"""
-    return mode in {Mode.IMMEDIATE, Mode.BUFFERED, Mode.NOTIFY}
 
 
 def is_listed(mode: Mode) -> bool:

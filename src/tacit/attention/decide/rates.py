@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.decision import Decision, Rule
-from tacit.attention.decide.modes import is_pushed
+from tacit.attention.decide.modes import PUSHED
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Mode
@@ -47,7 +47,7 @@ def inbound(
     decision: Decision, past: Sequence[Moment], now: Moment, settings: Settings = DEFAULTS
 ) -> tuple[Decision, Flow]:
     """The decision under the inbound limit: unchanged, waiting, or lowered to the mailbox."""
-    if not is_pushed(decision.mode) or retry_after_ms(past, settings.injected_per_minute, now) is None:
+    if decision.mode not in PUSHED or retry_after_ms(past, settings.injected_per_minute, now) is None:
         return decision, Flow.NOW
     if decision.obliges:
         return decision, Flow.QUEUED

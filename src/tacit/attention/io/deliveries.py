@@ -44,12 +44,13 @@ def drafted(archive: Archive, obligation: Obligation) -> DeliveryDraft | None:
 
 def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -> Delivered | None:
     """What a session gets for an obligation; None when the event or its thread is not at hand."""
-    found = archive.found(obligation.event_id)
-    if found is not None and found.kind == "x.c2a.digest":
-        return _digest(obligation, decode(found.raw).data, found.seq)
-    event = archive.past.form_of(found) if found is not None else None
-    parsed = archive.past.get(event.id) if event is not None else None
-    if event is None or parsed is None or archive.attention.versions.is_superseded(obligation.event_id):
+    event = archive.past.form(obligation.event_id)
+    if event is None:
+        found = archive.found(obligation.event_id)
+        is_digest = found is not None and found.kind == "x.c2a.digest"
+        return _digest(obligation, decode(found.raw).data, found.seq) if found and is_digest else None
+    parsed = archive.past.get(event.id)
+    if parsed is None or archive.attention.versions.is_superseded(obligation.event_id):
         return None
     decision = decision_in(obligation)
     windowed = decision.thread_window and parsed.conversation.thread is not None

@@ -22,12 +22,12 @@ from tacit.attention.io import interpreter
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.state_store import SAID, GroupFolds, PastMessages, attention_on, roster_for
-from tacit.attention.io.submissions import submitted
 from tacit.attention.read.roster import Roster
 from tacit.attention.state import consequences, records, timers
 from tacit.attention.state.absences import Place, place_of
-from tacit.attention.state.claims import event_target
-from tacit.attention.state.consequences import Around, Written
+from tacit.attention.state.consequences import Around
+from tacit.attention.state.deadlines import next_step
+from tacit.attention.state.records import Written, submitted
 from tacit.base.moment import Moment
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
     from tacit.attention.decide.decide import Decisions
     from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.settings import Settings
+    from tacit.attention.state.claims import Offer
     from tacit.attention.state.fold import Attention
+    from tacit.attention.state.obligations import Obligation
     from tacit.ledger.commands import GroupCommand
     from tacit.ledger.engine import Snapshot
     from tacit.ledger.ports import Lookup, StoredEvent
@@ -117,9 +120,9 @@ class AttentionEngine:
         if found.kind not in SAID:
             return self._recorded(state, group, found, at, lookup)
         if not state.attention.sessions:
-            self._before_attention(state, found)
+            self._before_attention(state, found, at)
             return ()
-        decided = self._take(state, found)
+        decided = self._take(state, found, at)
         if decided is None:
             return ()
         event, decisions, stopped = decided
@@ -135,43 +138,51 @@ class AttentionEngine:
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
         """Move past an event of the past, in a rebuild."""
         state = self.group(group, lookup)
-        del at
         if event.kind not in SAID:
-            self._fold(state, group, event, lookup)
+            self._fold(state, group, event, at, lookup)
         elif state.attention.sessions:
-            self._take(state, event)
+            self._take(state, event, at)
         else:
-            self._before_attention(state, event)
+            self._before_attention(state, event, at)
 
-    def _before_attention(self, state: GroupAttention, found: StoredEvent) -> None:
+    def _before_attention(self, state: GroupAttention, found: StoredEvent, at: Moment) -> None:
         """No harness is here yet: nothing is decided, but views must know what was edited."""
         if found.kind == "x.c2a.edit":
-            state.attention.apply(decode(found.raw))
+            state.attention.apply(decode(found.raw), at)
 
-    def _take(self, state: GroupAttention, found: StoredEvent) -> tuple[Event, Decisions, bool] | None:
-        event = state.past.form_of(found)
+    def _take(
+        self, state: GroupAttention, found: StoredEvent, at: Moment
+    ) -> tuple[Event, Decisions, bool] | None:
+        event = state.past.follow(found)
         if event is None:
             return None
-        decisions, stopped = state.attention.take(event, state.roster or Roster())
+        decisions, stopped = state.attention.take(event, at, state.roster or Roster())
         return event, decisions, stopped
 
-    def _fold(self, state: GroupAttention, group: Group, found: StoredEvent, lookup: Lookup) -> None:
+    def _fold(
+        self, state: GroupAttention, group: Group, found: StoredEvent, at: Moment, lookup: Lookup
+    ) -> dict[str, Any]:
+        """Fold what nobody said; the data of a record of attention's own."""
         attention = state.attention
         if found.kind == "x.c2a.session" and not attention.sessions:
             self._look_back(state, found.seq, lookup)
+        data: dict[str, Any] = {}
         if found.kind.startswith("x.c2a.") or found.kind == "context.sync":
-            attention.apply(decode(found.raw))
+            event = decode(found.raw)
+            data = event.data
+            attention.apply(event, at)
         if found.kind in ROSTER_KINDS:
             state.roster = state.past.roster = roster_for(group, attention)
         if found.kind in HEARING_KINDS:
             state.past.forget()
+        return data
 
     def _look_back(self, state: GroupAttention, before: int, lookup: Lookup) -> None:
         """Attention begins with the first harness: it reads what was said lately and offers none of it."""
         for seq in range(max(1, before - LOOK_BACK), before):
             found = lookup.at(seq)
             if found is not None and found.kind in SAID:
-                self._take(state, found)
+                self._take(state, found, records.moment_of(decode(found.raw)))
         for notes in (state.attention.offers, state.attention.pending_digests):
             for key in list(notes):
                 del notes[key]
@@ -197,24 +208,28 @@ class AttentionEngine:
     ) -> Sequence[Submission]:
         session = str(found.data["session"]) if found.kind == "x.c2a.session" else None
         is_new = session is not None and session not in state.attention.sessions
-        self._fold(state, group, found, lookup)
+        data = self._fold(state, group, found, at, lookup)
         if session is not None and is_new:
             return submitted(group.group_id, self._missed(state, session, found.seq, lookup))
-        attention, data = state.attention, found.data if found.kind.startswith("x.c2a.") else {}
+        attention = state.attention
         match found.kind:
             case "x.c2a.delivery":
+                obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
                 self._pushed(state, str(data["session"]), at)
                 self._awaits(state, str(data["event_id"]), str(data["session"]))
-                self._draft(state, group, found, lookup)
-                self._schedule(timers.due_of(attention, str(data["event_id"]), str(data["session"])))
+                if obligation is not None:
+                    self._draft(state, group, obligation, lookup)
+                    self._schedule_step(obligation, attention.settings)
             case "x.c2a.disposition":
+                obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
                 if data.get("closes"):
                     self._awaits(state, str(data["event_id"]), str(data["session"]), ended=True)
-                self._schedule(timers.due_of(attention, str(data["event_id"]), str(data["session"])))
+                if obligation is not None:
+                    self._schedule_step(obligation, attention.settings)
                 return self._acknowledged(group, data, lookup)
             case "x.c2a.claim":
                 self._schedule(Moment(data["expires_at"]) if data.get("expires_at") else at)
-                self._schedule_offer(state, str(data["target"]))
+                self._schedule_offers(state, attention.offered(str(data["target"])))
             case "x.c2a.digest" if data["text"]:
                 record = records.Delivery(
                     event_id=found.event_id,
@@ -231,14 +246,11 @@ class AttentionEngine:
                 pass
         return ()
 
-    def _draft(self, state: GroupAttention, group: Group, found: StoredEvent, lookup: Lookup) -> None:
+    def _draft(self, state: GroupAttention, group: Group, obligation: Obligation, lookup: Lookup) -> None:
         """Make what goes out to a session that is there: everything it takes is at hand here (C2A-006)."""
-        session = str(found.data["session"])
-        if session not in self.online(group.group_id):
+        if obligation.session not in self.online(group.group_id):
             return
-        obligation = state.attention.obligations.get(str(found.data["event_id"]), session)
-        archive = Archive(state.attention, state.past, lookup, state.past.roster)
-        draft = drafted(archive, obligation) if obligation is not None else None
+        draft = drafted(Archive(state.attention, state.past, lookup, state.past.roster), obligation)
         if draft is not None:
             self._effects.append(draft)
 
@@ -296,15 +308,19 @@ class AttentionEngine:
         if at is not None:
             self._effects.append(TimerDue(at))
 
+    def _schedule_step(self, obligation: Obligation, settings: Settings) -> None:
+        due = next_step(obligation, settings)
+        self._schedule(due.at if due is not None else None)
+
     def _schedule_notes(self, state: GroupAttention, event: Event) -> None:
-        self._schedule_offer(state, event_target(event.id))
+        self._schedule_offers(state, [state.attention.offers.get(event.id)])
         for session in state.attention.pending_digests:
             since = state.attention.pending_digests[session].since
             self._schedule(digest.next_at(since, state.attention.settings))
 
-    def _schedule_offer(self, state: GroupAttention, target: str) -> None:
-        for offer in state.attention.offered(target):
-            if not offer.held:
+    def _schedule_offers(self, state: GroupAttention, offers: Sequence[Offer | None]) -> None:
+        for offer in offers:
+            if offer is not None and not offer.held:
                 self._schedule(timers.assign_at(offer.at, state.attention.settings))
 
     # -- commands

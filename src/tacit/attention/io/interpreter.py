@@ -25,16 +25,16 @@ from tacit.attention.commands import (
     ToolAnswer,
 )
 from tacit.attention.io.deliveries import in_full
-from tacit.attention.io.submissions import submitted
 from tacit.attention.read.conversation import MAIN, Conversation, is_dm
 from tacit.attention.send import tools
 from tacit.attention.send.draft import Caller
 from tacit.attention.settings import accepted, warnings
 from tacit.attention.state import absences, records
 from tacit.attention.state import approvals as approving
-from tacit.attention.state.consequences import Written, delivery, given_back, records_with
+from tacit.attention.state.consequences import delivery, given_back, records_with
 from tacit.attention.state.escalation import escalated
 from tacit.attention.state.obligations import as_delivered
+from tacit.attention.state.records import Written, submitted
 from tacit.attention.state.versions import cancellations
 from tacit.base.errors import Bug, Refused
 from tacit.c2a.errors import Refusal

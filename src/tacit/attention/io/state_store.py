@@ -133,6 +133,7 @@ class PastMessages:
     def __init__(self, attention: Attention) -> None:
         self._attention = attention
         self._cache: dict[str, ParsedMessage] = {}
+        self._followed: Event | None = None
         self.events: Events | None = None
         self.roster = Roster()
 
@@ -159,8 +160,15 @@ class PastMessages:
         """Parse everything anew: names, settings or owners have changed."""
         self._cache.clear()
 
+    def follow(self, found: StoredEvent) -> Event | None:
+        """The form of an event that is followed now: what comes of it asks for it again."""
+        self._followed = self.form_of(found)
+        return self._followed
+
     def form(self, event_id: str) -> Event | None:
         """A message as it stands under this id: an edit has its original's address and its own text."""
+        if self._followed is not None and self._followed.id == event_id:
+            return self._followed
         found = self.events.event(event_id) if self.events is not None else None
         return self.form_of(found) if found is not None else None
 
@@ -346,13 +354,13 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
         number, name = self._folds.number, self._name
         kept: list[tuple[Any, ...]] = []
         gone: list[tuple[Any, ...]] = []
+        opened = self._opened()
         for key in self._dirty:
             value = self._cache[key]
             if value is _ABSENT:
                 gone.append((number, name, self._text(key)))
             else:
-                is_open = int(self._is_open(value))
-                kept.append((number, name, self._text(key), is_open, _encoder.encode(value)))
+                kept.append((number, name, self._text(key), int(key in opened), _encoder.encode(value)))
         connection = self._folds.connection
         if kept:
             connection.executemany("INSERT OR REPLACE INTO folds VALUES(?,?,?,?,?)", kept)

@@ -12,7 +12,7 @@ from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.decide.modes import content_shown, is_pushed
+from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
@@ -93,7 +93,7 @@ def _is_quiet(decided: Decided, agent: str) -> bool:
     situation = decided.situation(agent)
     decision = decided.decision(agent)
     return situation is Situation.OWN or (
-        decision.policy is Policy.MUST_NOT_RESPOND and not is_pushed(decision.mode)
+        decision.policy is Policy.MUST_NOT_RESPOND and decision.mode not in PUSHED
     )
 
 
@@ -172,7 +172,7 @@ def state_of(decision: Decision, obligation: Obligation | None, attended: bool) 
 
 
 def _prompt_bytes(event: Event, decision: Decision, obligation: Obligation | None) -> int:
-    if obligation is None or not is_pushed(decision.mode):
+    if obligation is None or decision.mode not in PUSHED:
         return 0
     return len(text_of(content(event.data)).encode()) if content_shown(obligation.mode) else KNOCK_BYTES
 

@@ -15,9 +15,10 @@ from tacit.attention.send import draft
 from tacit.attention.send.rules import Permit, may_send
 from tacit.attention.state import absences, acts, approvals, loops, records
 from tacit.attention.state.claims import event_target, release, renewals, take, thread_target
-from tacit.attention.state.consequences import Around, Notice, Written, given_back, reoffered, reroute
+from tacit.attention.state.consequences import Around, given_back, reoffered, reroute
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import Obligation, ReportedDisposition, as_delivered, change
+from tacit.attention.state.records import Notice, Written
 from tacit.base.moment import rfc3339
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.tools import body_of, read_send

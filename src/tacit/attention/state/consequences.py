@@ -17,11 +17,12 @@ import msgspec
 from tacit.attention.decide.decide import situation_in
 from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.decide.modes import is_pushed
+from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.rates import Flow, inbound
 from tacit.attention.state import absences, escalation, records
 from tacit.attention.state.claims import event_target, release, renewals, thread_target
 from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
+from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.sends import answered_in
 from tacit.attention.state.versions import cancellations
 from tacit.c2a.signals import SIGNALS, signal_of
@@ -41,16 +42,6 @@ if TYPE_CHECKING:
 
 TRANSFERRED: Final = "transferred"
 AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it gave it up or let its time run out")
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A `system.notify` for the person who is in charge."""
-
-    data: Mapping[str, object]
-
-
-Written = records.Record | Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +69,11 @@ def consequences(
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around.now)
     found += _leaving(event, decisions, attention, around.now)
-    exchange = attention.exchanges.at(absences.place_of(parsed.conversation))
-    spared = exchange.agents if stopped else frozenset[str]()
-    found += deliveries(event, decisions, attention, around, spared)
-    if stopped:
+    if not stopped:
+        found += deliveries(event, decisions, attention, around)
+    else:
+        exchange = attention.exchanges.at(absences.place_of(parsed.conversation))
+        found += deliveries(event, decisions, attention, around, spared=exchange.agents)
         found += _ended(exchange.agents, event, parsed, attention)
         found.append(
             records.Audit(
@@ -137,7 +129,7 @@ def deliveries(
 ) -> list[Written]:
     """One record for each session that hears of the event now."""
     agents: Iterable[str] = decisions.exceptions
-    if is_pushed(decisions.common.mode) or decisions.common.escalate:
+    if decisions.common.mode in PUSHED or decisions.common.escalate:
         agents = decisions
     found: list[Written] = []
     for agent in sorted(agents):
@@ -148,7 +140,7 @@ def deliveries(
             found += reroute(event.id, decision, attention, around, {agent}, declined=False)
             continue
         decision, flow = inbound(decision, around.pushed.get(agent, ()), around.now, attention.settings)
-        if is_pushed(decision.mode) and flow is not Flow.LOWERED:
+        if decision.mode in PUSHED and flow is not Flow.LOWERED:
             found.append(delivery(event.id, agent, decision, decisions.parsed))
     return found
 

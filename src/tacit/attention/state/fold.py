@@ -150,12 +150,12 @@ class Attention:
     progress: ProgressReports = field(default_factory=ProgressReports)
     recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
-    def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
+    def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
         decisions = decide(event, roster, self.state_for(event), self.settings)
-        stopped = self.apply(event, decisions.parsed)
+        stopped = self.apply(event, at, decisions.parsed)
         if decisions.parsed is not None:
-            self._keep(event, decisions)
+            self._keep(event, at, decisions)
         return decisions, stopped
 
     def state_for(self, event: Event) -> ConversationState:
@@ -223,10 +223,10 @@ class Attention:
             waits=frozenset({message.by}) if settles else _EMPTY,
         )
 
-    def apply(self, event: Event, parsed: ParsedMessage | None = None) -> bool:
+    def apply(self, event: Event, at: Moment, parsed: ParsedMessage | None = None) -> bool:
         """Move past an event; `parsed` is what `decide` read in it. True when it stopped an exchange."""
         if event.kind == "chat.message" or (event.kind == "x.c2a.edit" and parsed is not None):
-            stopped = self._said(event, parsed) if parsed is not None else False
+            stopped = self._said(event, at, parsed) if parsed is not None else False
             if event.kind == "x.c2a.edit":
                 self.versions.edited(str(event.data.get("supersedes", "")), event.id)
             return stopped
@@ -235,15 +235,14 @@ class Attention:
         elif event.kind == "context.sync":
             self.ownership.synced(event.data)
         elif event.kind.startswith("x.c2a."):
-            self._recorded(event)
+            self._recorded(event, at)
         return False
 
-    def _keep(self, event: Event, decisions: Decisions) -> None:
+    def _keep(self, event: Event, at: Moment, decisions: Decisions) -> None:
         """Write down what reading the event again would not tell."""
         found = kept_of(decisions)
         if found is not None:
             self.decided[event.id] = found
-        at = records.moment_of(event)
         called = [
             agent
             for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
@@ -258,12 +257,12 @@ class Attention:
                     known, event_ids=(*known.event_ids, event.id)[-KEPT_ITEMS:]
                 )
 
-    def _said(self, event: Event, parsed: ParsedMessage) -> bool:
+    def _said(self, event: Event, at: Moment, parsed: ParsedMessage) -> bool:
         conversation, agent = parsed.conversation, parsed.by_agent
         place = place_of(conversation)
         self.past[event.id] = parsed
         if agent and event.kind == "chat.message":
-            self._sent(event, conversation)
+            self._sent(event, at, conversation)
         for reader in parsed.private or ():
             if reader in self.sessions:
                 self.confided[reader] = (*self.confided.get(reader, ()), event.id)[-KEPT_CONFIDENCES:]
@@ -277,9 +276,9 @@ class Attention:
             self.awaiting.pop(place, None)
         return self._exchanged(event, parsed, place)
 
-    def _sent(self, event: Event, conversation: Conversation) -> None:
+    def _sent(self, event: Event, at: Moment, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""
-        sending = Sending(records.moment_of(event), conversation.place, event.id)
+        sending = Sending(at, conversation.place, event.id)
         kept = max(KEPT_SENDS, self.settings.sends_per_minute, self.settings.sends_per_conversation)
         self.sent[event.by] = (*self.sent.get(event.by, ()), sending)[-kept:]
         answered = answered_in(event)
@@ -326,24 +325,22 @@ class Attention:
     def _exchanged(self, event: Event, parsed: ParsedMessage, place: Place) -> bool:
         before = self.exchanges.at(place)
         if not parsed.by_agent:
-            return self.exchanges.put(place, loops.person_spoke(before))
-        if event.data.get("attachments"):
-            before = loops.progressed(before)
+            return self.exchanges.put(place, before, loops.QUIET)
+        now = loops.progressed(before) if event.data.get("attachments") else before
         aimed = bool(parsed.target.agents or parsed.target.members) or place[1] is not None
         if not aimed and parsed.conversation.kind is not ConversationKind.DM:
-            return self.exchanges.put(place, before)
-        return self.exchanges.put(place, loops.agent_spoke(before, parsed.by, event.id, self.settings))
+            return self.exchanges.put(place, before, now)
+        spoke = loops.agent_spoke(now, parsed.by, event.id, self.settings)
+        return self.exchanges.put(place, before, spoke)
 
     def _reacted(self, event: Event) -> None:
         on = event.data.get("event_id")
         message = self.past.get(on) if isinstance(on, str) else None
         if message is not None and signal_of(event.data) == "done" and not event.data.get("removed"):
-            place = place_of(message.conversation)
-            self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
+            self.exchanges.progressed(place_of(message.conversation))
 
-    def _recorded(self, event: Event) -> None:
+    def _recorded(self, event: Event, at: Moment) -> None:
         record = records.record_of(event)
-        at = records.moment_of(event)
         match record:
             case records.Claim():
                 self.claims.apply(record, at)
@@ -453,8 +450,7 @@ class Attention:
             and record.disposition == "responded"
             and record.reason == "resolved"
         ):
-            place = place_of(message.conversation)
-            self.exchanges.put(place, loops.progressed(self.exchanges.at(place)))
+            self.exchanges.progressed(place_of(message.conversation))
 
     def _recalled(self, record: records.Disposition) -> None:
         """One copy is gone; a question to several stays open for the others, if it still stands."""
@@ -485,6 +481,5 @@ class Attention:
         if record.code == "no_new_information" and record.session is not None:
             thread = record.details.get("thread")
             place = (str(record.details.get("conversation", "")), thread if isinstance(thread, str) else None)
-            self.exchanges.put(
-                place, loops.duplicate_refused(self.exchanges.at(place), record.session, self.settings)
-            )
+            before = self.exchanges.at(place)
+            self.exchanges.put(place, before, loops.duplicate_refused(before, record.session, self.settings))

@@ -9,7 +9,7 @@ events; the limits are settings.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tacit.attention.settings import DEFAULTS, Settings
 
@@ -60,11 +60,6 @@ def progressed(exchange: Exchange) -> Exchange:
     return exchange if exchange.stopped else Exchange()
 
 
-def person_spoke(_: Exchange) -> Exchange:
-    """A person is there: everything starts anew."""
-    return Exchange()
-
-
 class Exchanges:
     """The exchanges of a group by place."""
 
@@ -75,18 +70,22 @@ class Exchanges:
 
     def at(self, place: Place) -> Exchange:
         """The exchange in one place."""
-        return self._exchanges.get(place, _NONE)
+        return self._exchanges.get(place, QUIET)
 
-    def put(self, place: Place, exchange: Exchange) -> bool:
+    def put(self, place: Place, before: Exchange, exchange: Exchange) -> bool:
         """Keep what became of it; True when this stopped it, so that a person is told once (C2A-199)."""
-        before = self.at(place)
         if exchange == before:
             return False
-        if exchange == _NONE:
+        if exchange == QUIET:
             self._exchanges.pop(place, None)
         else:
             self._exchanges[place] = exchange
         return exchange.stopped and not before.stopped
+
+    def progressed(self, place: Place) -> None:
+        """Something was achieved there."""
+        before = self.at(place)
+        self.put(place, before, progressed(before))
 
     def stopped(self, place: Place) -> frozenset[str]:
         """The agents that may not answer one another there any more."""
@@ -94,4 +93,5 @@ class Exchanges:
         return exchange.agents if exchange.stopped else frozenset()
 
 
-_NONE = Exchange()
+QUIET: Final = Exchange()
+"""Nobody has spoken, or a person just did: everything starts anew."""

@@ -1,18 +1,23 @@
 """Records: what attention writes into the ledger, as `x.c2a.*` events (C2A-116, C2A-206, C2A-214).
 
 One struct a kind. A record says what became so, whole, so that folding it needs no rule and no clock. The
-hub is their only writer. Edits and deletes never alter the original event.
+hub is their only writer, and `submitted` the way in. Edits and deletes never alter the original event.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.ledger.principal import SYSTEM
+from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from tacit.ledger.envelope import Event
 
 
@@ -233,6 +238,28 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.usage": Usage,
 }
 _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A `system.notify` for the person who is in charge."""
+
+    data: Mapping[str, object]
+
+
+Written: TypeAlias = Record | Notice
+
+
+def submitted(group_id: str, written: Iterable[Written], user: str = "user") -> list[Submission]:
+    """Records and notices as events of the hub's own."""
+    found: list[Submission] = []
+    for one in written:
+        if isinstance(one, Notice):
+            kind, data = "system.notify", {**one.data, "target_actor_id": user}
+        else:
+            kind, data = kind_of(one), data_of(one)
+        found.append(Submission(group_id, SYSTEM, kind, data, msgspec.json.encode(data)))
+    return found
 
 
 def kind_of(record: Record) -> str:

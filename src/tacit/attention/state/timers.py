@@ -17,8 +17,6 @@ from tacit.attention.state import deadlines, records
 from tacit.attention.state.claims import Offer, assign_at, assignee, event_target, take
 from tacit.attention.state.consequences import (
     Around,
-    Notice,
-    Written,
     delivery,
     records_with,
     reoffered,
@@ -27,6 +25,7 @@ from tacit.attention.state.consequences import (
 from tacit.attention.state.deadlines import Step
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import decision_in
+from tacit.attention.state.records import Notice, Written
 from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Reason
 
 if TYPE_CHECKING:
@@ -55,13 +54,6 @@ def next_due(attention: Attention) -> Moment | None:
         if one.event_ids
     ]
     return min(times, default=None)
-
-
-def due_of(attention: Attention, event_id: str, session: str) -> Moment | None:
-    """When time next brings something to one obligation."""
-    obligation = attention.obligations.get(event_id, session)
-    due = deadlines.next_step(obligation, attention.settings) if obligation is not None else None
-    return due.at if due is not None else None
 
 
 def _open(offer: Offer) -> bool:

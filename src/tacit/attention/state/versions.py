@@ -145,4 +145,5 @@ class Versions:
 
     def is_superseded(self, event_id: str) -> bool:
         """Can it no longer be answered?"""
-        return self._next.get(event_id) is not None or self.is_deleted(event_id)
+        # What nothing replaced is the newest form: there is no later one to ask.
+        return self._next.get(event_id) is not None or bool(self._deleted.get(event_id))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.commands import DeliveryDraft, RecordSession, RunDueTimers, SetPresence, TimerDue
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records, timers
+from tacit.attention.state.records import submitted
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.notifications import Continued, Ephemeral, Typing

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit import __version__
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records
+from tacit.attention.state.records import submitted
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, parse
 from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal

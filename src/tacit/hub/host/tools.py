@@ -13,9 +13,9 @@ from weakref import WeakValueDictionary
 from tacit.attention.commands import CallTool
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
-from tacit.attention.io.submissions import submitted
 from tacit.attention.send import tools
 from tacit.attention.state import records
+from tacit.attention.state.records import submitted
 from tacit.base.errors import Refused
 from tacit.c2a.errors import Refusal, refusal
 
