@@ -30,8 +30,9 @@ from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.records import moment_of
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.messages import Delivered
 from tacit.c2a.vocabulary import SOCIAL, Mode
-from tacit.harness.compose import Fragment, Window, accepts, added, opened
+from tacit.harness.question import Question, added, begun, takes
 from tacit.ledger.envelope import Event
 
 HEADER = len(
@@ -99,7 +100,7 @@ class Replay:
         self.settings = settings
         self.out = out
         self.rooms: defaultdict[str, Attention] = defaultdict(lambda: Attention(settings))
-        self.windows: dict[tuple, Window] = {}
+        self.windows: dict[tuple, Question] = {}
         self.attention, self.everything, self.mention = Tally(), Tally(), Tally()
         self.messages = self.directed = self.social = 0
 
@@ -159,18 +160,29 @@ class Replay:
             tally.knocks += 1
             tally.bytes += len(json.dumps(knock.members()))
         key = (agent, line.by, parsed.conversation.id, line.room)
-        piece = Fragment(
-            event.id, line.by, parsed.conversation.id, line.text, Moment(START + int(line.at_s * 1e6))
+        at = Moment(START + int(line.at_s * 1e6))
+        piece = Delivered(
+            event.id,
+            parsed.conversation.id,
+            parsed.conversation.kind,
+            parsed.author,
+            decision.directedness,
+            decision.policy,
+            decision.mode,
+            decision.reason.value,
+            decision.priority,
+            at,
+            f"{event.id}:{agent}",
         )
         window = self.windows.get(key)
-        joins = window is not None and accepts(window, piece)
+        joins = window is not None and takes(window, piece, at, self.settings)
         if joins and window is not None and decision.mode is not Mode.IMMEDIATE:
-            self.windows[key] = added(window, piece)
+            self.windows[key] = added(window, piece, at)
             tally.bytes += len(line.text.encode()) + 1
         elif decision.mode in {Mode.IMMEDIATE, Mode.BUFFERED}:
             tally.turns += 1
             tally.bytes += size
-            self.windows[key] = opened(piece)
+            self.windows[key] = begun(piece, at)
 
     def table(self) -> dict:
         rows = {

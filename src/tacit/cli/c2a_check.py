@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 
+from tacit.attention.settings import DEFAULTS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.messages import faults
+from tacit.c2a.messages import Author, Delivered, Part, faults
 from tacit.c2a.negotiation import CAPABILITIES
+from tacit.c2a.vocabulary import (
+    AuthorKind,
+    ConversationKind,
+    Directedness,
+    Mode,
+    Policy,
+    Priority,
+    Reason,
+)
 from tacit.client import Hub
-from tacit.harness import compose
+from tacit.harness import question as questions
+from tacit.harness.prompt import event_block
 from tacit.hub.config import HubConfig
 from tacit.hub.server import Server
 
@@ -130,15 +141,23 @@ async def _notify(bench: Bench) -> None:
 
 async def _assembly(_bench: Bench) -> None:
     start = Moment(SECOND)
-    pieces = [
-        compose.Fragment(f"e{n}", "ann", "c", f"part {n}", Moment(start + n * SECOND)) for n in range(5)
-    ]
-    window = compose.opened(pieces[0])
+    pieces = [_fragment(f"e{n}", f"part {n}", Moment(start + n * SECOND)) for n in range(5)]
+    question = questions.begun(pieces[0], start)
     for piece in pieces[1:]:
-        _require(compose.accepts(window, piece), "a fragment was not taken in")
-        window = compose.added(window, piece)
-    turn = compose.merged(window)
-    _require(turn.text.count("\n") == 4 and len(turn.superseded) == 4, "fragments were not merged")
+        _require(questions.takes(question, piece, piece.created_at, DEFAULTS), "a fragment was not taken in")
+        question = questions.added(question, piece, piece.created_at)
+    whole = questions.closed(question)
+    _require(whole is not None and whole.events == tuple(pieces), "fragments were not merged")
+    block = event_block(whole.events if whole is not None else ())
+    _require(all(piece.text in block for piece in pieces), "a fragment is not shown")
+
+
+def _fragment(event_id: str, text: str, at: Moment) -> Delivered:
+    return Delivered(
+        event_id, "c", ConversationKind.CHANNEL, Author("ann", AuthorKind.HUMAN, "Ann"), Directedness.TO_ME,
+        Policy.MUST_RESPOND, Mode.BUFFERED, Reason.DIRECT_MENTION.value, Priority.NORMAL, at,
+        f"{event_id}:ada", (Part(text=text),),
+    )  # fmt: skip
 
 
 async def _reactions(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
@@ -34,7 +35,7 @@ class RpcConnection:
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
-        self._calls = PendingCalls(Correlator(), lambda data: write(socket, data))
+        self._calls = PendingCalls(Correlator(), partial(write, socket))
         self._reader = asyncio.ensure_future(self._read())
 
     @classmethod

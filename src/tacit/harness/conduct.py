@@ -74,7 +74,6 @@ from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
-from tacit.harness.compose import Late, late_fragment
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
 from tacit.harness.effects import (
     Abort,
@@ -95,7 +94,7 @@ from tacit.harness.question import Question, key_of
 from tacit.harness.running import RunningTurn, has_effects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from tacit.c2a.messages import Delivered
     from tacit.harness.drivers.port import TurnOutcome
@@ -420,13 +419,13 @@ class Conduct:
         return self._end_turn(running, questions.reopened(left, None, now) if left.live else None)
 
     def _may_restart(self, running: RunningTurn) -> bool:
-        late = late_fragment(
+        may = questions.may_restart(
             sent=running.has_spoken,
             side_effects=running.side_effects,
             restarts=running.question.restarts,
             settings=self.settings,
         )
-        return late is Late.RESTART and not running.is_ending
+        return may and not running.is_ending
 
     def _give_way(self, running: RunningTurn, now: Moment) -> list[Effect]:
         """The running turn ends for what is urgent; unless it has spoken it comes again later (C2A-219)."""
@@ -497,14 +496,15 @@ class Conduct:
         return [Return((event.event_id,))]
 
     def _begin_next(self, now: Moment) -> list[Effect]:
-        for question in sorted(self._questions, key=_order(self.settings)):
-            if questions.closes_at(question, self.settings) > now:
-                continue
+        """Of the questions that are whole the most pressing one, then the one that was whole first."""
+        times = [(questions.closes_at(one, self.settings), one) for one in self._questions]
+        ripe = [(not one.is_pressing, at, one) for at, one in times if at <= now]
+        for _, _, question in sorted(ripe, key=lambda found: found[:2]):
             self._questions.remove(question)
             whole = questions.closed(question)
-            if not question.live:
+            if whole is None:
                 continue
-            carrier = whole.carrier.event_id
+            carrier = whole.events[-1].event_id
             run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
             since = self._since.get(carrier, 0)
             turn = ModelTurn(
@@ -532,8 +532,3 @@ def _concerns(event: Delivered, question: Question) -> bool:
     """Is this the work that a call-off means? Its place, or anything of the same author said to the agent."""
     author, conversation, _ = question.key
     return conversation == event.conversation or author == event.author.id
-
-
-def _order(settings: Settings) -> Callable[[Question], tuple[bool, int]]:
-    """Pressing questions first, then those that were whole first."""
-    return lambda one: (not one.is_pressing, questions.closes_at(one, settings))

@@ -36,6 +36,11 @@ class ModelTurn:
         """The event that the turn answers."""
         return self.events[-1]
 
+    @property
+    def deadline_at(self) -> Moment | None:
+        """When an answer is due: the earliest deadline of all that it answers (C2A-087)."""
+        return min((at for one in self.events if (at := one.deadline_at) is not None), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Begin:

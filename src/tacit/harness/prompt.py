@@ -18,7 +18,7 @@ from tacit.attention.decide.knock import collapsed
 from tacit.base.errors import Bug
 from tacit.c2a import standing_rules as rules_text
 from tacit.c2a.messages import Knock
-from tacit.c2a.vocabulary import Policy
+from tacit.c2a.vocabulary import STRENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,9 +121,7 @@ def turn_prompt(
 def event_block(events: Sequence[Delivered]) -> str:
     """The block of a turn: the newest event's header over the lines of all of them (C2A-083, C2A-096)."""
     carrier = events[-1]
-    policy = (
-        Policy.MUST_RESPOND if any(one.policy is Policy.MUST_RESPOND for one in events) else carrier.policy
-    )
+    policy = max((one.policy for one in events), key=STRENGTH.index)
     header = [EVENT, f"event_id: {single_line(carrier.event_id)}", f"conversation: {_place(carrier)}"]
     if carrier.thread:
         header.append(f"thread: {single_line(carrier.thread)}")

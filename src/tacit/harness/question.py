@@ -1,8 +1,10 @@
 """A question: the fragments of one author in one place that make one turn.
 
-Rows: C2A-083, C2A-084, C2A-085, C2A-086, C2A-087, C2A-185, C2A-187, C2A-188. The compose window is
-`tacit.harness.compose`; here it holds deliveries, forgets those that were taken back, puts an edit in its
-original's place, and can be opened again with more when a turn is restarted. Values only.
+Rows: C2A-083, C2A-084, C2A-085, C2A-086, C2A-087, C2A-185, C2A-187, C2A-188, C2A-221. People type in
+pieces, an agent waits and reads once: fragments gather in a window until their author is quiet, typing or
+not, up to a cap. The newest carries the turn. A question forgets what was taken back, puts an edit in its
+original's place, and can be opened again with more when a turn is restarted. Values only; whoever holds it
+asks `closes_at` and supplies the time.
 """
 
 from __future__ import annotations
@@ -12,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Mode, Policy
-from tacit.harness import compose
 
 if TYPE_CHECKING:
     from tacit.attention.settings import Settings
@@ -23,6 +24,19 @@ TYPING_LASTS: Final = 6 * SECOND
 """How long a typing signal holds a window when nothing follows it: surfaces repeat it while somebody writes,
 and do not always say that they have stopped."""
 Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """An open compose window: the fragment that opened it, and the last sign of life of its author."""
+
+    first: str
+    since: Moment
+    last_sign: Moment
+
+
+def _seen(window: Window, now: Moment) -> Window:
+    return replace(window, last_sign=Moment(max(window.last_sign, now)))
 
 
 def key_of(event: Delivered) -> Key:
@@ -36,7 +50,7 @@ class Question:
 
     key: Key
     events: tuple[Delivered, ...]
-    window: compose.Window | None = None
+    window: Window | None = None
     """Open while the author may still be writing; None when it waits only for the model."""
     withdrawn: frozenset[str] = frozenset()
     """Fragments that were taken back; their place is kept for an edit."""
@@ -75,7 +89,7 @@ class Question:
     @property
     def window_opened_at(self) -> Moment:
         """When, by the hub's time, the first fragment of the present window was written."""
-        first = self.window.first.event_id if self.window is not None else ""
+        first = self.window.first if self.window is not None else ""
         return next((one.created_at for one in self.events if one.event_id == first), Moment(0))
 
     def holds(self, event_id: str) -> bool:
@@ -90,7 +104,7 @@ def asked(event: Delivered, now: Moment) -> Question:
 
 def begun(event: Delivered, now: Moment) -> Question:
     """A question whose author may go on."""
-    return Question(key_of(event), (event,), compose.opened(_fragment(event, now)))
+    return Question(key_of(event), (event,), Window(event.event_id, now, now))
 
 
 def takes(question: Question, event: Delivered, now: Moment, settings: Settings) -> bool:
@@ -107,17 +121,12 @@ def takes(question: Question, event: Delivered, now: Moment, settings: Settings)
 
 def added(question: Question, event: Delivered, now: Moment) -> Question:
     """One more fragment; one that supersedes another takes its place (C2A-185)."""
-    fragment = _fragment(event, now)
-    window = question.window or compose.opened(fragment)
+    window = _seen(question.window, now) if question.window else Window(event.event_id, now, now)
     if event.supersedes is not None and question.holds(event.supersedes):
         old = event.supersedes
         events = tuple(event if one.event_id == old else one for one in question.events)
-        kept = compose.edited(window, old, fragment)
-        window = (
-            kept
-            if any(one.event_id == event.event_id for one in kept.fragments)
-            else compose.added(kept, fragment)
-        )
+        if window.first == old:
+            window = replace(window, first=event.event_id, since=now)
         return replace(
             question, events=events, window=window, withdrawn=question.withdrawn - {old}, held_until=Moment(0)
         )
@@ -126,7 +135,7 @@ def added(question: Question, event: Delivered, now: Moment) -> Question:
     return replace(
         question,
         events=(*question.events, event),
-        window=compose.added(window, fragment),
+        window=window,
         held_until=Moment(0),
     )
 
@@ -141,7 +150,7 @@ def typed(question: Question, now: Moment, *, typing: bool) -> Question:
     if question.window is None:
         return question
     held = Moment(now + TYPING_LASTS) if typing else Moment(0)
-    return replace(question, window=compose.typed(question.window, now, typing=False), held_until=held)
+    return replace(question, window=_seen(question.window, now), held_until=held)
 
 
 def reopened(question: Question, event: Delivered | None, now: Moment) -> Question:
@@ -152,7 +161,7 @@ def reopened(question: Question, event: Delivered | None, now: Moment) -> Questi
     last = event or question.carrier
     anew = replace(
         question,
-        window=compose.opened(_fragment(last, now)),
+        window=Window(last.event_id, now, now),
         restarts=question.restarts + 1,
         not_before=Moment(0),
     )
@@ -160,28 +169,20 @@ def reopened(question: Question, event: Delivered | None, now: Moment) -> Questi
 
 
 def closes_at(question: Question, settings: Settings) -> Moment:
-    """When it is whole."""
-    if question.window is None:
+    """When it is whole: its author was quiet for long enough, or has written for as long as is waited."""
+    window = question.window
+    if window is None:
         return question.not_before
-    quiet = compose.closes_at(question.window, settings)
-    cap = Moment(question.window.first.at + settings.compose_cap_ms * MS)
-    return max(quiet, min(cap, question.held_until))
+    cap = Moment(window.since + settings.compose_cap_ms * MS)
+    return min(cap, max(Moment(window.last_sign + settings.compose_quiet_ms * MS), question.held_until))
 
 
-def closed(question: Question) -> Question:
-    """Whole now, in the form in which it goes to the model."""
-    return replace(question, window=None, events=question.live or question.events)
+def closed(question: Question) -> Question | None:
+    """Whole now, in the form in which it goes to the model; None when all of it was taken back."""
+    live = question.live
+    return replace(question, window=None, events=live) if live else None
 
 
-def _fragment(event: Delivered, now: Moment) -> compose.Fragment:
-    author, conversation, thread = key_of(event)
-    return compose.Fragment(
-        event.event_id,
-        author,
-        f"{conversation}/{thread}",
-        event.text,
-        now,
-        event.policy,
-        event.mode,
-        event.deadline_at,
-    )
+def may_restart(*, sent: bool, side_effects: bool, restarts: int, settings: Settings) -> bool:
+    """May a turn begin again with more? While nothing has left the house; else it waits for its own turn."""
+    return not sent and not side_effects and restarts < settings.compose_restarts

@@ -55,6 +55,7 @@ class AsyncLedger:
         self._settled = asyncio.Event()
         self._settled.set()
         self.on_committed: Callable[[Committed], None] = lambda _committed: None
+        self.on_removed: Callable[[str, str], None] = lambda _group_id, _actor_id: None
 
     async def open(self) -> None:
         """Bind the writer to the running loop and wait until it is there.
@@ -88,11 +89,8 @@ class AsyncLedger:
             for one in _appended(outcome):
                 if isinstance(one, Duplicate):
                     self._metrics.repeated.inc()
-                elif not one.then:
-                    self._fresh(one, fresh)
                 else:
-                    for event in one.everything():
-                        self._fresh(event, fresh)
+                    self._fresh(one, fresh)
         for group_id, events in fresh.items():
             self._metrics.committed.inc(len(events))
             self._live.publish(group_id, events)
@@ -103,9 +101,15 @@ class AsyncLedger:
             self._settled.set()
 
     def _fresh(self, committed: Committed, fresh: defaultdict[str, list[StoredEvent]]) -> None:
-        fresh[committed.group_id].append(committed.event)
-        if committed.effects or not committed.event.kind.startswith("chat."):
+        """An event and all that followed from it, in the order of the ledger."""
+        event = committed.event
+        fresh[committed.group_id].append(event)
+        if committed.effects or not event.kind.startswith("chat."):
             self.on_committed(committed)
+        if event.kind == "actor.remove":
+            self.on_removed(committed.group_id, str(event.data["actor_id"]))
+        for one in committed.then:
+            self._fresh(one, fresh)
 
     async def settled(self) -> None:
         """Return when everything that was taken has been answered, or when the writer seems to hang."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.config import HubConfig
-    from tacit.ledger.commands import Committed
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
@@ -73,11 +72,12 @@ class Hub:
         self.metrics = Metrics()
         self.live = Live(self.metrics, config.limits.follower_bytes)
         self.ledger = AsyncLedger(self.store, self.live, self.metrics)
-        self.ledger.on_committed = self._committed
         if isinstance(self.store.transport, WriterLink):
             self.store.transport.on_restart = self._writer_restarted
         self.host = Host(self.store, self.ledger)
         self.host.presence = self.live.presence
+        self.ledger.on_committed = self.host.committed
+        self.ledger.on_removed = self._removed
         self.tools = Tools(self.ledger)
         self.tools.whisper = self._whisper
         opened = self.store.options
@@ -155,10 +155,8 @@ class Hub:
     def _writer_restarted(self) -> None:
         self.host.tell_writer_anew()
 
-    def _committed(self, committed: Committed) -> None:
-        self.host.committed(committed)
-        if committed.event.kind == "actor.remove":
-            self.drop_tokens(actor=(committed.group_id, str(committed.event.data["actor_id"])))
+    def _removed(self, group_id: str, actor_id: str) -> None:
+        self.drop_tokens(actor=(group_id, actor_id))
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and end the connections that used them."""

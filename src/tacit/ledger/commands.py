@@ -11,16 +11,13 @@ over and appends what the engine plans.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.ledger.ports import StoredEvent
 from tacit.ledger.submission import Submission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Append(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -121,20 +118,14 @@ class Committed(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """It is in the ledger, durable.
 
     `event` carries its bytes and its audience, `then` what followed from it in the same transaction,
-    `effects` what the outside must now be told: values of the engine's. Whoever passes events on takes
-    `everything`.
+    `effects` what the outside must now be told: values of the engine's. This event and then, each with its
+    own, what followed: that is the order of the ledger.
     """
 
     group_id: str
     event: StoredEvent
     then: tuple[Committed, ...] = ()
     effects: tuple[Any, ...] = ()
-
-    def everything(self) -> Iterator[Committed]:
-        """This event and all that followed from it, in the order of the ledger."""
-        yield self
-        for one in self.then:
-            yield from one.everything()
 
 
 class Duplicate(msgspec.Struct, frozen=True, tag=True, array_like=True):

@@ -80,8 +80,13 @@ class House(World):
             made = outcome.outcomes if isinstance(outcome, (Appended, Decided)) else (outcome,)
             for one in made:
                 if isinstance(one, Committed):
-                    self._effects += [effect for each in one.everything() for effect in each.effects]
+                    self._keep_effects(one)
         deliver_here(callers, outcomes)
+
+    def _keep_effects(self, committed: Committed) -> None:
+        self._effects += committed.effects
+        for one in committed.then:
+            self._keep_effects(one)
 
     def _tell(self) -> None:
         self.store.decide(SetPresence(GROUP, tuple(sorted(self.present))))

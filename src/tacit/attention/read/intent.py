@@ -84,6 +84,11 @@ def _of_short(text: str) -> Intent:
     return _of_plain(text)
 
 
+def holds(phrases: lexicon.Phrases, text: str, words: set[str]) -> bool:
+    """Does the text, made of these words, hold one of the phrases?"""
+    return not phrases.words.isdisjoint(words) and phrases.pattern.search(text) is not None
+
+
 def _of_plain(text: str) -> Intent:
     if not _WORD.search(text):
         return _of_signs(text)
@@ -111,21 +116,21 @@ def _of_signs(text: str) -> Intent:
 
 def _asked(text: str, words: set[str]) -> Intent | None:
     """The strongest thing that a text asks for."""
-    if lexicon.LEAVE.found(text, words) or lexicon.LEAVE_ALONE.match(text):
+    if holds(lexicon.LEAVE, text, words) or lexicon.LEAVE_ALONE.match(text):
         return Intent.LEAVE_REQUEST
-    if lexicon.SAFETY.found(text, words):
+    if holds(lexicon.SAFETY, text, words):
         return Intent.SAFETY
-    if lexicon.CANCEL.found(text, words):
+    if holds(lexicon.CANCEL, text, words):
         return Intent.CANCELLATION
-    if lexicon.APPROVAL.found(text, words) or lexicon.APPROVE_FIRST.match(text):
+    if holds(lexicon.APPROVAL, text, words) or lexicon.APPROVE_FIRST.match(text):
         return Intent.APPROVAL
     question = "?" in text
-    if not question and lexicon.BLOCKER.found(text, words):
+    if not question and holds(lexicon.BLOCKER, text, words):
         return Intent.BLOCKER
-    if lexicon.ASSIGNMENT.found(text, words):
+    if holds(lexicon.ASSIGNMENT, text, words):
         return Intent.ASSIGNMENT
-    if lexicon.REQUEST.found(text, words) or (
-        lexicon.IMPERATIVE.found(text, words) and not lexicon.STATUS.match(text)
+    if holds(lexicon.REQUEST, text, words) or (
+        holds(lexicon.IMPERATIVE, text, words) and not lexicon.STATUS.match(text)
     ):
         return Intent.REQUEST
     if question or _asks_without_mark(text, words):
@@ -134,16 +139,16 @@ def _asked(text: str, words: set[str]) -> Intent | None:
 
 
 def _asks_without_mark(text: str, words: set[str]) -> bool:
-    if lexicon.ASKING.found(text, words) or lexicon.INVERTED.found(text, words):
+    if holds(lexicon.ASKING, text, words) or holds(lexicon.INVERTED, text, words):
         return True
-    if not lexicon.QUESTION.found(text, words):
+    if not holds(lexicon.QUESTION, text, words):
         return False
     return not (lexicon.EXCLAIMED.search(text) or lexicon.SUBORDINATE.match(text))
 
 
 def _polite_only(text: str, words: set[str]) -> bool:
     """Words that look like a request inside pure thanks: "thanks for taking a look"."""
-    return not ("?" in text or lexicon.STRONG.found(text, words))
+    return not ("?" in text or holds(lexicon.STRONG, text, words))
 
 
 def _social(text: str, words: set[str]) -> Intent | None:

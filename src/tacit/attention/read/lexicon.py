@@ -23,10 +23,6 @@ class Phrases:
         self.pattern = pattern
         self.words = frozenset(words.split())
 
-    def found(self, text: str, words: set[str]) -> bool:
-        """Does the text, made of these words, hold one of the phrases?"""
-        return not self.words.isdisjoint(words) and self.pattern.search(text) is not None
-
 
 def any_of(*parts: str, words: str, start: str = r"(?<![\w'])", end: str = r"(?!'?\w)") -> Phrases:
     """The parts as one pattern that stands on its own in the text."""

@@ -98,28 +98,18 @@ class Disconnected:
 class Delivery:
     """An event for this session, open until `accept`; whoever accepts has stored it (C2A-160)."""
 
+    event: Delivered
+    request_id: str
+    """The hub's name for the request, by which it may call it back."""
+    params: dict[str, Any]
+    """The delivery as it came, to be stored."""
     _pending: Pending
     _accept: Callable[[Pending, bool], Awaitable[bool]]
 
     @property
-    def request_id(self) -> str:
-        """The hub's name for the request, by which it may call it back."""
-        return self._pending.request_id
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The delivery as it came, to be stored."""
-        return self._pending.params
-
-    @property
-    def event(self) -> Delivered:
-        """The same as a value."""
-        return self._pending.event
-
-    @property
     def event_id(self) -> str:
         """The event's id, the same in every attempt."""
-        return self._pending.event.event_id
+        return self.event.event_id
 
     @property
     def is_accepted(self) -> bool:
@@ -435,7 +425,9 @@ class AgentSession:
                 case Answer():
                     self._answer(output)
                 case Pending():
-                    self._heard.put_nowait(Delivery(output, self._accept))
+                    self._heard.put_nowait(
+                        Delivery(output.event, output.request_id, output.params, output, self._accept)
+                    )
                 case Connected():
                     self.agreed = output
                     self._heard.put_nowait(output)

@@ -8,6 +8,7 @@ hub needs of a WebSocket is here as well: frames, and failures as the kinds that
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import aiohttp
@@ -33,7 +34,7 @@ class C2aConnection:
     ) -> None:
         self._socket = socket
         self._heard = heard
-        self._calls = PendingCalls(Correlator(), lambda data: write(socket, data))
+        self._calls = PendingCalls(Correlator(), partial(write, socket))
         self._reader = asyncio.create_task(self._read(), name="c2a-connection")
 
     @classmethod

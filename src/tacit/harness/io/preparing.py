@@ -29,8 +29,8 @@ async def prepared(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -
 
 async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     """An event that has run out is answered only with the thread's present state in sight (C2A-174)."""
-    carrier, now = turn.carrier, context.clock.now()
-    if carrier.deadline_at is None or carrier.deadline_at > now or not carrier.created_at:
+    carrier, due = turn.events[-1], turn.deadline_at
+    if due is None or due > context.clock.now() or not carrier.created_at:
         return turn
     try:
         result = await context.session.call("chat.read_thread", eventId=carrier.event_id)
@@ -43,7 +43,7 @@ async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
 
 async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
     """What the author added in the meantime without naming the agent again, waited for while it comes."""
-    carrier, settings = turn.carrier, context.settings
+    carrier, settings = turn.events[-1], context.settings
     if not may_go_on(carrier) or carrier.event_id in context.whole:
         return turn
     where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
+RECORDS_THAT_GO_OUT: Final = frozenset({"x.c2a.delivery", "x.c2a.disposition"})
 
 
 class Present(Protocol):
@@ -71,17 +72,14 @@ class Dispatch:
         self._present = present
         self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
 
-    def committed(self, committed: Committed, draft: DeliveryDraft | None = None) -> None:
-        """An event of the hub's own became durable: whom must it reach?"""
-        kind = committed.event.kind
-        if kind == "x.c2a.delivery":
-            data = committed.event.data
-            self.want(committed.group_id, Wanted(str(data["session"]), str(data["event_id"])), draft)
-        elif kind == "x.c2a.disposition":
-            data = committed.event.data
-            if data.get("disposition") == "superseded" and not data.get("reported"):
-                wanted = Wanted(str(data["session"]), str(data["event_id"]), recalled=True)
-                self.want(committed.group_id, wanted)
+    def committed(self, committed: Committed) -> None:
+        """A record without a draft became durable: whom must it reach?"""
+        data = committed.event.data
+        session, event_id = str(data["session"]), str(data["event_id"])
+        if committed.event.kind == "x.c2a.delivery":
+            self.want(committed.group_id, Wanted(session, event_id))
+        elif data.get("disposition") == "superseded" and not data.get("reported"):
+            self.want(committed.group_id, Wanted(session, event_id, recalled=True))
 
     def want(self, group_id: str, wanted: Wanted, draft: DeliveryDraft | None = None) -> None:
         """Send it: the draft at once if nothing is before it, else what the ledger says, in its turn."""

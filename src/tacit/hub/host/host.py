@@ -22,7 +22,7 @@ from tacit.attention.state.records import submitted
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.notifications import Continued, Ephemeral, Typing
-from tacit.hub.host.dispatch import Dispatch, Wanted
+from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +86,10 @@ class Host:
                 draft = effect
             elif (link := self.link(committed.group_id, effect.session)) is not None and link.was_greeted:
                 link.notify(Continued(effect.event_id))
-        self.dispatch.committed(committed, draft)
+        if draft is not None:
+            self.dispatch.want(committed.group_id, Wanted(draft.session, draft.event_id), draft)
+        elif committed.event.kind in RECORDS_THAT_GO_OUT:
+            self.dispatch.committed(committed)
 
     def spawn(self, work: Any) -> None:
         """Run something beside; its failure is logged."""
