@@ -99,6 +99,10 @@ def _owing(audience: Audience, group: Group, sender: str) -> tuple[str, ...]:
 def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Group, lookup: Lookup) -> Facts:
     replied = lookup.event(body.reply_to) if body.reply_to is not None else None
     audience = audience_of(body, group, by, replied)
+    # A reply to an edit is in the thread of the message that was edited.
+    above = replied
+    if replied is not None and replied.kind == "x.c2a.edit":
+        above = _first_form(replied.event_id, lookup) or replied
     owed = body.priority == "attention"
     return Facts(
         audience=audience,
@@ -106,7 +110,7 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
         duty="ack" if owed else "",
         owing=_owing(audience, group, by) if owed else (),
         text=body.text,
-        root=(replied.root or replied.seq) if replied else 0,
+        root=(above.root or above.seq) if above else 0,
         client_id=body.client_id,
         blobs=tuple(dict.fromkeys(blob_paths(data))) if body.attachments or body.refs else (),
         speech=(body.clowl.mid, body.clowl.tid or "") if body.clowl else None,

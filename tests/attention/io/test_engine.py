@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.attention.state import records
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -57,6 +58,28 @@ def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read(hou
     house.reopen()
     past = house.live.past
     assert [past.get(one.id).conversation.thread for one in (root, below, deeper, beside)] == threads
+
+
+@pytest.mark.spec("C2A-210", "C2A-214")
+def test_a_reply_to_an_edit_is_in_the_thread_of_the_message_that_was_edited(house: House) -> None:
+    root = house.say(GROUP, "user", "the index is slow")
+    below = house.say(GROUP, "ann", "it is the disk", reply_to=root.id)
+    edits = []
+    for one, text in ((root, "the index is very slow"), (below, "it is the new disk")):
+        house.record(records.Edit(supersedes=one.id, text=text, by=one.by))
+        edits.append(house.attention.versions.latest(one.id))
+    replies = [house.say(GROUP, "user", "it was fine yesterday", reply_to=one) for one in edits]
+
+    def threads() -> list[str | None]:
+        return [house.live.past.get(one.id).conversation.thread for one in replies]
+
+    assert threads() == [root.id, root.id]
+    # Whoever takes part in the thread hears of it, and its author of an answer to what it wrote.
+    heard = [house.attention.obligations.get(one.id, "ann") for one in replies]
+    assert [one and one.reason for one in heard] == ["thread_participation", "thread_question"]
+    house.reopen()
+    assert threads() == [root.id, root.id]
+    house.assert_rebuilds()
 
 
 @pytest.mark.spec("C2A-048")

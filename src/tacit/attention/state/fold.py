@@ -163,9 +163,11 @@ class Attention:
         if event.kind == "chat.reaction":
             return self._state_for_reaction(event)
         data = event.data
-        above = data.get("reply_to")
-        replied = self.past.get(above) if isinstance(above, str) else None
-        conversation = self._conversation(event, above if isinstance(above, str) else None, replied)
+        given = data.get("reply_to")
+        replied = self.past.get(given) if isinstance(given, str) else None
+        # A reply to an edit is in the thread of the message that was edited.
+        above = self.versions.first(given) if isinstance(given, str) else None
+        conversation = self._conversation(event, above, replied)
         place = place_of(conversation)
         stream = self.ownership.stream_of(conversation)
         left = self.absences.leavers(conversation)
