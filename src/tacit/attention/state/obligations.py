@@ -78,6 +78,14 @@ class Obligation:
         """From when its time runs: its delivery, or the last sign that the session is at it."""
         return Moment(max(self.created_at + self.shift_us, self.alive_at))
 
+    def is_longer_with(self, alive_at: Moment) -> bool:
+        """Does a sign of life at this moment give it more time?
+
+        A copy that was lowered is late for good: its session looks at the thread first (C2A-174).
+        """
+        lowered = self.held and self.policy is not Policy.MUST_RESPOND
+        return not self.closed and not lowered and alive_at > self.quiet_since
+
     @property
     def deadline_at(self) -> Moment | None:
         """When the obligation runs out; None when it has no deadline."""
@@ -257,9 +265,7 @@ class Obligations:
     def alive(self, event_id: str, session: str, at: Moment) -> None:
         """Fold a sign of life: time runs from here, and a silence begins with its first reminder."""
         known = self._obligations.get((event_id, session))
-        # A copy that was lowered is late for good: its session looks at the thread first (C2A-174).
-        lowered = known is not None and known.held and known.policy is not Policy.MUST_RESPOND
-        if known is not None and not known.closed and not lowered and at > known.quiet_since:
+        if known is not None and known.is_longer_with(at):
             self._obligations[event_id, session] = replace(known, alive_at=at, redelivered=0)
 
     def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> None:

@@ -115,7 +115,7 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
         return []
     piece = attention.work.get(current.event_id, current.session)
     alive = alive_at(piece, around.lives)
-    if piece is not None and alive > current.quiet_since and step is not Step.RESURFACE:
+    if piece is not None and current.is_longer_with(alive) and step is not Step.RESURFACE:
         # It is at it, or was until then: its silence, if there is one, begins there (C2A-173).
         return [extension(piece, alive)]
     match step:

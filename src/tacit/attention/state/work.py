@@ -160,7 +160,7 @@ def extension(piece: PieceOfWork, alive: Moment) -> records.Work:
 
 def is_news(piece: PieceOfWork | None, record: records.Work) -> bool:
     """Does a report say more than that the session is alive? A place in the queue alone does not."""
-    if piece is None or not piece.reported or not (piece.is_open or piece.state is WorkState.FAILED):
+    if piece is None or not piece.reported:
         return True
     known = (piece.state.value, piece.code, piece.message, piece.retry_at or 0)
     told = (record.state, record.code, record.message, record.retry_at)
@@ -270,10 +270,8 @@ class Works:
             self._end(replace(known, code="", message=""), ended, at)
 
     def reported(self, record: records.Work, at: Moment) -> None:
-        """The harness says how it stands; what has ended otherwise stays ended."""
+        """The harness says how it stands. Whoever was relieved may still be at it; then that is the truth."""
         known = self.get(record.event_id, record.session)
-        if known is not None and not known.is_open and known.state not in REOPENED:
-            return
         if record.alive_at:
             # Only a sign of life: nothing else has changed.
             return
@@ -374,8 +372,6 @@ def _taken_up(piece: PieceOfWork, at: Moment) -> PieceOfWork:
     )
 
 
-REOPENED: Final = frozenset({WorkState.HANDED_OVER})
-"""Whoever was relieved may still be at it; what it says of that is the truth."""
 MERGED: Final = "taken together with a later message"
 TRANSFERRED: Final = "transferred"
 MOVED: Final = frozenset({REASSIGNED, TRANSFERRED})

@@ -89,7 +89,8 @@ class Conversation:
             self._wire.send(error_message(call_id, _broken('a message says "jsonrpc": "2.0"', NO_REQUEST)))
             return
         message = cast("dict[str, Any]", value)
-        if self.link is not None:
+        if self.link is not None and message.get("method", "ping") != "ping":
+            # Accepting and answering pings is the connection's doing; all else is the session's.
             self._ports.host.heard(self.link)
         if "method" not in message:
             self._answered(message)
