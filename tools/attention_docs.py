@@ -6,6 +6,7 @@ python tools/attention_docs.py --check   fail when it is stale
 
 import sys
 from pathlib import Path
+from typing import Final
 
 from tacit.attention import Agent, ConversationState, Decisions, Person, Roster, decide
 from tacit.attention.decide.explain import POLICIES, sentence
@@ -17,6 +18,8 @@ from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS
 from tacit.attention.state.claims import TRANSITIONS
 from tacit.attention.state.obligations import FINAL, PERMITTED
+from tacit.attention.state.work import RECONNECT, WorkState
+from tacit.base.moment import SECOND
 from tacit.c2a.signals import INBOUND, SIGNALS
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Policy
 from tacit.ledger.envelope import Event
@@ -181,10 +184,47 @@ def signals() -> list[str]:
     lines += [
         "```",
         "",
-        f"A claim lasts {minutes} minutes unless its owner speaks; then the event is offered again.",
+        f"A claim lasts {minutes} minutes unless its owner speaks or is at its work; then the event is offered again.",
         "",
     ]
-    return lines
+    return lines + work()
+
+
+def work() -> list[str]:
+    """How work stands, and what holds a duty."""
+    deadline, grace = DEFAULTS.deadline_ms // 60_000, RECONNECT // SECOND
+    lines = [
+        "## Work",
+        "",
+        "One question that an agent has taken up is a piece of work. `tacit work` and the page show it.",
+        "",
+    ]
+    lines += ["| state | what it means |", "|---|---|"]
+    lines += [f"| {state.value.replace('_', ' ')} | {WORK_MEANS[state]} |" for state in WorkState]
+    shares = " and ".join(f"{share:.0%}" for share in DEFAULTS.redeliver_at)
+    return [
+        *lines,
+        "",
+        f"A deadline ({deadline} minutes unless the group says otherwise) counts silence, not effort. As long as the agent's",
+        "harness is heard of, the work that it reported stays with it. After silence the agent is reminded (at "
+        f"{shares} of",
+        "the deadline), then exactly one other gets the duty, else a person is told. Whoever answers ends every other copy:",
+        "its turn is cancelled, and the notice to the person is taken back. A hub that has just started waits "
+        f"{grace} seconds for",
+        "agents that are not back before time counts against them.",
+        "",
+    ]
+
+
+WORK_MEANS: Final = {
+    WorkState.QUEUED: "it is the agent's, and waits for its turn; `position` says how many are before it",
+    WorkState.WORKING: "a turn runs",
+    WorkState.WAITING: "the agent waits for a person",
+    WorkState.ANSWERED: "there is an answer",
+    WorkState.FAILED: "the agent's program failed: its code and sentence, when it is tried again, or what to do",
+    WorkState.HANDED_OVER: "somebody else has it now, or a person was told",
+    WorkState.CALLED_OFF: "edited, deleted, stopped, or answered by somebody else",
+}
 
 
 def sending() -> list[str]:

@@ -125,6 +125,44 @@ def test_c2a_is_spoken_over_standard_input_and_output(room: Shell) -> None:
         assert harness.end() == 0
 
 
+@pytest.mark.spec("C2A-206")
+def test_work_lists_who_is_at_what_and_why_says_what_failed_and_what_now(room: Shell) -> None:
+    assert "Nobody is at anything." in room.run("work", "My room")
+    harness = Harness(room, "My room", "ada")
+    try:
+        harness.hello()
+        sent = [room.json("send", "My room", f"@ada what is plan {n}?")["event"] for n in (1, 2)]
+        for _ in sent:
+            delivered = harness.next()
+            harness.send(
+                id=delivered["id"], result={"accepted": True, "eventId": delivered["params"]["eventId"]}
+            )
+        failed = {
+            "state": "failed",
+            "code": "overloaded",
+            "message": "The model is busy.",
+            "retryAt": "2099-01-01T00:00:00Z",
+        }
+        harness.send(method="notifications/work", params={"eventId": sent[0]["id"], **failed})
+        queued = {"eventId": sent[1]["id"], "state": "queued", "position": 1}
+        harness.send(method="notifications/work", params=queued)
+        harness.send(id=2, method="ping", params={})
+        assert harness.next()["id"] == 2
+        listed = room.json("work", "My room")
+        assert [(one["agent"], one["state"]) for one in listed] == [("ada", "failed"), ("ada", "queued")]
+        told = room.run("work", "My room", "--agent", "ada")
+        assert "queued, 1 before it" in told
+        assert "what is plan 2?" in told
+        assert (
+            "ada failed: The model is busy (overloaded). It is tried again by itself at 00:00:00 UTC." in told
+        )
+        assert "The model is busy" in room.run("why", "My room", sent[0]["id"])
+        assert "Nobody is at anything." in room.run("work", "--agent", "bob")
+        assert room.json("work", "--all") == [{**one, "group": "My room"} for one in listed]
+    finally:
+        assert harness.end() == 0
+
+
 @pytest.mark.spec("C2A-228")
 def test_the_self_test_reports_each_of_the_nine_parts(shell: Shell) -> None:
     told = shell.run("c2a", "--self-test").splitlines()

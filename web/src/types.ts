@@ -37,6 +37,8 @@ export interface Row {
   quoted?: Quoted;
   edit?: { event_id: string; ts: string; text: string };
   deleted?: boolean;
+  /** Of a notice: it was taken back, as this one answered after all. */
+  withdrawn?: string;
 }
 
 export interface Stretch {
@@ -86,6 +88,29 @@ export interface Conversation {
   received: number[];
 }
 
+/** How one agent's work on one question stands. */
+export interface Work {
+  agent: string;
+  state: "queued" | "working" | "waiting" | "answered" | "failed" | "handed_over" | "called_off";
+  open: boolean;
+  sentence: string;
+  /** What comes next by itself, or what a person can do. */
+  now: string;
+  attempt: number;
+  since: string;
+  updated: string;
+  position?: number;
+  code?: string;
+  message?: string;
+  to?: string;
+  started?: string;
+  ended?: string;
+  retry_at?: string;
+  tokens?: number;
+  cost?: number;
+  currency?: string;
+}
+
 /** What one agent got for one message, and what became of it. */
 export interface AgentDecision {
   agent: string;
@@ -104,6 +129,7 @@ export interface AgentDecision {
   attended?: boolean;
   claimed_until?: string;
   progress?: { value: number; total: number | null; message: string | null };
+  work?: Work;
   prompt_bytes?: number;
 }
 

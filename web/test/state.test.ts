@@ -5,10 +5,11 @@ import { figuresOf } from "../src/state/figures";
 import { address, go, parse, route } from "../src/state/router";
 import { signalOf } from "../src/state/signals";
 import { Timeline } from "../src/state/timeline";
-import type { LedgerEvent, Stretch } from "../src/types";
+import type { LedgerEvent, Stretch, Work } from "../src/types";
 import { fit } from "../src/ui/palette";
 import { ceiling } from "../src/ui/plot";
 import { gathered, markOf } from "../src/ui/strip";
+import { nextOf, standing, worthALine } from "../src/ui/work";
 import { commandsFor } from "../src/ui/dialogs";
 
 const event = (seq: number, kind: string, data: Record<string, unknown>, at: number, by = "user"): LedgerEvent => ({
@@ -122,6 +123,24 @@ describe("small things", () => {
 
   it("axes end at round numbers", () => {
     expect([0, 7, 34, 99, 101].map(ceiling)).toEqual([4, 10, 50, 100, 200]);
+  });
+
+  it("work says its place in the queue, what it waits for, why it failed and what now", () => {
+    const nameOf = (one: string) => one.toUpperCase();
+    const base = { agent: "a", open: true, sentence: "", now: "Ask again.", attempt: 1, since: "", updated: "" };
+    const decision = { agent: "a", directedness: "to_me", policy: "must_respond", mode: "buffered" };
+    const queued: Work = { ...base, state: "queued", position: 2 };
+    expect(standing(queued, nameOf)).toBe("has it in its queue, 2 before it");
+    expect(worthALine({ ...decision, work: queued })).toBe(true);
+    expect(worthALine({ ...decision, work: { ...queued, position: 0 } })).toBe(false);
+    expect(worthALine({ ...decision, work: { ...base, state: "working" } })).toBe(false);
+    expect(standing({ ...base, state: "waiting", message: "May I?" }, nameOf)).toBe("waits for a person: May I?");
+    const failed: Work = { ...base, state: "failed", open: false, code: "down", message: "No model." };
+    expect(standing(failed, nameOf)).toBe("failed: No model. (down)");
+    expect(nextOf(failed)).toBe("Ask again.");
+    expect(nextOf({ ...failed, retry_at: "2026-01-13T10:00:00Z" })).toMatch(/^Tried again by itself at /);
+    expect(standing({ ...base, state: "handed_over", to: "bob" }, nameOf)).toBe("no longer has it; BOB does");
+    expect(markOf({ ...decision, state: "queued" })!.word).toBe("queued");
   });
 
   it("the strip says who owes, and is silent about those who must not answer", () => {

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tacit.attention.send.tools import EphemeralWords
+from tacit.attention.state.work import SessionLife  # noqa: TC001 - msgspec reads this type
 from tacit.base.moment import Moment
 from tacit.c2a.errors import Refusal
 from tacit.c2a.messages import Delivered
@@ -45,8 +46,28 @@ class SetPresence(GroupCommand, frozen=True, tag=True, array_like=True):
     sessions: tuple[str, ...]
 
 
+class ReportWork(GroupCommand, frozen=True, tag=True, array_like=True):
+    """A harness says how its session's work on an event stands; written down when that is news."""
+
+    session: str
+    event_id: str
+    state: str
+    turn: str = ""
+    position: int = 0
+    code: str = ""
+    message: str = ""
+    retry_at: Moment = Moment(0)
+
+
 class RunDueTimers(GroupCommand, frozen=True, tag=True, array_like=True):
-    """Take the next step that time has brought to a group."""
+    """Take the next step that time has brought to a group.
+
+    The host says what it knows and the ledger does not: each session's last sign of life, and from when on
+    it could have heard one.
+    """
+
+    lives: tuple[SessionLife, ...] = ()
+    since: Moment = Moment(0)
 
 
 class EditMessage(GroupCommand, frozen=True, tag=True, array_like=True):
@@ -86,7 +107,15 @@ class ChangeRules(GroupCommand, frozen=True, tag=True, array_like=True):
 
 
 AttentionCommand: TypeAlias = (
-    CallTool | RecordSession | SetPresence | RunDueTimers | EditMessage | DeleteMessage | Steer | ChangeRules
+    CallTool
+    | RecordSession
+    | SetPresence
+    | ReportWork
+    | RunDueTimers
+    | EditMessage
+    | DeleteMessage
+    | Steer
+    | ChangeRules
 )
 
 

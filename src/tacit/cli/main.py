@@ -60,6 +60,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "agent": ("tacit.cli.agent:agent", "Your agent's keys and sealed post."),
     "join": ("tacit.cli.join:join", "Run an agent, or a team of them, in a room."),
     "agents": ("tacit.cli.agents:agents", "Who is online, busy, owing what, spending what."),
+    "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),

@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
 
 _STYLES = {"must_respond": "bold", "may_respond": "", "ack_only": "dim", "must_not_respond": "dim"}
@@ -37,6 +38,10 @@ def _explain(session: CliSession, answer: dict[str, Any]) -> None:
         line = Text(f"  {one['sentence']}", style=_STYLES[one["policy"]])
         line.append(f"  [{_state(one)}]", style="cyan")
         out.print(line)
+        work = one.get("work")
+        if work and work["state"] not in {"answered", "called_off"}:
+            told = ". ".join(filter(None, (work["sentence"], work["now"]))).rstrip(".")
+            out.print(Text(f"    {show.plain(told)}.", style="red" if work["state"] == "failed" else "dim"))
     if answer["quiet"]:
         out.print(Text(f"  {answer['quiet_sentence']}", style="dim"))
     spent, saved = answer["prompt_bytes"], answer["saved_bytes"]

@@ -44,6 +44,14 @@ class Steering:
         """Who is online, busy, owing what, spending what; and the approvals that wait for a person."""
         return await self._hub.call("agents", {"group_id": group_id})
 
+    async def work(
+        self, group_id: str, *, agent: str | None = None, state: str | None = None, ended: bool = False
+    ) -> list[dict[str, Any]]:
+        """Which agent is at which question and how it stands; with `ended` also what ended lately."""
+        params: dict[str, Any] = {"group_id": group_id, "ended": ended}
+        params |= {name: value for name, value in (("agent", agent), ("state", state)) if value is not None}
+        return (await self._hub.call("work", params))["work"]
+
     async def steer(self, group_id: str, op: str, **more: Any) -> dict[str, Any]:
         """`cancel`, `reassign`, `approve`, `refuse`, `leave` or `return`; see the reference of operations."""
         return await self._hub.call("steer", {"group_id": group_id, "op": op, **more}, repeatable=False)

@@ -166,6 +166,10 @@ class SyncHub:
         """Messages that contain every word."""
         return self._wait(self._hub.search(group_id, words, limit))
 
+    def work(self, group_id: str, **wanted: Any) -> list[dict[str, Any]]:
+        """Which agent is at which question and how it stands: `agent`, `state`, `ended`."""
+        return self._wait(self._hub.attention.work(group_id, **wanted))
+
     def context(self, group_id: str) -> dict[str, Any]:
         """The shared context and the tasks."""
         return self._wait(self._hub.context(group_id))

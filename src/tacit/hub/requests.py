@@ -211,6 +211,18 @@ class Steer(msgspec.Struct, frozen=True, kw_only=True):
     conversation_id: Annotated[str, Meta(max_length=128)] | None = None
 
 
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """The work of a group: what is open, and with `ended` also what ended lately."""
+
+    group_id: GroupId
+    agent: Name | None = None
+    state: (
+        Literal["queued", "working", "waiting", "answered", "failed", "handed_over", "called_off"] | None
+    ) = None
+    ended: bool = False
+    limit: Limit = 100
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of a group's attention, by name."""
 

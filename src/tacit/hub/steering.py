@@ -13,6 +13,7 @@ from tacit.attention.commands import ChangeRules, DeleteMessage, EditMessage, St
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.interpreter import may_answer
 from tacit.attention.io.views import agents_view, approval_view, decisions_view, preview
+from tacit.attention.io.work_view import work_view
 from tacit.attention.settings import NAMES
 from tacit.base.moment import rfc3339
 from tacit.hub import views
@@ -21,6 +22,8 @@ from tacit.ledger.envelope import Event
 from tacit.ledger.principal import kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.hub import requests
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
@@ -41,7 +44,7 @@ async def show_decisions(hub: Hub, credential: Credential, request: requests.One
     def query(reader: Reader) -> dict[str, Any] | None:
         reader.event(group, request.event_id, credential.principal)
         archive = Archive.on(reader, group, hub.host.online(request.group_id))
-        return decisions_view(archive, request.event_id, now)
+        return decisions_view(archive, request.event_id, now, _places(hub, request.group_id))
 
     found = await hub.ledger.read(query)
     if found is None:
@@ -85,6 +88,29 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
                 if _is_human(credential) and may_answer(one, credential.principal)
             ],
         }
+
+    return await hub.ledger.read(query)
+
+
+def _places(hub: Hub, group_id: str) -> Callable[[str, str], int | None]:
+    """Places in agents' queues, as their harnesses said last."""
+    return lambda session, event_id: hub.host.position(group_id, session, event_id)
+
+
+async def list_work(hub: Hub, credential: Credential, request: requests.Work) -> object:
+    """Which agent is at which question, how it stands, and what to do about it."""
+    group = await _group(hub, credential, request.group_id)
+
+    def query(reader: Reader) -> dict[str, Any]:
+        return work_view(
+            Archive.on(reader, group, hub.host.online(request.group_id)),
+            credential.principal,
+            _places(hub, request.group_id),
+            agent=request.agent,
+            state=request.state,
+            ended=request.ended or request.state in {"answered", "failed", "handed_over", "called_off"},
+            limit=request.limit,
+        )
 
     return await hub.ledger.read(query)
 

@@ -109,11 +109,12 @@ CONCERNS: Final[dict[str, tuple[Concern, ...]]] = {
     "x.c2a.session": (_EVERYONE,),
     "x.c2a.rules": (_EVERYONE,),
     "x.c2a.usage": (_PEOPLE,),
+    "x.c2a.work": (_EVENT,),
 }
 """Whom each record of the house concerns: tried in order, the first way that its data answers counts.
 
 A kind that is not here concerns nobody but the owner, so that a new record is private until somebody decides
-otherwise. Edits and deletes have rules of their own, as they hang on the first form of their message.
+otherwise. Edits, deletes and withdrawals have rules of their own, as they hang on another event's form.
 """
 
 EXTENSION: Final = KindRule("core", TALKERS | {_S}, shapes.Extension, "CCCS-030")

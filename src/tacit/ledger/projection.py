@@ -187,6 +187,14 @@ def _delete(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup
     return Facts(audience=_among(found), mark=Mark("delete", found.seq, "")) if found is not None else NOBODY
 
 
+def _withdrawal(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
+    """A notice that was taken back asks for no acknowledgement any more, and nobody has given one."""
+    found = lookup.event(str(data.get("notice_id")))
+    if found is None:
+        return NOBODY
+    return Facts(audience=_among(found), mark=Mark("withdrawn", found.seq, str(data.get("actor_id"))))
+
+
 def before(edit: dict[str, Any]) -> str:
     """Where a message's first form is looked for: where the edit says, else at the form that it replaced."""
     return str(edit.get("original") or edit.get("supersedes"))
@@ -251,6 +259,7 @@ _MAKERS: Final = cast(
         "actor.remove": _removal,
         "x.c2a.edit": _edit,
         "x.c2a.delete": _delete,
+        "x.c2a.withdrawal": _withdrawal,
     },
 )
 

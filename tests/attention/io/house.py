@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.attention.commands import CallTool, DeliveryDraft, RecordSession, RunDueTimers, SetPresence, Steer
+from tacit.attention.commands import (
+    CallTool,
+    DeliveryDraft,
+    RecordSession,
+    ReportWork,
+    RunDueTimers,
+    SetPresence,
+    Steer,
+)
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import delivered
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.state.records import submitted
+from tacit.attention.state.work import SessionLife
+from tacit.base.moment import Moment
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.store import Options, Store
@@ -58,6 +68,8 @@ class House(World):
     def __init__(self, folder: Any) -> None:
         self.present = Present(self._tell)
         self._effects: list[Any] = []
+        self.lives: dict[str, SessionLife] = {}
+        self.since = Moment(0)
         super().__init__(folder)
 
     def _open(self) -> Store:
@@ -107,12 +119,34 @@ class House(World):
     def steer(self, op: str, **given: Any) -> Any:
         return self.store.decide(Steer(GROUP, "user", op, **given)).answer.result
 
+    def restart(self) -> None:
+        """Closed and opened as a hub is: whom it heard of before is forgotten, and the time of the start known."""
+        self.reopen()
+        self.lives.clear()
+        self.since = self.clock.now()
+
+    def report(self, session: str, event_id: str, state: str, **more: Any) -> int:
+        """A harness says how work stands; how many events that was worth. It is heard of by it."""
+        self.hear(session, event_id)
+        return len(self.store.decide(ReportWork(GROUP, session, event_id, state, **more)).outcomes)
+
+    def hear(self, session: str, *reported: str) -> None:
+        """A sign of life of a session, as the host notes it."""
+        now, known = self.clock.now(), self.lives.get(session)
+        connected, before = (known.connected_at, known.reported) if known is not None else (now, frozenset())
+        self.lives[session] = SessionLife(session, connected, now, before | set(reported))
+
     def tick(self) -> int:
         """Everything that is due."""
         steps = 0
-        while self.store.decide(RunDueTimers(GROUP)).answer.stepped:
+        while (
+            ran := self.store.decide(RunDueTimers(GROUP, tuple(self.lives.values()), self.since)).answer
+        ).stepped:
             steps += 1
             assert steps < 500, "time never comes to rest"
+        assert ran.next_due is None or ran.next_due > self.clock.now(), (
+            "what is due is neither done nor put off"
+        )
         return steps
 
     def sent(self) -> list[tuple[DeliveryDraft, Delivered | None]]:

@@ -95,7 +95,7 @@ class Restarts(RuleBasedStateMachine):
 
     @rule()
     def the_store_is_closed_and_opened(self) -> None:
-        self.house.reopen()
+        self.house.restart()
         self.look()
 
     def something(self, random: Random) -> None:
@@ -103,11 +103,12 @@ class Restarts(RuleBasedStateMachine):
             (10, self.somebody_speaks),
             (12, self.an_agent_acts),
             (6, self.time_passes),
+            (8, self.a_harness_reports),
             (2, self.a_message_changes),
             (2, self.someone_comes_or_goes),
             (1, self.the_room_changes),
             (2, self.a_person_steers),
-            (2, lambda _random: self.house.reopen()),
+            (2, lambda _random: self.house.restart()),
         ]
         act = random.choices([one for _, one in choices], [weight for weight, _ in choices])[0]
         with suppress(Declined):
@@ -192,7 +193,29 @@ class Restarts(RuleBasedStateMachine):
         if not isinstance(answer, Refusal) and answer.get("eventId"):
             self.said.append(answer["eventId"])
 
+    def a_harness_reports(self, random: Random) -> None:
+        owed = sorted(self.house.attention.obligations, key=lambda one: (one.event_id, one.session))
+        if not owed:
+            return
+        one = random.choice(owed)
+        self.count += 1
+        state = random.choice(["queued", "working", "working", "waiting", "failed", "called_off"])
+        retry_at = self.house.clock.now() + 60_000_000 if random.random() < 0.5 else 0
+        more = (
+            {"code": "down", "message": "The model is down.", "retry_at": retry_at}
+            if state == "failed"
+            else {}
+        )
+        wrote = self.house.report(one.session, one.event_id, state, turn=f"t{self.count}", **more)
+        again = self.house.report(one.session, one.event_id, state, turn=f"t{self.count}", position=2, **more)
+        assert (wrote, again) in {(0, 0), (1, 0)}, "a sign of life is no event"
+        if random.random() < 0.3:
+            usage = records.Usage(session=one.session, event_ids=[one.event_id], tokens_in=7, cost=0.5)
+            self.house.record(usage)
+
     def time_passes(self, random: Random) -> None:
+        for session in random.sample(sorted(self.house.lives), k=random.randint(0, len(self.house.lives))):
+            self.house.hear(session)
         self.house.clock.move(random.choice([1, 10, 31, 100, 151, 301, 601, 3601]))
         self.house.tick()
 
@@ -264,7 +287,13 @@ class Restarts(RuleBasedStateMachine):
         obligations = defaultdict(list)
         for event_id in {*self.said, *(obligation.event_id for obligation in attention.obligations)}:
             obligations[event_id] = attention.obligations.of_event(event_id)
+        for piece in attention.work:
+            obligation = attention.obligations.get(piece.event_id, piece.session)
+            assert obligation is None or not obligation.closed, (piece, obligation)
         for event_id, found in obligations.items():
+            for obligation in found:
+                piece = attention.work.get(event_id, obligation.session)
+                assert not obligation.owed or (piece is not None and (piece.is_open or piece.reported)), found
             owed = [obligation for obligation in found if obligation.owed]
             if event_id in self.roled:
                 assert len(owed) <= 1, found

@@ -24,6 +24,8 @@ def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None
         records.Accepted(session="s", event_ids=["e"], for_=["s"]), records.Rules(values={"similarity": 0.8}),
         records.Session(session="s", version="2026-06-24", modes=["notify"]), records.Usage(session="s", tokens_in=3),
         records.Ephemeral(session="s", key="k", where="channel:main", sha256="0", length=3),
+        records.Work(event_id="e", session="s", state="failed", code="down", message="m", retry_at=7),
+        records.Withdrawal(notice_id="n", actor_id="user", event_id="e", by="s"),
     ]  # fmt: skip
     assert {records.kind_of(one) for one in samples} == set(records.KINDS)
     for one in samples:

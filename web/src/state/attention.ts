@@ -104,7 +104,16 @@ export class Attention {
     for (const about of [data.event_id, data.supersedes, target, ...(data.event_ids ?? [])]) {
       if (typeof about === "string" && this.known.has(about)) this.ask(about, 60);
     }
+    if (event.kind === "x.c2a.work" || event.kind === "x.c2a.disposition") this.moveUp(data.session);
     if (event.kind !== "x.c2a.audit") this.recountAgents();
+  }
+
+  /** One piece of an agent's work has changed: what it has in its queue may be nearer now. */
+  private moveUp(session: string): void {
+    for (const [id, found] of this.known) {
+      const waits = found.peek()?.decisions.some((one) => one.agent === session && one.work?.state === "queued");
+      if (waits) this.ask(id, 300);
+    }
   }
 
   private counting = 0;

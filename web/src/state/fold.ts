@@ -150,6 +150,12 @@ export function folded(rows: Row[], place: Place, event: LedgerEvent, parties?: 
       return changed(rows, byId(data.event_id), (row) => acknowledged(row, data.actor_id));
     case "system.notify_ack":
       return changed(rows, byId(data.notify_event_id), (row) => acknowledged(row, data.actor_id));
+    case "x.c2a.withdrawal":
+      return changed(rows, byId(data.notice_id), (row) => ({
+        ...row,
+        withdrawn: String(data.by ?? ""),
+        owing: (row.owing ?? []).filter((one) => one !== data.actor_id),
+      }));
     case "x.c2a.edit":
       return changed(rows, formOf(data.supersedes), (row) =>
         row.deleted ? row : { ...row, edit: { event_id: event.id, ts: event.ts, text: String(data.text ?? "") } },

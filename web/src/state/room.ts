@@ -134,7 +134,7 @@ export class Room {
       if (event.by !== this.me) this.recount();
     } else if (event.kind === "system.notify") {
       this.recount();
-    } else if (event.kind === "chat.read" || event.kind === "chat.ack" || event.kind === "system.notify_ack") {
+    } else if (event.kind === "chat.read" || event.kind === "chat.ack" || event.kind === "system.notify_ack" || event.kind === "x.c2a.withdrawal") {
       if (data.actor_id === this.me) this.recount();
     } else if (ROSTER_KINDS.has(event.kind)) {
       void this.refreshGroup();

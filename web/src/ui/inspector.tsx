@@ -10,6 +10,7 @@ import { clockOf, sized } from "../text/time";
 import type { AgentDecision, Row } from "../types";
 import { Avatar, Name } from "./avatar";
 import { Icon } from "./icons";
+import { nextOf } from "./work";
 
 const POLICIES: Record<string, string> = {
   must_respond: "must answer",
@@ -76,7 +77,7 @@ export function Inspector({ row: asked, room }: { row: Row; room: Room }): VNode
   );
 }
 
-const OPEN = new Set(["pending", "delivered", "knocked", "offered", "claimed", "working", "deferred", "expired"]);
+const OPEN = new Set(["failed", "queued", "waiting", "pending", "delivered", "knocked", "offered", "claimed", "working", "deferred", "expired"]);
 
 function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: string }): VNode {
   const [choosing, setChoosing] = useState(false);
@@ -100,6 +101,11 @@ function One({ one, room, eventId }: { one: AgentDecision; room: Room; eventId: 
         <span class="state">{state.replaceAll("_", " ")}</span>
       </header>
       {one.sentence && <p>{one.sentence}</p>}
+      {one.work && (
+        <p class={`at-work ${one.work.state}`}>
+          {one.work.sentence}. {nextOf(one.work)}
+        </p>
+      )}
       <dl>
         <div>
           <dt>aim</dt>

@@ -100,6 +100,7 @@ function Notice({ event, row, room }: { event: LedgerEvent; row: Row; room: Room
         <strong>{title ?? String(kind).replaceAll("_", " ")}</strong> {message}
         <time title={fullOf(event.ts)}>{clockOf(event.ts)}</time>
         {event.data.related_event_id && <Related event={event} isLoop={isLoop} />}
+        {row.withdrawn !== undefined && <span class="soft"> · answered since{row.withdrawn && ` by ${room.nameOf(row.withdrawn)}`}</span>}
         {(row.acknowledged?.length ?? 0) > 0 && (
           <span class="soft"> · acknowledged by {row.acknowledged!.map((one) => room.nameOf(one)).join(", ")}</span>
         )}

@@ -11,12 +11,15 @@ import type { Room } from "../state/room";
 import { panel } from "../state/ui";
 import type { AgentDecision, Decisions, Row } from "../types";
 import { hue } from "./avatar";
+import { WorkLines } from "./work";
 
 /** How each state is said on the strip, to one and to several; `tone` picks its colour. */
 const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   pending: { one: "owes a reply", many: "owe a reply", tone: "owes" },
   delivered: { one: "owes a reply", many: "owe a reply", tone: "owes" },
   claimed: { one: "claimed it", many: "claimed it", tone: "works" },
+  queued: { one: "has it in its queue", many: "have it in their queues", tone: "owes" },
+  waiting: { one: "waits for a person", many: "wait for a person", tone: "waits" },
   working: { one: "is working", many: "are working", tone: "works" },
   deferred: { one: "will come back to it", many: "will come back to it", tone: "owes" },
   answered: { one: "answered", many: "answered", tone: "done" },
@@ -31,7 +34,7 @@ const WORDS: Record<string, { one: string; many: string; tone: string }> = {
   offered: { one: "may take it", many: "may take it", tone: "still" },
   receipt: { one: "receipt", many: "receipt", tone: "still" },
 };
-const SETTLED = new Set(["answered", "claimed", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled", "stopped"]);
+const SETTLED = new Set(["answered", "claimed", "queued", "waiting", "working", "deferred", "declined", "failed", "acknowledged", "expired", "cancelled", "stopped"]);
 /** What an agent that was merely allowed to answer does in silence is not worth a word. */
 const UNSAID = new Set(["declined", "expired", "cancelled", "silent"]);
 
@@ -121,6 +124,7 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
           </span>
         </div>
       ))}
+      <WorkLines decisions={found.decisions} room={room} open={open} />
     </div>
   );
 }

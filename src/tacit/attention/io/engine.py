@@ -10,7 +10,7 @@ effect, and remembers nothing of it.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -28,6 +28,7 @@ from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
 from tacit.attention.state.records import Written, submitted
+from tacit.attention.state.work import Lives
 from tacit.base.moment import Moment
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
@@ -226,7 +227,11 @@ class AttentionEngine:
                     self._awaits(state, str(data["event_id"]), str(data["session"]), ended=True)
                 if obligation is not None:
                     self._schedule_step(obligation, attention.settings)
-                return self._acknowledged(group, data, lookup)
+                return [*self._acknowledged(group, data, lookup), *self._answered(state, group, data)]
+            case "x.c2a.work":
+                obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
+                if obligation is not None:
+                    self._schedule_step(obligation, attention.settings)
             case "x.c2a.claim":
                 self._schedule(Moment(data["expires_at"]) if data.get("expires_at") else at)
                 self._schedule_offers(state, attention.offered(str(data["target"])))
@@ -263,6 +268,13 @@ class AttentionEngine:
             return []
         ack = {"actor_id": session, "event_id": event_id}
         return [Submission(group.group_id, session, "chat.ack", ack, msgspec.json.encode(ack))]
+
+    def _answered(self, state: GroupAttention, group: Group, data: dict[str, object]) -> list[Submission]:
+        """Whoever answered did it for all who held the same duty (C2A-177)."""
+        if not data.get("closes") or data.get("disposition") not in {"responded", "acknowledged"}:
+            return []
+        event_id, session = str(data["event_id"]), str(data["session"])
+        return submitted(group.group_id, consequences.withdrawn_copies(event_id, session, state.attention))
 
     def _pushed(self, state: GroupAttention, session: str, at: Moment) -> None:
         recent = state.pushed[session]
@@ -331,21 +343,22 @@ class AttentionEngine:
             self._present[command.group_id] = frozenset(command.sessions)
             return Plan()
         if isinstance(command, RunDueTimers):
-            return self._step(snapshot)
+            return self._step(command, snapshot)
         state = self.group(snapshot.group, snapshot.lookup)
         roster = roster_for(snapshot.group, state.attention, self.online(command.group_id))
         archive = Archive(state.attention, state.past, snapshot.lookup, roster)
         return interpreter.plan(interpreter.Case(command, snapshot, archive))
 
-    def _step(self, snapshot: Snapshot) -> Plan:
+    def _step(self, command: RunDueTimers, snapshot: Snapshot) -> Plan:
         """The next thing that is due in a group, in a transaction of its own; none when all is done."""
         state = self.group(snapshot.group, snapshot.lookup)
-        around = self.around(state, snapshot.group, snapshot.now)
+        lives = Lives(command.since, {one.session: one for one in command.lives})
+        around = replace(self.around(state, snapshot.group, snapshot.now), lives=lives)
         for written in timers.steps(state.attention, around, lambda event_id: self._item(state, event_id)):
             if written:
                 submissions = submitted(snapshot.group.group_id, written)
                 return Plan(submissions, lambda _outcomes: TimersRun(stepped=True))
-        next_due = timers.next_due(state.attention)
+        next_due = timers.next_due(state.attention, lives)
         return Plan((), lambda _outcomes: TimersRun(stepped=False, next_due=next_due))
 
     def _item(self, state: GroupAttention, event_id: str) -> digest.Item | None:

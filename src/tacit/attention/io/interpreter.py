@@ -20,6 +20,7 @@ from tacit.attention.commands import (
     DeleteMessage,
     EditMessage,
     RecordSession,
+    ReportWork,
     Steer,
     SteerAnswer,
     ToolAnswer,
@@ -31,15 +32,17 @@ from tacit.attention.send.draft import Caller
 from tacit.attention.settings import accepted, warnings
 from tacit.attention.state import absences, records
 from tacit.attention.state import approvals as approving
+from tacit.attention.state.claims import event_target
 from tacit.attention.state.consequences import delivery, given_back, records_with
 from tacit.attention.state.escalation import escalated
 from tacit.attention.state.obligations import as_delivered
 from tacit.attention.state.records import Written, submitted
 from tacit.attention.state.versions import cancellations
+from tacit.attention.state.work import is_news
 from tacit.base.errors import Bug, Refused
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import USUAL
-from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Reason
+from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Policy, Reason
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.commands import Duplicate
 from tacit.ledger.engine import Plan
@@ -124,6 +127,32 @@ def _record_session(case: Case, command: RecordSession) -> Plan:
         interrupt=command.interrupt,
     )
     return Plan(case.submitted([record]))
+
+
+def _report_work(case: Case, command: ReportWork) -> Plan:
+    """Write down a change in the work on an event that is the session's; a sign of life is no change.
+
+    What is over, or never was the session's, is no work of it: nothing is written, as nobody asked.
+    """
+    attention, event_id, session = case.attention, command.event_id, command.session
+    obligation = attention.obligations.get(event_id, session)
+    held = attention.claims.holder(event_target(event_id), None, case.snapshot.now)
+    answers = obligation is not None and obligation.policy in {Policy.MUST_RESPOND, Policy.MAY_RESPOND}
+    if not (held is not None and held.session == session) and not (
+        obligation is not None and answers and not obligation.closed
+    ):
+        return Plan()
+    record = records.Work(
+        event_id=event_id,
+        session=session,
+        state=command.state,
+        turn=command.turn,
+        position=command.position,
+        code=command.code,
+        message=command.message,
+        retry_at=command.retry_at,
+    )
+    return Plan(case.submitted([record]) if is_news(attention.work.get(event_id, session), record) else ())
 
 
 def _call_tool(case: Case, command: CallTool) -> Plan:
@@ -250,7 +279,11 @@ def _reassign(case: Case, command: Steer) -> Plan:
         raise invalid("only a message can be reassigned", "C2A-176")
     obligation = attention.obligations.get(latest, to)
     decision = as_delivered(case.archive.decision(form, to), obligation)
-    others = [one for one in attention.obligations.of_event(latest) if one.session != to and one.owed]
+    others = [
+        one
+        for one in attention.obligations.of_event(latest)
+        if one.session != to and (one.owed or (one.held and not one.closed))
+    ]
     attempt = obligation.attempt + 1 if obligation else 1
     record = delivery(latest, to, escalated(decision), past.parsed(form), attempt=attempt)
     given: list[Written] = [one.record for one in cancellations(others, "reassign")]
@@ -378,6 +411,7 @@ _PLANS: Final = cast(
     {
         CallTool: _call_tool,
         RecordSession: _record_session,
+        ReportWork: _report_work,
         EditMessage: _edit,
         DeleteMessage: _delete,
         Steer: _steer,

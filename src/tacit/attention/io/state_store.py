@@ -32,6 +32,7 @@ from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending
 from tacit.attention.state.versions import Versions, edited
+from tacit.attention.state.work import PieceOfWork, Works
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
 from tacit.ledger.envelope import Event, decode
@@ -70,6 +71,10 @@ def _live(obligation: Obligation) -> bool:
     return obligation.live
 
 
+def _is_open(piece: PieceOfWork) -> bool:
+    return piece.is_open
+
+
 def attention_on(folds: GroupFolds) -> Attention:
     """The fold of a group on its tables."""
     table = folds.table
@@ -105,6 +110,12 @@ def attention_on(folds: GroupFolds) -> Attention:
             table("progress", _PAIR, records.Progress), table("progress_moved", str, tuple[str, ...])
         ),
         recalled=table("recalled", str, tuple[str, ...]),
+        work=Works(
+            table("work", _PAIR, PieceOfWork, _is_open),
+            table("work_of", str, tuple[str, ...]),
+            table("work_ended", str, tuple[str, ...]),
+        ),
+        notices=table("notices", str, tuple[str, ...]),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

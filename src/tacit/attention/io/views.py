@@ -14,6 +14,7 @@ from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
+from tacit.attention.io.work_view import may_know, work_shown
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.base.moment import Moment, rfc3339
@@ -21,10 +22,9 @@ from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
 from tacit.ledger.envelope import decode
-from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
     from tacit.attention.state import records
     from tacit.attention.state.approvals import Asked
+    from tacit.attention.state.work import Works
     from tacit.ledger.envelope import Event
     from tacit.ledger.ports import StoredEvent
 
@@ -49,7 +50,12 @@ _STATES: Final[dict[Disposition, str]] = {
 }
 
 
-def decisions_view(archive: Archive, event_id: str, now: Moment) -> dict[str, Any] | None:
+def decisions_view(
+    archive: Archive,
+    event_id: str,
+    now: Moment,
+    place: Callable[[str, str], int | None] = lambda _session, _event_id: None,
+) -> dict[str, Any] | None:
     """Who saw an event, how, and why; None for what is not said to anybody."""
     attention = archive.attention
     found = archive.found(event_id)
@@ -66,7 +72,8 @@ def decisions_view(archive: Archive, event_id: str, now: Moment) -> dict[str, An
         if obligation is None and _is_quiet(decided, agent):
             quiet += decided.situation(agent) is not Situation.OWN
             continue
-        shown.append(_one(archive, event, agent, decided, obligation, now))
+        one = _one(archive, event, agent, decided, obligation, now)
+        shown.append({**one, **_at_work(archive.attention.work, event_id, agent, place)})
     whole = len(text_of(content(event.data)).encode())
     spent = sum(one["prompt_bytes"] for one in shown)
     everyone = quiet + len(shown)
@@ -148,6 +155,17 @@ def _one(
     return found
 
 
+def _at_work(
+    works: Works, event_id: str, agent: str, place: Callable[[str, str], int | None]
+) -> dict[str, Any]:
+    """How an agent's work on the event stands; what its harness said of it is also its state."""
+    piece = works.get(event_id, agent)
+    if piece is None:
+        return {}
+    shown = {"work": work_shown(piece, works, place)}
+    return {**shown, "state": piece.state.value} if piece.is_open and piece.reported else shown
+
+
 def _progress_shown(report: records.Progress) -> dict[str, Any]:
     return {"value": report.progress, "total": report.total, "message": report.message}
 
@@ -186,6 +204,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
         ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
         ("may claim it", [one for one in shown if one["state"] == "offered"]),
+        ("could not do it", [one for one in shown if one["state"] == "failed"]),
         ("was stopped here", [one for one in shown if one["state"] == "stopped"]),
     ):
         # Each agent is named once, with the first that holds for it.
@@ -279,14 +298,14 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
     attention = archive.attention
     owing: dict[str, list[dict[str, Any]]] = {}
     for obligation in attention.obligations:
-        if obligation.owed and _may_know(archive, obligation.event_id, obligation.session, viewer):
+        if obligation.owed and may_know(archive, obligation.event_id, obligation.session, viewer):
             owed = {"event_id": obligation.event_id, "since": rfc3339(obligation.created_at)}
             if obligation.deadline_at is not None:
                 owed["deadline"] = rfc3339(obligation.deadline_at)
             owing.setdefault(obligation.session, []).append(owed)
     holds: dict[str, list[str]] = {}
     for held in attention.claims:
-        if _may_know(archive, held.target.partition(":")[2], held.session, viewer):
+        if may_know(archive, held.target.partition(":")[2], held.session, viewer):
             holds.setdefault(held.session, []).append(held.target)
     found: list[dict[str, Any]] = []
     for agent in sorted(archive.roster.agents):
@@ -294,7 +313,7 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
         status, detail = statuses.get(agent, ("offline", ""))
         spent = attention.spent.get(agent)
         reports = attention.progress.of_session(agent)
-        moved = next((one for one in reports if _may_know(archive, one.event_id, agent, viewer)), None)
+        moved = next((one for one in reports if may_know(archive, one.event_id, agent, viewer)), None)
         found.append(
             {
                 "actor_id": agent,
@@ -325,14 +344,6 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
             }
         )
     return found
-
-
-def _may_know(archive: Archive, event_id: str | None, session: str, viewer: str) -> bool:
-    """May the viewer hear what a session has to do with an event (CCCS-110, C2A-203)?"""
-    if viewer in {session, USER}:
-        return True
-    about = archive.found(event_id) if event_id is not None else None
-    return about is not None and about.visible_to(viewer)
 
 
 def approval_view(asked: Asked) -> dict[str, Any]:

@@ -226,13 +226,11 @@ def expired_at(event: Event, caller: Caller) -> Moment | None:
     obligation = attention.obligations.get(event.id, caller.session)
     if obligation is not None and obligation.held and obligation.disposition is None:
         return Moment(
-            obligation.created_at
-            + (obligation.deadline_ms or attention.settings.deadline_ms) * MS
-            + obligation.shift_us
+            obligation.quiet_since + (obligation.deadline_ms or attention.settings.deadline_ms) * MS
         )
     if obligation is not None and obligation.disposition is not None and not obligation.closed:
         return None
-    at = obligation.created_at if obligation is not None else parse_rfc3339(event.ts)
+    at = obligation.quiet_since if obligation is not None else parse_rfc3339(event.ts)
     return Moment(at + attention.settings.freshness_ms * MS) if at is not None else None
 
 

@@ -383,10 +383,18 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         error=details,
         reported=True,
     )
-    notice = [Notice(human_notice(event.id, why="failed"))] if failed and obligation.owed else []
-    return Done({}, [record, *notice])
+    if not (failed and obligation.owed):
+        return Done({}, [record])
+    said = details or {}
+    words = str(said.get("message") or record.reason or "")[:SENTENCE]
+    notice = human_notice(
+        event.id, why="failed", agent=caller.session, code=str(said.get("code") or ""), says=words
+    )
+    return Done({}, [record, Notice(notice)])
 
 
+SENTENCE: Final = 500
+"""How much of a driver's own words a notice repeats."""
 REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
 WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = {
     "chat.send_message": send_message,

@@ -25,8 +25,9 @@ from tacit.attention.state.obligations import ReportedDisposition, change, decis
 from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.sends import answered_in
 from tacit.attention.state.versions import cancellations
+from tacit.attention.state.work import NO_LIVES, PERSON, TRANSFERRED, Lives, copies
 from tacit.c2a.signals import SIGNALS, signal_of
-from tacit.c2a.vocabulary import Disposition, Intent, Mode, Policy
+from tacit.c2a.vocabulary import AuthorKind, Disposition, Intent, Mode, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,17 +41,17 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.ledger.envelope import Event
 
-TRANSFERRED: Final = "transferred"
 AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it gave it up or let its time run out")
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is known beside the fold: who is online, and what reached each model lately."""
+    """What is known beside the fold: who is online and alive, and what reached each model lately."""
 
     roster: Roster
     now: Moment
     pushed: Mapping[str, Sequence[Moment]]
+    lives: Lives = NO_LIVES
 
 
 def consequences(
@@ -66,6 +67,7 @@ def consequences(
     if event.kind == "chat.message":
         found += _answer(event, parsed, attention, around.now)
         found += _spoken(event, parsed, attention)
+        found += _by_a_person(event, parsed, attention)
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around.now)
     found += _leaving(event, decisions, attention, around.now)
@@ -193,12 +195,13 @@ def reroute(
         load=load,
     )
     if to.human:
-        return [Notice(escalation.human_notice(event_id, why="declined" if declined else "unanswered"))]
+        why = "declined" if declined else "unanswered"
+        return [Notice(escalation.human_notice(event_id, why=why, agent=min(had, default="")))]
     raised = escalation.escalated(decision, declined=declined)
     modes = attention.sessions[to.to].modes if to.to in attention.sessions else frozenset[Mode]()
     if raised.mode not in modes:
         raised = escalation.softened(raised, modes)
-    record = delivery(event_id, to.to, raised, None)
+    record = msgspec.structs.replace(delivery(event_id, to.to, raised, None), instead_of=min(had, default=""))
     return [records_with(record, attention.settings.deadline_ms, around.now)]
 
 
@@ -232,10 +235,67 @@ def _answer(event: Event, parsed: ParsedMessage, attention: Attention, now: Mome
         )
         if isinstance(changed, records.Disposition):
             found.append(changed)
+    elif obligation is not None and obligation.disposition is Disposition.IGNORED:
+        # Its window had closed; the answer is one all the same.
+        found += withdrawn_copies(answered, parsed.by, attention)
     targets = [event_target(answered)]
     if parsed.conversation.thread:
         targets.append(thread_target(parsed.conversation.thread))
     return [*found, *renewals(attention.claims, parsed.by, targets, now, attention.settings)]
+
+
+def withdrawn_copies(event_id: str, session: str, attention: Attention) -> list[Written]:
+    """Somebody answered: the other copies of the same duty are called back, and people told that it is over.
+
+    Rows: C2A-176, C2A-177, C2A-179.
+    """
+    others = copies(attention.obligations.of_event(event_id), session)
+    return [*_called_back(others, session), *_moot(event_id, session, attention)]
+
+
+def _called_back(obligations: Iterable[Obligation], by: str) -> list[Written]:
+    return [
+        records.Disposition(
+            event_id=one.event_id,
+            session=one.session,
+            disposition=Disposition.SUPERSEDED.value,
+            closes=True,
+            reason=f"Answered by {by}",
+        )
+        for one in obligations
+        if not one.closed
+    ]
+
+
+def _moot(event_id: str, by: str, attention: Attention) -> list[Written]:
+    return [
+        records.Withdrawal(notice_id=notice, actor_id=PERSON, event_id=event_id, by=by)
+        for notice in attention.notices.get(event_id, ())
+    ]
+
+
+def _by_a_person(event: Event, parsed: ParsedMessage, attention: Attention) -> list[Written]:
+    """A person answers what no agent did: the question is settled, and nobody need be told of it any more.
+
+    Only where the duty had to move already, or a person was told of it: a remark under a question that an
+    agent is at does not take it away. Whoever asked goes on asking, and so does whoever asks back or names
+    an agent; then only the notices are moot, as a person is at it.
+    """
+    above = event.data.get("reply_to")
+    if parsed.by_agent or not isinstance(above, str) or parsed.author.kind is not AuthorKind.HUMAN:
+        return []
+    asked = attention.versions.latest(above)
+    obligations, message = attention.obligations.of_event(asked), attention.past.get(asked)
+    moved = [one for one in obligations if one.instead_of or (one.held and not one.owed and not one.closed)]
+    found = _moot(asked, parsed.by, attention)
+    settles = message is not None and message.author != parsed.by and not parsed.target.agents
+    if settles and parsed.intent in _ANSWERS and (moved or found):
+        found = [*_called_back((one for one in obligations if one.held), parsed.by), *found]
+    return found
+
+
+_ANSWERS: Final = frozenset({Intent.PLAIN, Intent.INFORM, Intent.RESULT, Intent.STATUS, Intent.ERROR})
+"""What a person says that may be an answer; the rest asks, thanks or waits."""
 
 
 def _ends_in(event: Event, obligation: Obligation) -> Disposition | None:

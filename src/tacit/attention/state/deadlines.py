@@ -2,7 +2,8 @@
 
 Rows: C2A-056, C2A-059, C2A-122, C2A-161, C2A-173, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178. Redeliver to
 the session that is already responsible, then escalate to one and lower the first copy; a deferred event comes
-back at its time. A permitted answer that never came is `ignored` when its window closes.
+back at its time. A permitted answer that never came is `ignored` when its window closes. All of it counts
+silence: time runs from the last sign that the session is at it (`tacit.attention.state.work`).
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def next_step(obligation: Obligation, settings: Settings = DEFAULTS) -> Due | No
 
 
 def _after(obligation: Obligation, milliseconds: int) -> Moment:
-    return Moment(obligation.created_at + milliseconds * MS + obligation.shift_us)
+    return Moment(obligation.quiet_since + milliseconds * MS)
 
 
 def is_due(obligation: Obligation, now: Moment, settings: Settings = DEFAULTS) -> Step | None:

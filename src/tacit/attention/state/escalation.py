@@ -87,18 +87,44 @@ def softened(decision: Decision, modes: frozenset[Mode]) -> Decision:
     return replace(decision, mode=Mode.NOTIFY)
 
 
-def human_notice(event_id: str, *, why: str) -> dict[str, object]:
+def human_notice(
+    event_id: str, *, why: str, agent: str = "", code: str = "", says: str = ""
+) -> dict[str, object]:
     """The `system.notify` that tells the human; it refers to the event and quotes nothing.
 
-    Rows: C2A-176, C2A-199.
+    Rows: C2A-176, C2A-199. It names the `agent` whose it was, and for a failure the driver's own words.
     """
-    return {
+    notice: dict[str, object] = {
         "kind": f"attention.{why}",
         "priority": "high",
-        "title": _TITLES[why],
+        "title": _TITLES[why].replace("An agent", agent) if agent else _TITLES[why],
         "related_event_id": event_id,
         "requires_ack": True,
     }
+    message = (
+        _MESSAGES[why].format(agent=agent, what=failure(code, says)) if agent and why in _MESSAGES else ""
+    )
+    if message:
+        notice |= {"message": message, "context": {"agent": agent, **({"code": code} if code else {})}}
+    return notice
+
+
+def failure(code: str, says: str) -> str:
+    """What happened, in the driver's words."""
+    words = says.strip().rstrip(".")
+    return f"{words} ({code})" if words and code else words or code or "it did not say why"
+
+
+WHAT_NOW: Final = (
+    "Ask again, give it to another agent, or open the agent's log (`tacit join` says where it is)."
+)
+_MESSAGES: Final = {
+    "unanswered": "{agent} was asked and has been silent since; nobody else is there to take it.",
+    "declined": "{agent} was asked; nobody else is there to take it.",
+    "failed": "{what}. " + WHAT_NOW,
+}
+MOOT_WHEN_ANSWERED: Final = frozenset({"attention.unanswered", "attention.declined", "attention.failed"})
+"""Notices that an answer makes superfluous."""
 
 
 _TITLES: Final = {

@@ -7,8 +7,8 @@ Theory of operation
 
 What state there is. `Attention` is everything that attention knows of one group between two events. It is
 made of small folds, each with its own module and its own rule (claims, obligations, absences, exchanges,
-versions, ownership, approvals, progress), and of plain mappings for what has no rule of its own: who takes
-part in a thread and who owns it, who waits for an answer where, what each session sent lately, which
+versions, ownership, approvals, progress, work), and of plain mappings for what has no rule of its own: who
+takes part in a thread and who owns it, who waits for an answer where, what each session sent lately, which
 questions stand open, what a digest will tell. `settings` follows from `rules`. Of messages nothing is kept
 here: `past` reads them again from the ledger when a later event refers to them.
 
@@ -73,6 +73,7 @@ from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
 from tacit.attention.state.approvals import Approvals
 from tacit.attention.state.claims import Claims, Offer
+from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership, task_ids
@@ -87,9 +88,11 @@ from tacit.attention.state.sends import (
 )
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending, spending
 from tacit.attention.state.versions import Versions, answered_by
+from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import ConversationKind, Directedness, Intent, Mode
+from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -149,6 +152,9 @@ class Attention:
     )
     progress: ProgressReports = field(default_factory=ProgressReports)
     recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    work: Works = field(default_factory=Works)
+    notices: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """By event: what people were told because nobody answers it."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -234,6 +240,8 @@ class Attention:
             return stopped
         if event.kind == "chat.reaction":
             self._reacted(event)
+        elif event.kind == "system.notify":
+            self._told(event)
         elif event.kind == "context.sync":
             self.ownership.synced(event.data)
         elif event.kind.startswith("x.c2a."):
@@ -294,6 +302,8 @@ class Attention:
             key = (answered, event.by)
             self.answers[key] = (*self.answers.get(key, ()), answer)
             self.offers.pop(answered, None)
+            if self.obligations.get(answered, event.by) is None:
+                self.work.answered(answered, event.by, sending.at)
 
     def participants(self, root: str) -> frozenset[str]:
         """The agents that take part in a thread; before its first reply those whom its opener concerns."""
@@ -347,14 +357,19 @@ class Attention:
             case records.Claim():
                 self.claims.apply(record, at)
                 self._claimed(record, at)
+                self._work_claimed(record, at)
             case records.Delivery():
                 created_at = Moment(record.created_at) if record.created_at else at
                 self.obligations.delivered(record, created_at, event.id)
+                self._work_delivered(record, at)
             case records.Accepted():
                 for event_id in record.event_ids:
                     self.obligations.accepted(event_id, record.session)
             case records.Disposition():
                 self.obligations.disposed(record)
+                if record.signal == "working":
+                    self.obligations.alive(record.event_id, record.session, at)
+                self.work.disposed(record, at)
                 self._resolved(record)
             case records.Membership():
                 self.absences.apply(record)
@@ -377,7 +392,9 @@ class Attention:
         | records.Digest
         | records.Usage
         | records.Ephemeral
-        | records.Progress,
+        | records.Progress
+        | records.Work
+        | records.Withdrawal,
         event_id: str,
         at: Moment,
         day: str,
@@ -405,8 +422,36 @@ class Attention:
                 self.spent[record.session] = spending(
                     self.spent.get(record.session, SessionSpending()), record, day
                 )
+                self.work.used(record)
             case records.Progress():
                 self.progress.apply(record)
+                if record.event_id is not None:
+                    self.obligations.alive(record.event_id, record.session, at)
+                    self.work.progressed(record.event_id, record.session, at)
+            case records.Work():
+                alive = Moment(record.alive_at) if record.alive_at else at
+                self.obligations.alive(record.event_id, record.session, alive)
+                self.work.reported(record, at)
+            case records.Withdrawal():
+                self.notices.pop(record.event_id, None)
+
+    def _work_delivered(self, record: records.Delivery, at: Moment) -> None:
+        holders = [one.session for one in self.obligations.of_event(record.event_id) if one.owed]
+        held = self.obligations.get(record.event_id, record.session)
+        lowered = held is not None and held.held and not held.owed
+        self.work.delivered(record, at, (holders or [PERSON])[0] if lowered else "")
+
+    def _work_claimed(self, record: records.Claim, at: Moment) -> None:
+        event_id = record.target.partition(":")[2]
+        obligation = self.obligations.get(event_id, record.session)
+        self.work.claimed(record, at, owed=obligation is not None and obligation.owed)
+
+    def _told(self, event: Event) -> None:
+        """A person was told of a message that nobody answers."""
+        about = event.data.get("related_event_id")
+        if event.by == SYSTEM and isinstance(about, str) and event.data.get("kind") in MOOT_WHEN_ANSWERED:
+            self.notices[about] = (*self.notices.get(about, ()), event.id)
+            self.work.told(about)
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
         if record.action in {"take", "assign", "release", "expire"}:

@@ -68,13 +68,28 @@ class Obligation:
     because: Mapping[str, str] = field(default_factory=dict[str, str])
     note: str = ""
     """The reason that was given with the disposition."""
+    alive_at: Moment = Moment(0)
+    """When the session was last known to be at it: a deadline counts silence."""
+    instead_of: str = ""
+    """The session that it moved from."""
+
+    @property
+    def quiet_since(self) -> Moment:
+        """From when its time runs: its delivery, or the last sign that the session is at it."""
+        return Moment(max(self.created_at + self.shift_us, self.alive_at))
+
+    def is_longer_with(self, alive_at: Moment) -> bool:
+        """Does a sign of life at this moment give it more time?
+
+        A copy that was lowered is late for good: its session looks at the thread first (C2A-174).
+        """
+        lowered = self.held and self.policy is not Policy.MUST_RESPOND
+        return not self.closed and not lowered and alive_at > self.quiet_since
 
     @property
     def deadline_at(self) -> Moment | None:
         """When the obligation runs out; None when it has no deadline."""
-        if self.deadline_ms is None:
-            return None
-        return Moment(self.created_at + self.deadline_ms * MS + self.shift_us)
+        return Moment(self.quiet_since + self.deadline_ms * MS) if self.deadline_ms is not None else None
 
     @property
     def owed(self) -> bool:
@@ -247,6 +262,12 @@ class Obligations:
         if known is not None and not known.accepted:
             self._obligations[event_id, session] = replace(known, accepted=True)
 
+    def alive(self, event_id: str, session: str, at: Moment) -> None:
+        """Fold a sign of life: time runs from here, and a silence begins with its first reminder."""
+        known = self._obligations.get((event_id, session))
+        if known is not None and known.is_longer_with(at):
+            self._obligations[event_id, session] = replace(known, alive_at=at, redelivered=0)
+
     def delivered(self, record: records.Delivery, created_at: Moment, record_id: str = "") -> None:
         """Fold a delivery: the first opens the obligation, later ones count or change its policy."""
         key = (record.event_id, record.session)
@@ -271,6 +292,7 @@ class Obligations:
                 needs_claim=record.needs_claim,
                 thread_window=record.thread_window,
                 because=record.because,
+                instead_of=record.instead_of,
             )
             return
         # A deferred event that is delivered again is open again, and so is one that now obliges (or obliges
@@ -287,6 +309,7 @@ class Obligations:
             priority=Priority(record.priority),
             needs_claim=record.needs_claim,
             because=record.because or known.because,
+            instead_of=record.instead_of or known.instead_of,
             attempt=max(known.attempt, record.attempt),
             accepted=False,
             held=known.held or record.policy == Policy.MUST_RESPOND,

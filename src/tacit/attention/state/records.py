@@ -39,6 +39,8 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     created_at: int = 0
     """When the deadline starts to run, in microseconds; 0 means with this record."""
     because: dict[str, str] = {}
+    instead_of: str = ""
+    """The session that had it before, when the obligation moved here."""
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -203,6 +205,31 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
+class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the work on an event stands at a session has changed; with `alive_at`: it is still at it."""
+
+    event_id: str
+    session: str
+    state: str
+    turn: str = ""
+    position: int = 0
+    code: str = ""
+    message: str = ""
+    retry_at: int = 0
+    alive_at: int = 0
+    """When the session was last heard of, in microseconds; 0 means with this record, which is news."""
+
+
+class Withdrawal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A notice to a person is taken back: what it was about was answered after all."""
+
+    notice_id: str
+    actor_id: str
+    event_id: str
+    by: str = ""
+    """Who answered."""
+
+
 Record: TypeAlias = (
     Delivery
     | Accepted
@@ -219,6 +246,8 @@ Record: TypeAlias = (
     | Session
     | Rules
     | Usage
+    | Work
+    | Withdrawal
 )
 KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.delivery": Delivery,
@@ -236,6 +265,8 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.session": Session,
     "x.c2a.rules": Rules,
     "x.c2a.usage": Usage,
+    "x.c2a.work": Work,
+    "x.c2a.withdrawal": Withdrawal,
 }
 _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
 

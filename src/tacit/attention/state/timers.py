@@ -1,9 +1,11 @@
 """Timers: what time alone brings to a group.
 
-Rows: C2A-059, C2A-092, C2A-122, C2A-155, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178, C2A-222. Claims end,
-obligations are sent again and then move on, deferred events come back, offers that nobody took are given to
-one, digests go out. One step at a time: each is appended and folded before the next is looked for, so that a
-restarted hub goes on where it stopped. `now` is an argument; nothing here waits.
+Rows: C2A-059, C2A-092, C2A-122, C2A-155, C2A-173, C2A-174, C2A-175, C2A-176, C2A-177, C2A-178, C2A-222.
+Claims end, obligations are sent again and then move on, deferred events come back, offers that nobody took
+are given to one, digests go out. A session that is at its work keeps it (`tacit.attention.state.work`), and a
+hub that has just started waits for those whom it could not hear. One step at a time: each is appended and
+folded before the next is looked for, so that a restarted hub goes on where it stopped. `now` is an argument;
+nothing here waits.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from tacit.attention.decide import digest
 from tacit.attention.decide.decision import Rule
 from tacit.attention.state import deadlines, records
-from tacit.attention.state.claims import Offer, assign_at, assignee, event_target, take
+from tacit.attention.state.claims import MS, Offer, assign_at, assignee, event_target, take
 from tacit.attention.state.consequences import (
     Around,
     delivery,
@@ -26,6 +30,8 @@ from tacit.attention.state.deadlines import Step
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import decision_in
 from tacit.attention.state.records import Notice, Written
+from tacit.attention.state.work import NO_LIVES, RECONNECT, Lives, alive_at, extension
+from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Reason
 
 if TYPE_CHECKING:
@@ -34,20 +40,28 @@ if TYPE_CHECKING:
     from tacit.attention.decide.digest import PendingDigest
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
-    from tacit.base.moment import Moment
+    from tacit.attention.state.work import PieceOfWork
 
 ASSIGNED: Final = Rule("claim.assigned", "C2A-222", "nobody took it in time, so the hub chose one")
 
 
-def next_due(attention: Attention) -> Moment | None:
+def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
     """When time next brings something; None when nothing waits."""
+    span = attention.settings.claim_ttl_ms * MS
     times = [
-        due.at
+        Moment(max(due.at, lives.excused_until(obligation.session, obligation.created_at)))
         for obligation in attention.obligations
         if (due := deadlines.next_step(obligation, attention.settings))
     ]
-    times += [held.expires_at for held in attention.claims]
-    times += [assign_at(offer.at, attention.settings) for offer in attention.offers.values() if _open(offer)]
+    times += [
+        Moment(max(held.expires_at, lives.excused_until(held.session, Moment(held.expires_at - span))))
+        for held in attention.claims
+    ]
+    times += [
+        Moment(max(assign_at(offer.at, attention.settings), _awaited_until(offer, lives)))
+        for offer in attention.offers.values()
+        if _open(offer)
+    ]
     times += [
         digest.next_at(one.since, attention.settings)
         for one in attention.pending_digests.values()
@@ -69,11 +83,12 @@ def steps(
     """
     now = around.now
     for record in attention.claims.ended(now):
-        yield [record, *reoffered(record, attention)]
+        yield _ended(record, attention, around)
     for obligation in _due(attention, now):
         yield _step(obligation, attention, around)
     for offer in sorted(attention.offers.values(), key=lambda one: (one.at, one.event_id)):
-        if _open(offer) and assign_at(offer.at, attention.settings) <= now:
+        awaited = _awaited_until(offer, around.lives)
+        if _open(offer) and max(assign_at(offer.at, attention.settings), awaited) <= now:
             yield _assigned(offer, attention, around)
     for session, waiting in sorted(attention.pending_digests.items()):
         if waiting.event_ids and digest.next_at(waiting.since, attention.settings) <= now:
@@ -96,6 +111,13 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
     step = deadlines.is_due(current, around.now, attention.settings) if current is not None else None
     if current is None or step is None:
         return []
+    if around.lives.excused_until(current.session, current.created_at) > around.now:
+        return []
+    piece = attention.work.get(current.event_id, current.session)
+    alive = alive_at(piece, around.lives)
+    if piece is not None and current.is_longer_with(alive) and step is not Step.RESURFACE:
+        # It is at it, or was until then: its silence, if there is one, begins there (C2A-173).
+        return [extension(piece, alive)]
     match step:
         case Step.REDELIVER:
             return [deadlines.redelivery(current)]
@@ -108,6 +130,40 @@ def _step(obligation: Obligation, attention: Attention, around: Around) -> list[
             decision = decision_in(current)
             moved = reroute(current.event_id, decision, attention, around, {current.session}, declined=False)
             return [*moved, deadlines.lowering(current)]
+
+
+def _ended(ended: records.Claim, attention: Attention, around: Around) -> list[Written]:
+    """A claim whose time is over: its holder is still at it, may yet come back, or has lost it (C2A-155)."""
+    span = attention.settings.claim_ttl_ms * MS
+    if around.lives.excused_until(ended.session, Moment(around.now - span)) > around.now:
+        return []
+    alive = max((alive_at(piece, around.lives) for piece in _under(ended, attention)), default=0)
+    if alive + span > around.now:
+        return [msgspec.structs.replace(ended, action="renew", expires_at=alive + span)]
+    return [ended, *reoffered(ended, attention)]
+
+
+def _under(claim: records.Claim, attention: Attention) -> list[PieceOfWork]:
+    """The holder's open work that a claim covers."""
+    kind, _, name = claim.target.partition(":")
+    if kind == "event":
+        piece = attention.work.get(name, claim.session)
+        return [piece] if piece is not None else []
+    return [
+        piece
+        for piece in attention.work
+        if piece.session == claim.session
+        and (
+            piece.event_id == name
+            or ((said := attention.past.get(piece.event_id)) is not None and said.conversation.thread == name)
+        )
+    ]
+
+
+def _awaited_until(offer: Offer, lives: Lives) -> Moment:
+    """A hub that has just started gives those who may take an offer the time to come back."""
+    back = any((life := lives.sessions.get(one)) is not None and life.connected for one in offer.members)
+    return Moment(0) if back or offer.at >= lives.since else Moment(lives.since + RECONNECT)
 
 
 def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Written]:

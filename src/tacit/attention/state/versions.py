@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 
+REASSIGNED: Final = "A person gave it to another agent"
 _REASONS: Final = {
     "edit": "Message was edited before response",
     "delete": "Message was deleted before response",
     "stop": "A person called it off",
-    "reassign": "A person gave it to another agent",
+    "reassign": REASSIGNED,
     "cancel": "The request was withdrawn before response",
 }
 

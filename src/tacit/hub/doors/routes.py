@@ -189,6 +189,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Who is online, busy, owing what, spending what",
     ),
     Operation(
+        "work",
+        "GET",
+        _G + "/work",
+        requests.Work,
+        steering.list_work,
+        "Which agent is at which question, how it stands, and what to do about it",
+    ),
+    Operation(
         "steer",
         "POST",
         _G + "/attention",

@@ -13,14 +13,26 @@ import asyncio
 import heapq
 import logging
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.commands import DeliveryDraft, RecordSession, RunDueTimers, SetPresence, TimerDue
+from msgspec import structs
+
+from tacit.attention.commands import (
+    DeliveryDraft,
+    RecordSession,
+    ReportWork,
+    RunDueTimers,
+    SetPresence,
+    TimerDue,
+)
 from tacit.attention.io.archive import Archive
+from tacit.attention.send.tools import SENTENCE
 from tacit.attention.state import records, timers
 from tacit.attention.state.records import submitted
+from tacit.attention.state.work import SessionLife
 from tacit.base.errors import TacitError
-from tacit.base.moment import SECOND, Moment
+from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, Typing
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
@@ -28,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.attention.commands import Effect, TimersRun
+    from tacit.c2a.notifications import Work
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.hub.host.links import Link
     from tacit.ledger.commands import Committed
@@ -65,12 +78,15 @@ class Host:
         self._wake = asyncio.Event()
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
         self._due: list[tuple[Moment, str]] = []
+        self._since = store.options.clock.now()
+        self._gone: dict[tuple[str, str], SessionLife] = {}
         self.dispatch = Dispatch(ledger, self)
 
     # -- starting and stopping
 
     async def open(self) -> None:
         """Find out what time will bring, then let it."""
+        self._since = self._store.options.clock.now()
         for at, group_id in await self._ledger.read(_next_due):
             self._schedule(group_id, at)
         self.spawn(self._run())
@@ -86,10 +102,18 @@ class Host:
                 draft = effect
             elif (link := self.link(committed.group_id, effect.session)) is not None and link.was_greeted:
                 link.notify(Continued(effect.event_id))
+        self._ended(committed)
         if draft is not None:
             self.dispatch.want(committed.group_id, Wanted(draft.session, draft.event_id), draft)
         elif committed.event.kind in RECORDS_THAT_GO_OUT:
             self.dispatch.committed(committed)
+
+    def _ended(self, committed: Committed) -> None:
+        """What is closed is no longer worked on: nothing is kept of it."""
+        if committed.event.kind == "x.c2a.disposition" and (data := committed.event.data).get("closes"):
+            link = self.link(committed.group_id, str(data["session"]))
+            if link is not None:
+                link.work.pop(str(data["event_id"]), None)
 
     def spawn(self, work: Any) -> None:
         """Run something beside; its failure is logged."""
@@ -154,12 +178,56 @@ class Host:
     async def _keep_time(self, group_id: str) -> int:
         steps = 0
         while True:
-            ran: TimersRun = (await self._ledger.decide(RunDueTimers(group_id))).answer
+            due = RunDueTimers(group_id, self._lives(group_id), self._since)
+            ran: TimersRun = (await self._ledger.decide(due)).answer
             if not ran.stepped:
                 if ran.next_due is not None:
                     self._schedule(group_id, ran.next_due)
                 return steps
             steps += 1
+
+    # -- signs of life
+
+    def heard(self, link: Link) -> None:
+        """A harness said something: whatever it is at, it is at it still (C2A-173)."""
+        if link.life is not None:
+            link.life = structs.replace(link.life, heard_at=self._store.options.clock.now())
+
+    def _lives(self, group_id: str) -> tuple[SessionLife, ...]:
+        """What the writer cannot know: who is there, and when each was last heard of."""
+        there = [
+            structs.replace(link.life, reported=frozenset(link.work))
+            for link in self.links(group_id)
+            if link.life is not None
+        ]
+        gone = [life for (group, _session), life in self._gone.items() if group == group_id]
+        return (*there, *gone)
+
+    async def report_work(self, link: Link, told: Work) -> None:
+        """How work stands at an agent: a change is for the ledger, a sign of life for the host alone."""
+        before = link.work.get(told.event_id)
+        link.work[told.event_id] = told
+        if before is not None and replace(before, position=told.position) == told:
+            return
+        retry_at = parse_rfc3339(told.retry_at) if told.retry_at else None
+        command = ReportWork(
+            link.group_id,
+            link.session,
+            told.event_id,
+            told.state,
+            told.turn[:200],
+            told.position,
+            told.code[:100],
+            told.message[:SENTENCE],
+            retry_at or Moment(0),
+        )
+        await self._ledger.decide(command)
+
+    def position(self, group_id: str, session: str, event_id: str) -> int | None:
+        """How many pieces of work are before one, as its harness said last."""
+        link = self.link(group_id, session)
+        told = link.work.get(event_id) if link is not None else None
+        return told.position if told is not None and told.state == "queued" else None
 
     # -- presence
 
@@ -187,6 +255,9 @@ class Host:
         if before is not None:
             before.close()
             before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
+        now = self._store.options.clock.now()
+        self._gone.pop(key, None)
+        link.life = SessionLife(link.session, now, now)
         self._links[key] = link
         self._see(link.group_id)
         self.presence(link.group_id, link.session, "online")
@@ -197,6 +268,10 @@ class Host:
         link.close()
         if self._links.get((link.group_id, link.session)) is link:
             del self._links[link.group_id, link.session]
+            if link.life is not None:
+                # Its last word counts until it is back: a short absence is no silence.
+                last = structs.replace(link.life, reported=frozenset(link.work), connected=False)
+                self._gone[link.group_id, link.session] = last
             self._see(link.group_id)
             self.presence(link.group_id, link.session, "offline")
 

@@ -14,10 +14,11 @@ from tacit.c2a.host_end import HostEnd, message_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tacit.attention.state.work import SessionLife
     from tacit.c2a.host_end import Outgoing
     from tacit.c2a.messages import Delivered
     from tacit.c2a.negotiation import Agreement
-    from tacit.c2a.notifications import Notification
+    from tacit.c2a.notifications import Notification, Work
 
 
 class Wire(Protocol):
@@ -53,6 +54,10 @@ class Link:
         self.detail = ""
         self.was_greeted = False
         """Did the session hear in a greeting what the hub tells by itself? A webhook did not."""
+        self.life: SessionLife | None = None
+        """Its signs of life, once the host has it."""
+        self.work: dict[str, Work] = {}
+        """What the harness said last of each event on this connection."""
         self._accepted = accepted
         self._end = HostEnd(agreement, per_minute=per_minute)
         self._loop = asyncio.get_running_loop()

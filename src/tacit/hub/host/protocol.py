@@ -20,7 +20,16 @@ from tacit.base.strict_json import Malformed, parse
 from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
 from tacit.c2a.messages import Connected, Initialize, accepts, read_initialize
 from tacit.c2a.negotiation import Agreement, agree, tool_allowed
-from tacit.c2a.notifications import UTILITIES, Log, Progress, Status, Typing, Usage, read_notification
+from tacit.c2a.notifications import (
+    UTILITIES,
+    Log,
+    Progress,
+    Status,
+    Typing,
+    Usage,
+    Work,
+    read_notification,
+)
 from tacit.c2a.signals import USUAL
 from tacit.c2a.tools import listed
 from tacit.hub.host.links import Link, Wire
@@ -80,6 +89,9 @@ class Conversation:
             self._wire.send(error_message(call_id, _broken('a message says "jsonrpc": "2.0"', NO_REQUEST)))
             return
         message = cast("dict[str, Any]", value)
+        if self.link is not None and message.get("method", "ping") != "ping":
+            # Accepting and answering pings is the connection's doing; all else is the session's.
+            self._ports.host.heard(self.link)
         if "method" not in message:
             self._answered(message)
         elif "id" not in message:
@@ -260,6 +272,8 @@ class Conversation:
                 await self._log(told)
             case Usage():
                 await self._usage(told)
+            case Work():
+                await self._ports.host.report_work(link, told)
             case Status(status, detail):
                 link.status, link.detail = status, detail[:200]
                 self._ports.presence(self._group_id, self._session, status)

@@ -42,6 +42,9 @@ INSERTS: Final = {
     "search": "INSERT INTO search(rowid, text) VALUES(?,?)",
 }
 
+_DONE_BY: Final = {"ack": "ack", "notice": "notice", "withdrawn": "notice"}
+"""Which duty a mark ends: acknowledging does, and so does taking the notice back."""
+
 
 class ReadModel:
     """Staged rows of the open batch, and look-ups that see them."""
@@ -124,10 +127,11 @@ class ReadModel:
             (number, mark.target, mark.mark, mark.actor, mark.detail, seq, mark.holds)
         )
         self._marks[number, mark.mark, mark.target, mark.actor, mark.detail] = (seq, mark.holds)
-        if mark.mark in {"ack", "notice"} and self.owes(number, mark.actor, mark.target):
-            self._staged["done"].append((number, mark.actor, mark.mark, mark.target))
+        duty = _DONE_BY.get(mark.mark)
+        if duty is not None and self.owes(number, mark.actor, mark.target):
+            self._staged["done"].append((number, mark.actor, duty, mark.target))
             self._duties[number, mark.actor, mark.target] = False
-            self._duty_changes[number, mark.actor, mark.mark] -= 1
+            self._duty_changes[number, mark.actor, duty] -= 1
 
     def _stage_rare(self, number: int, seq: int, facts: Facts) -> None:
         self._write()

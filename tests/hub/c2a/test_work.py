@@ -1,0 +1,278 @@
+"""Work over real sockets: a running turn keeps its duty, an answer ends every copy, failures speak, nobody peeks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+from tests.hub.c2a.stage import Stage, refused, staged
+from tests.hub.c2a.test_kill import Killed
+from tests.hub.room import WAIT, Socket
+from tests.ledger.world import HandClock
+
+from tacit.c2a.notifications import Work
+from tacit.c2a.retry import Pace
+from tacit.client import AgentSession, Delivery, Habits
+from tacit.client import Hub as Client
+
+JOB = "@ann please compile the whole tree"
+
+
+async def work(stage: Stage, token: str = "", **wanted: Any) -> list[dict[str, Any]]:
+    query = "&".join(f"{name}={value}" for name, value in wanted.items())
+    answer = await stage.get(f"/v1/groups/{stage.group_id}/work?{query}", token=token)
+    assert answer.status == 200, answer.body
+    return answer.body["work"]
+
+
+async def until_work(stage: Stage, **wanted: Any) -> dict[str, Any]:
+    """The first piece of work that has these members, waited for."""
+    async with asyncio.timeout(WAIT):
+        while True:
+            for one in await work(stage, ended="true"):
+                if all(one.get(name) == value for name, value in wanted.items()):
+                    return one
+            await asyncio.sleep(0.01)
+
+
+async def heard(stage: Stage, agent: Any, told: Work) -> None:
+    """Tell, and wait until the hub has it: what follows on the same connection comes later."""
+    assert await agent.session.tell(told)
+    await agent.call("chat.list_events")
+
+
+@pytest.mark.spec("C2A-173", "C2A-175", "C2A-176", "C2A-178")
+async def test_340_seconds_of_work_are_not_given_to_a_second_agent(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    for _ in range(34):
+        await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+        await stage.pass_time(10)
+    await ann.answer(asked, "It compiles.", visibility="thread")
+    await stage.pass_time(1_000)
+    assert ben.heard == []
+    assert len(ann.got(asked)) == 1
+    assert not await stage.events(stage.group_id, kinds="system.notify")
+    states = [one["state"] for one in await stage.recorded("work") if "alive_at" not in one]
+    assert states == ["working"], "signs of life are not events"
+    assert len(await stage.recorded("work")) <= 4
+
+
+@pytest.mark.spec("C2A-176", "C2A-177", "C2A-179")
+async def test_after_silence_the_second_answers_and_the_first_turn_is_cancelled(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    for _ in range(11):
+        await stage.pass_time(30)
+    await ben.delivery(asked)
+    await ben.answer(asked, "It compiles.", visibility="thread")
+    await ann.until(lambda: [one for one in ann.cancelled if one.event_id == asked["id"]])
+    assert ann.cancelled[-1].reason == "Answered by ben"
+    await stage.pass_time(4_000)
+    assert not await stage.events(stage.group_id, kinds="system.notify")
+    states = {one["agent"]: one["state"] for one in await work(stage, ended="true")}
+    assert states == {"ann": "called_off", "ben": "answered"}
+
+
+@pytest.mark.spec("C2A-176", "C2A-179")
+async def test_a_late_answer_of_the_first_ends_the_second_and_takes_the_alarm_back(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    for _ in range(21):
+        await stage.pass_time(30)
+    [told] = await stage.events(stage.group_id, kinds="system.notify")
+    assert told["data"]["related_event_id"] == asked["id"]
+    await ann.call("chat.read_thread", eventId=asked["id"])
+    await ann.answer(asked, "It compiles.", visibility="thread")
+    await ben.until(lambda: ben.cancelled)
+    [back] = await stage.recorded("withdrawal")
+    assert (back["notice_id"], back["by"]) == (told["id"], "ann")
+    inbox = await stage.get(f"/v1/groups/{stage.group_id}/inbox")
+    assert inbox.body["notices"] == []
+
+
+@pytest.mark.spec("C2A-197")
+async def test_yes_is_an_answer_to_each_question_of_a_person(stage):
+    (ann,) = await stage.cast("ann")
+    for question, text in (
+        ("@ann is the relay up?", "Yes."),
+        ("@ann is the hub up?", "Yes."),
+        ("@ann did you merge alpha?", "I have merged the branch alpha into the main line and pushed it."),
+        ("@ann did you merge beta?", "I have merged the branch beta into the main line and pushed it."),
+        ("@ann say: I have merged it", "I have merged it"),
+    ):
+        asked = await stage.tell(question)
+        await ann.answer(asked, text, visibility="thread")
+    assert [one["data"]["text"] for one in await stage.messages() if one["by"] == "ann"][:2] == [
+        "Yes.",
+        "Yes.",
+    ]
+    with refused("already_responded"):
+        await ann.answer(asked, "I have merged it!", key="again", visibility="thread")
+
+
+@pytest.mark.spec("C2A-197")
+async def test_between_agents_a_repetition_is_refused_with_a_way_to_say_it_otherwise(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    sentence = "I have merged the branch alpha into the main line and pushed it."
+    for number in (1, 2):
+        asked = await stage.tell(f"did you merge it, attempt {number}?", ben.token, to=["ann"])
+        if number == 1:
+            await ann.answer(asked, sentence)
+    with refused("no_new_information") as _no:
+        await ann.answer(asked, sentence)
+    await ann.answer(asked, "It was merged before you asked; the branch alpha is gone.", key="otherwise")
+
+
+@pytest.mark.spec("C2A-206")
+async def test_a_failure_speaks_in_why_in_the_list_and_in_the_notice(stage):
+    (ann,) = await stage.cast("ann")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    at = "2030-01-01T00:00:00Z"
+    failed = Work(asked["id"], "failed", code="overloaded", message="The model is busy.", retry_at=at)
+    await heard(stage, ann, failed)
+    [one] = (await stage.decisions(asked)).body["decisions"]
+    assert one["state"] == "failed"
+    assert one["work"]["sentence"] == "ann failed: The model is busy (overloaded)"
+    assert one["work"]["now"] == "It is tried again by itself at 00:00:00 UTC."
+    [listed] = await work(stage, agent="ann", state="failed")
+    assert (listed["code"], listed["message"], listed["retry_at"][:19]) == (
+        "overloaded", "The model is busy.", at[:19],
+    )  # fmt: skip
+    await heard(stage, ann, Work(asked["id"], "working", turn="t2"))
+    error = {"code": "crashed", "message": "The program ended with code 2."}
+    await ann.session.disposition(asked["id"], "failed", error=error)
+    body = (await stage.decisions(asked)).body
+    assert "ann could not do it" in body["sentence"]
+    assert body["decisions"][0]["work"]["sentence"] == "ann failed: The program ended with code 2 (crashed)"
+    assert "The owner was told" in body["decisions"][0]["work"]["now"]
+    [told] = await stage.events(stage.group_id, kinds="system.notify")
+    assert told["data"]["title"].startswith("ann could not work")
+    assert "The program ended with code 2 (crashed)" in told["data"]["message"]
+
+
+async def test_the_list_shows_the_place_in_the_queue_as_the_harness_tells_it(stage):
+    (ann,) = await stage.cast("ann")
+    events = [await stage.tell(f"@ann please check disk {n}") for n in range(3)]
+    for number, event in enumerate(events):
+        await ann.delivery(event)
+        await heard(stage, ann, Work(event["id"], "working" if not number else "queued", position=number))
+    assert [(one["state"], one.get("position")) for one in await work(stage)] == [
+        ("working", None), ("queued", 1), ("queued", 2),
+    ]  # fmt: skip
+    await heard(stage, ann, Work(events[2]["id"], "queued", position=1))
+    assert (await work(stage))[2]["position"] == 1
+    assert len(await stage.recorded("work")) == 3, "a place in the queue is not worth an event"
+    assert (await work(stage))[0]["about"] == "@ann please check disk 0"
+    assert len(await work(stage, limit=1)) == 1
+
+
+@pytest.mark.spec("C2A-203", "CCCS-110")
+async def test_work_on_a_private_question_is_seen_by_its_parties_alone_by_every_door(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    cleo = await stage.person("cleo")
+    secret = await stage.tell("@ann what is my zebra worth?", to=["ann"], conversation={"kind": "dm"})
+    public = await stage.tell(JOB)
+    for asked in (secret, public):
+        await ann.delivery(asked)
+        failed = Work(
+            asked["id"], "failed", code="zebra", message="zebra is down", retry_at="2030-01-01T00:00:00Z"
+        )
+        await heard(stage, ann, failed)
+    await ben.session.tell(Work(secret["id"], "working"))  # not its own: nothing comes of it
+    await ben.call("chat.list_events")
+    for token, sees in ((stage.owner, 2), (ann.token, 2), (ben.token, 1), (cleo, 1)):
+        found = await work(stage, token, limit=2)
+        assert len(found) == sees, "what one may not see takes no place in the list"
+        ids = {one["event_id"] for one in found}
+        assert (secret["id"] in ids) == (sees == 2)
+        records = await stage.events(stage.group_id, token, kinds="x.c2a.work")
+        assert {one["data"]["event_id"] for one in records} == ids
+        async with stage.socket(token) as socket:
+            over = await socket.call("work", group_id=stage.group_id)
+            assert {one["event_id"] for one in over["work"]} == ids
+        async with Client(stage.url, token) as client:
+            assert {one["event_id"] for one in await client.attention.work(stage.group_id)} == ids
+        answer = await stage.decisions(secret, token)
+        assert answer.status == (200 if sees == 2 else 404)
+
+
+@pytest.mark.spec("C2A-027", "C2A-173", "C2A-176")
+async def test_a_restarted_hub_waits_for_the_harness_and_knows_its_work(tmp_path):
+    clock = HandClock()
+    async with staged(tmp_path / "data", clock=clock) as stage:
+        await stage.open()
+        ann, _ben = await stage.cast("ann", "ben")
+        asked = await stage.tell(JOB)
+        await ann.delivery(asked)
+        await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+        group, tokens = stage.group_id, stage.tokens
+    clock.move(1_000)
+    async with staged(tmp_path / "data", clock=clock) as stage:
+        stage.group_id, stage.tokens = group, tokens
+        await stage.server.hub.host.tick()
+        (ben,) = await stage.cast("ben")
+        await stage.pass_time(59)
+        assert [one["state"] for one in await work(stage)] == ["working"]
+        (ann,) = await stage.cast("ann")
+        for _ in range(12):
+            await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+            await stage.pass_time(60)
+        assert ben.heard == []
+        assert not await stage.events(stage.group_id, kinds="system.notify")
+        assert [one["agent"] for one in await work(stage)] == ["ann"]
+
+
+@pytest.mark.spec("C2A-027", "C2A-173")
+async def test_a_killed_hub_still_knows_who_is_at_what(tmp_path):
+    hub = Killed(tmp_path / "data")
+    await hub.start()
+    pace = Pace(first=0.02, longest=0.1)
+    async with aiohttp.ClientSession() as http:
+        group = (await hub.post(http, "/v1/groups", {"title": "Killed"}))["group_id"]
+        token = (await hub.post(http, f"/v1/groups/{group}/actors", {"actor_id": "ann"}))["token"]
+        async with AgentSession(hub.url, token, habits=Habits(calls=pace, connecting=pace)) as session:
+            deliveries = session.deliveries()
+            await session.is_up()
+            said = {"kind": "chat.message", "data": {"text": JOB, "client_id": "job"}}
+            asked = await hub.post(http, f"/v1/groups/{group}/events", said)
+            async with asyncio.timeout(WAIT):
+                delivery: Delivery = await anext(deliveries)
+                await delivery.accept()
+                await session.tell(Work(asked["id"], "working", turn="t1"))
+                await session.call("chat.list_events")
+            await hub.kill()
+            await hub.start()
+            async with asyncio.timeout(WAIT), Client(hub.url, hub.owner["Authorization"][7:]) as client:
+                [one] = await client.attention.work(group)
+                assert (one["agent"], one["state"], one["attempt"]) == ("ann", "working", 1)
+                sent = await session.send(
+                    f"thread:{asked['id']}",
+                    "It compiles.",
+                    key="k",
+                    in_reply_to=asked["id"],
+                    visibility="thread",
+                )
+                assert sent.event_id
+                [one] = await client.attention.work(group, ended=True)
+                assert one["state"] == "answered"
+    await hub.kill()
+
+
+async def test_the_socket_and_http_say_the_same(stage):
+    (ann,) = await stage.cast("ann")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    async with stage.socket(stage.owner) as socket:
+        assert isinstance(socket, Socket)
+        over = await socket.call("work", group_id=stage.group_id, agent="ann")
+    assert over["work"] == await work(stage, agent="ann")
+    assert (over["work"][0]["state"], over["more"]) == ("queued", 0)
+    assert (await stage.get(f"/v1/groups/{stage.group_id}/work?state=asleep")).status == 400
