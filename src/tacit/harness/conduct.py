@@ -19,14 +19,18 @@ State. An event that reached the agent is in exactly one of these places until i
     _questions           fragments of one author in one place (`tacit.harness.question`), each open until its
                          author is quiet, or closed and waiting for the model or for a later time
     running              at most one turn: its question, and what the model did through its tools
-    running.waiting      immediate events that wait for the model's next tool boundary
-    running.inserted     those that the model has been given at one, beside its question
+    running.waiting      immediate events, and late fragments, that wait for the model's next tool boundary
+    running.inserted     immediate ones that the model has been given at one, beside its question
     an effect            on its way: a `Claim` or a `Steer`, whose answer comes back as an input
 
 `_gone` remembers ids that were taken back while they were in none of these, that is, on their way as an
 effect or not here yet: when such an event comes by, it ends as superseded. `_runs` and `_since` number the
 turns of an event, so that every run has a name of its own and the hub can tell a rerun from a new answer
 (C2A-164, C2A-166); the count survives in the store and comes back through `restore` or `heard`.
+
+Whose is a message? Only what belongs to a question (`tacit.harness.belonging`) changes it: the newest waiting
+one first, then the one that runs. Everything else that comes while a turn runs is a question of its own and
+waits its turn; so no job ends because somebody asked something else.
 
 What moves it. Deliveries, cancellations and typing come from the hub; `steered`, `tool_started`, `boundary`
 and `ended` from the driver; `due` from the clock, which is asked to ring at `next_due`; `pause` from the
@@ -72,6 +76,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
+from tacit.harness import belonging
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
@@ -210,11 +215,7 @@ class Conduct:
             return [Settle(event.event_id, "superseded")]
         running = self.running
         if taken and running is not None and not running.is_ending:
-            if event.mode is not Mode.IMMEDIATE and running.question.key == key_of(event):
-                running.question = replace(running.question, events=(*running.question.events, event))
-                running.turn = replace(running.turn, events=(*running.turn.events, event))
-            else:
-                running.inserted.append(event)
+            self._let_in(running, event)
             return [Join(running.turn.id, (event,))]
         if taken:
             # The turn is over or ending: whether its last words knew of the event cannot be told.
@@ -244,7 +245,8 @@ class Conduct:
         is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
         if self.options.inserts:
             events, running.waiting = tuple(running.waiting), []
-            running.inserted += events
+            for event in events:
+                self._let_in(running, event)
             running.interrupt_at = None
             return Insert(inserted_block(events)), [Join(running.turn.id, events)]
         if self._may_restart(running) or (is_ripe and not running.is_in_effect):
@@ -358,23 +360,39 @@ class Conduct:
         return [Defer(event.event_id, self.pause_reason, self.paused_until)]
 
     def _fragment(self, event: Delivered, now: Moment) -> list[Effect]:
+        """More of a question that waits, the newest first; more of the one that runs; or one of its own."""
+        for place, question in reversed(list(enumerate(self._questions))):
+            since = question.window.since if question.window is not None else None
+            is_open = questions.takes(question, event, now, self.settings) and not belonging.is_apart(event)
+            if is_open or belonging.belongs(event, question, since, now, self.settings):
+                self._questions[place] = questions.added(question, event, now)
+                return []
         running = self.running
-        if running is not None and not running.is_ending and running.question.key == key_of(event):
+        if (
+            running is not None
+            and not running.is_ending
+            and belonging.belongs(event, running.question, running.began, now, self.settings)
+        ):
             if self.options.steers and not running.has_spoken:
                 return [Steer(running.turn.id, event, more_block([event]))]
             return self._late(event, now)
-        for place, question in enumerate(self._questions):
-            if questions.takes(question, event, now, self.settings):
-                self._questions[place] = questions.added(question, event, now)
-                return []
         return self._ask(questions.begun(event, now))
 
     def _late(self, event: Delivered, now: Moment) -> list[Effect]:
-        """A fragment while the model thinks: restart with it, or a turn of its own (C2A-188)."""
+        """A fragment while the model thinks: restart with it, or at a boundary, or a turn of its own.
+
+        Row C2A-188. What was done already is not done again for it; a model that takes text between two tools
+        gets it there.
+        """
         running = self.running
-        if running is None or running.is_ending or not self._may_restart(running):
+        if running is None or running.is_ending:
             return self._ask(questions.begun(event, now))
-        return self._end_turn(running, questions.reopened(running.question, event, now))
+        if self._may_restart(running):
+            return self._end_turn(running, questions.reopened(running.question, event, now))
+        if self.options.inserts and not running.has_spoken:
+            running.waiting.append(event)
+            return []
+        return self._ask(questions.begun(event, now))
 
     def _at_once(self, event: Delivered, now: Moment) -> list[Effect]:
         """Immediate content, or a knock that obliges: no compose window (C2A-081)."""
@@ -392,15 +410,19 @@ class Conduct:
         return []
 
     def _called_off(self, event: Delivered, now: Moment) -> list[Effect]:
-        """Somebody calls work off: what runs or waits for that place ends, and a signal says so (C2A-082)."""
+        """Somebody calls work off: what they mean ends, and a signal says so (C2A-082)."""
         effects: list[Effect] = []
-        for question in [one for one in self._questions if _concerns(event, one)]:
-            self._questions.remove(question)
+        running = self.running if self.running is not None and not self.running.is_ending else None
+        work = [*self._questions, *([running.question] if running is not None else [])]
+        for question in belonging.called_off_by(event, work):
             effects += [Settle(one.event_id, "superseded") for one in question.live]
-        running = self.running
-        if running is not None and not running.is_ending and _concerns(event, running.question):
-            effects += [Settle(one.event_id, "superseded") for one in running.question.live]
-            effects += self._end_turn(running, None)
+            if running is not None and question is running.question:
+                more = [one for one in running.waiting if one.mode is not Mode.IMMEDIATE]
+                running.waiting = [one for one in running.waiting if one not in more]
+                effects += [Settle(one.event_id, "superseded") for one in more]
+                effects += self._end_turn(running, None)
+            else:
+                self._questions.remove(question)
         if event.policy is Policy.MUST_NOT_RESPOND:
             return [*effects, Settle(event.event_id, "ignored"), *self.due(now)]
         if not effects:
@@ -418,6 +440,14 @@ class Conduct:
         # An edit follows its cancellation at once; what is left waits for it in an open window.
         return self._end_turn(running, questions.reopened(left, None, now) if left.live else None)
 
+    def _let_in(self, running: RunningTurn, event: Delivered) -> None:
+        """The model has it: as more of its question, or beside it where it is immediate."""
+        if event.mode is Mode.IMMEDIATE:
+            running.inserted.append(event)
+            return
+        running.question = replace(running.question, events=(*running.question.events, event))
+        running.turn = replace(running.turn, events=(*running.turn.events, event))
+
     def _may_restart(self, running: RunningTurn) -> bool:
         may = questions.may_restart(
             sent=running.has_spoken,
@@ -432,12 +462,10 @@ class Conduct:
         waiting, running.waiting = running.waiting, []
         for event in waiting:
             self._ask(questions.asked(event, now))
-        again = None
-        if not running.has_spoken:
-            note = "You were interrupted on this; check what is done already." if running.side_effects else ""
-            again = replace(
-                running.question, restarts=running.question.restarts + 1, not_before=now, note=note
-            )
+        if running.has_spoken:
+            return [*outcomes.cut(running), *self._end_turn(running, None)]
+        note = "You were interrupted on this; check what is done already." if running.side_effects else ""
+        again = replace(running.question, restarts=running.question.restarts + 1, not_before=now, note=note)
         return self._end_turn(running, again)
 
     def _end_turn(self, running: RunningTurn, again: Question | None) -> list[Effect]:
@@ -526,9 +554,3 @@ class Conduct:
         """Knocks and digests of a run that does not count wait for the next one."""
         self._knocks = [*running.turn.knocks, *self._knocks]
         self._digests = [*running.turn.digests, *self._digests]
-
-
-def _concerns(event: Delivered, question: Question) -> bool:
-    """Is this the work that a call-off means? Its place, or anything of the same author said to the agent."""
-    author, conversation, _ = question.key
-    return conversation == event.conversation or author == event.author.id

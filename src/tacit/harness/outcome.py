@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.harness.drivers.port import FailureKind
+from tacit.harness.drivers.port import Failure, FailureKind
 from tacit.harness.effects import Effect, Post, Postpone, React, Settle, Tell
 from tacit.harness.silence import said
 
 if TYPE_CHECKING:
-    from tacit.harness.drivers.port import Failure, TurnOutcome
+    from tacit.harness.drivers.port import TurnOutcome
     from tacit.harness.running import RunningTurn
 
 ATTEMPTS: Final = 3
@@ -42,6 +42,15 @@ def ended(running: RunningTurn, outcome: TurnOutcome) -> list[Effect] | RetryTur
         pause = PAUSES[min(running.question.attempt, len(PAUSES)) - 1]
         return RetryTurn(max(pause, min(outcome.failure.retry_after or 0.0, LONGEST_PAUSE)))
     return [*failed(running, outcome.failure), *_merged(running)]
+
+
+def cut(running: RunningTurn) -> list[Effect]:
+    """We ended a turn that had spoken: it is not run again, and its question does not stay open."""
+    hint = "it was interrupted for something urgent after it had said something; ask again what is missing"
+    return [
+        *_after_words(running, Failure(FailureKind.CANCELLED, "cancelled", hint)),
+        *_merged(running),
+    ]
 
 
 def failed(running: RunningTurn, failure: Failure) -> list[Effect]:
