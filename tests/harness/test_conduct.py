@@ -17,6 +17,7 @@ from tacit.harness.effects import (
     Post,
     Postpone,
     React,
+    Report,
     Return,
     Settle,
     Spent,
@@ -524,20 +525,125 @@ def test_what_the_model_deferred_waits_for_the_hub_to_bring_it_again():
 
 
 @pytest.mark.spec("C2A-163")
-def test_a_model_that_fails_is_tried_three_times_and_then_the_event_has_failed():
+@pytest.mark.parametrize("code", ["rubbish", "agent_died", "agent_error", "time_limit"])
+def test_an_agent_that_fails_is_tried_three_times_and_then_the_event_has_failed(code):
     conduct = Conduct(PLAIN)
     begin(conduct, event("e1"))
-    effects = conduct.ended(failure(), at(10))
+    effects = conduct.ended(failure(code=code), at(10))
     assert kinds(effects, Return) == [Return(("e1",), failed=True)]
     assert conduct.next_due == at(12)
     assert kinds(conduct.due(at(12)), Begin)[0].turn.attempt == 2
-    conduct.ended(failure(retry_after=20.0), at(13))
+    conduct.ended(failure(code=code, retry_after=20.0), at(13))
     assert conduct.next_due == at(33)
     assert kinds(conduct.due(at(33)), Begin)[0].turn.attempt == 3
-    effects = conduct.ended(failure(code="rubbish"), at(40))
+    effects = conduct.ended(failure(code=code), at(40))
     assert settled(effects) == {"e1": "failed"}
-    assert kinds(effects, Settle)[0].more["error"]["code"] == "rubbish"
+    error = kinds(effects, Settle)[0].more["error"]
+    assert error["code"] == code
+    assert "3 times in all" in error["message"]
     assert kinds(effects, Tell)[0].level == "error"
+    assert [(one.work.state, one.work.code, one.work.retry_at) for one in kinds(effects, Report)] == [
+        ("failed", code, "")
+    ]
+
+
+@pytest.mark.spec("C2A-163")
+def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answers_then():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", "refactor the parser"))
+    conduct.heard(event("e2", "unrelated: the port", conversation__id="g2"), at(5))
+    now, tries, pauses = 10.0, 0, []
+    while now < 3600:
+        assert conduct.running is not None
+        tries += 1
+        effects = conduct.ended(failure(), at(now))
+        assert settled(effects) == {}, "nobody gives up while the model is only away"
+        if conduct.running is None:
+            told = {one.event_id: one for one in conduct.work(at(now))}
+            assert {one.state for one in told.values()} == {"failed"}
+            assert {one.code for one in told.values()} == {"model_unavailable"}
+            assert all(one.message and one.retry_at for one in told.values())
+            pauses.append((conduct.next_due - at(now)) / SECOND)
+            now = (conduct.next_due - T0) / SECOND
+            conduct.due(at(now))
+    assert tries < 40
+    assert max(pauses) <= 600
+    effects = conduct.ended(done("The parser is done."), at(now + 1))
+    assert kinds(effects, Begin), "the model is back: whoever waited for it is asked at once"
+    last = conduct.ended(done("It is 8080."), at(now + 2))
+    assert {one.turn.carrier.event_id for one in kinds([*effects, *last], Post)} == {"e1", "e2"}
+
+
+@pytest.mark.spec("C2A-163")
+def test_a_model_that_stays_away_for_hours_is_given_up_with_a_word():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    now, effects = 10.0, []
+    while not settled(effects):
+        effects = conduct.ended(failure(), at(now))
+        if conduct.next_due is not None:
+            now = (conduct.next_due - T0) / SECOND
+            conduct.due(at(now))
+    assert settled(effects) == {"e1": "failed"}
+    assert 3 * 3600 < now < 6 * 3600
+
+
+def test_a_session_that_is_full_is_followed_by_a_new_one_with_the_question():
+    conduct = Conduct(PLAIN)
+    assert not begin(conduct, event("e1")).fresh
+    full = failure(FailureKind.PERMANENT, "context_full")
+    again = kinds(conduct.ended(full, at(10)), Begin)[0].turn
+    assert (again.fresh, again.attempt, again.carrier.event_id) == (True, 1, "e1")
+    assert "new one" in again.note
+    assert settled(conduct.ended(full, at(11))) == {"e1": "failed"}
+
+
+# -- how work stands
+
+
+def states(conduct, seconds):
+    return [(one.event_id, one.state, one.position) for one in conduct.work(at(seconds))]
+
+
+def test_a_queue_has_places_and_moves_up():
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1", "refactor the parser"))
+    for number in (2, 3):
+        conduct.heard(event(f"e{number}", "unrelated", conversation__id=f"g{number}"), at(10 + number))
+    assert states(conduct, 20) == [("e1", "working", 0), ("e2", "queued", 1), ("e3", "queued", 2)]
+    assert conduct.work(at(20))[0].turn == turn.id
+    conduct.ended(done(), at(20))
+    assert states(conduct, 20) == [("e2", "working", 0), ("e3", "queued", 1)]
+
+
+def test_every_fragment_of_a_question_is_told_of():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1", "one"), at(0))
+    conduct.heard(event("e2", "two"), at(1))
+    assert states(conduct, 1) == [("e1", "queued", 0), ("e2", "queued", 0)]
+    conduct.due(at(4))
+    assert states(conduct, 5) == [("e1", "working", 0), ("e2", "working", 0)]
+
+
+def test_what_waits_for_a_person_or_for_tomorrow_says_so():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.waits_for = ("permission", "it asks whether it may run `make`")
+    [asked] = conduct.work(at(5))
+    assert (asked.state, asked.code, asked.message) == (
+        "waiting", "permission", "it asks whether it may run `make`",
+    )  # fmt: skip
+    conduct.heard(event("e2", "unrelated", conversation__id="g2"), at(5))
+    conduct.pause(at(5000), "the day's budget is used up")
+    assert [one.code for one in conduct.work(at(9))] == ["permission", "over_budget"]
+
+
+def test_work_that_is_called_off_is_told_and_nothing_of_it_stays():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation"), at(5))
+    assert [one.work.state for one in kinds(effects, Report)] == ["called_off"]
+    assert states(conduct, 5) == []
 
 
 @pytest.mark.spec("C2A-163")

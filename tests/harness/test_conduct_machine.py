@@ -232,6 +232,12 @@ class Life(RuleBasedStateMachine):
         if self.turn is None and self.conduct.owed:
             assert self.conduct.next_due is not None
 
+    @invariant()
+    def work_is_told_once_and_only_while_it_is_open(self):
+        told = [one.event_id for one in self.conduct.work(self.now)]
+        assert len(told) == len(set(told))
+        assert set(told) <= self.open
+
     def teardown(self):
         """Left alone, everything comes to an end."""
         for _ in range(400):

@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from tacit.harness.question import Question, key_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.attention.settings import Settings
     from tacit.base.moment import Moment
     from tacit.c2a.messages import Delivered
-    from tacit.harness.question import Question
 
 MS: Final = 1000
 _READ: Final = 400
@@ -85,8 +86,10 @@ def belongs(
 
     `since` is when we had that, by our own clock; the hub's times keep apart what was written far apart.
     """
-    author, conversation, thread = question.key
-    if (author, conversation) != (event.author.id, event.conversation) or is_apart(event):
+    key, own = key_of(event), question.key
+    thread = own[2]
+    # Who wrote it, where, and who may read it; the thread alone may differ, for a reply opens one.
+    if (key[:2], key[3:]) != (own[:2], own[3:]) or is_apart(event):
         return False
     if event.thread:
         return event.thread == thread or question.holds(event.thread)

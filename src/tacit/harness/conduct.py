@@ -75,10 +75,12 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.notifications import Work
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
 from tacit.harness import belonging
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
+from tacit.harness import work as working
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
 from tacit.harness.effects import (
     Abort,
@@ -89,11 +91,13 @@ from tacit.harness.effects import (
     Join,
     ModelTurn,
     React,
+    Report,
     Return,
     Settle,
     Spent,
     Steer,
 )
+from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import Question, key_of
 from tacit.harness.running import RunningTurn, has_effects
@@ -140,6 +144,8 @@ class Conduct:
         self._runs: dict[str, int] = {}
         self._since: dict[str, int] = {}
         self._gone: dict[str, None] = {}
+        self._failing = Failing()
+        self._fresh: set[str] = set()
 
     # -- what is heard
 
@@ -202,6 +208,11 @@ class Conduct:
             return [Settle(event_id, "superseded")]
         return [Settle(event_id, "superseded"), *self._withdraw(running, event_id, None, now)]
 
+    def ask_again(self, event: Delivered, note: str, now: Moment, *, runs: int) -> list[Effect]:
+        """What the model answered may not be said: it gets the question once more, and is told why."""
+        self._runs[event.event_id] = self._since[event.event_id] = runs
+        return [*self._ask(replace(questions.asked(event, now), note=note)), *self.due(now)]
+
     def typing(self, conversation: str, author: str, now: Moment, *, typing: bool) -> None:
         """Somebody writes: a question of theirs is held open (C2A-084)."""
         self._questions = [
@@ -215,7 +226,7 @@ class Conduct:
             return [Settle(event.event_id, "superseded")]
         running = self.running
         if taken and running is not None and not running.is_ending:
-            self._let_in(running, event)
+            running.let_in(event)
             return [Join(running.turn.id, (event,))]
         if taken:
             # The turn is over or ending: whether its last words knew of the event cannot be told.
@@ -246,7 +257,7 @@ class Conduct:
         if self.options.inserts:
             events, running.waiting = tuple(running.waiting), []
             for event in events:
-                self._let_in(running, event)
+                running.let_in(event)
             running.interrupt_at = None
             return Insert(inserted_block(events)), [Join(running.turn.id, events)]
         if self._may_restart(running) or (is_ripe and not running.is_in_effect):
@@ -271,6 +282,7 @@ class Conduct:
         for effect in effects:
             if isinstance(effect, Settle):
                 self._runs.pop(effect.event_id, None)
+                self._failing.over(effect.event_id)
         return [*effects, *self.due(now)]
 
     # -- time
@@ -329,6 +341,15 @@ class Conduct:
                 Question(key_of(events[-1]), events, attempt=attempt, not_before=now, note=note)
             )
         return claims
+
+    def work(self, now: Moment) -> list[Work]:
+        """How every piece of work stands: what runs, then what waits, in its order."""
+        closes = questions.closes_at
+        waiting = sorted(self._questions, key=lambda one: (not one.is_pressing, closes(one, self.settings)))
+        running = [] if self.running is None else working.running_states(self.running)
+        pause = None if self.paused_until is None else (self.paused_until, self.pause_reason)
+        before = int(self.running is not None)
+        return [*running, *working.queued_states(waiting, self._failing, now, before=before, pause=pause)]
 
     @property
     def owed(self) -> int:
@@ -415,7 +436,8 @@ class Conduct:
         running = self.running if self.running is not None and not self.running.is_ending else None
         work = [*self._questions, *([running.question] if running is not None else [])]
         for question in belonging.called_off_by(event, work):
-            effects += [Settle(one.event_id, "superseded") for one in question.live]
+            for one in question.live:
+                effects += [Settle(one.event_id, "superseded"), Report(Work(one.event_id, "called_off"))]
             if running is not None and question is running.question:
                 more = [one for one in running.waiting if one.mode is not Mode.IMMEDIATE]
                 running.waiting = [one for one in running.waiting if one not in more]
@@ -439,14 +461,6 @@ class Conduct:
             return self._end_turn(running, questions.reopened(left, instead, now))
         # An edit follows its cancellation at once; what is left waits for it in an open window.
         return self._end_turn(running, questions.reopened(left, None, now) if left.live else None)
-
-    def _let_in(self, running: RunningTurn, event: Delivered) -> None:
-        """The model has it: as more of its question, or beside it where it is immediate."""
-        if event.mode is Mode.IMMEDIATE:
-            running.inserted.append(event)
-            return
-        running.question = replace(running.question, events=(*running.question.events, event))
-        running.turn = replace(running.turn, events=(*running.turn.events, event))
 
     def _may_restart(self, running: RunningTurn) -> bool:
         may = questions.may_restart(
@@ -498,15 +512,23 @@ class Conduct:
         return None
 
     def _finished(self, running: RunningTurn, outcome: TurnOutcome, now: Moment) -> list[Effect]:
-        found = outcomes.ended(running, outcome)
+        carrier = running.question.carrier.event_id
+        found = outcomes.ended(running, outcome, self._failing.faults(carrier))
+        if outcome.failure is None:
+            self._questions = self._failing.is_back(self._questions, now)
         if not isinstance(found, outcomes.RetryTurn):
             shown = (*running.turn.knocks, *running.turn.digests)
             return [*found, *(Settle(one.event_id) for one in shown)]
         later = Moment(now + int(found.pause * SECOND))
         again = replace(running.question, attempt=running.question.attempt + 1, not_before=later)
+        if found.fresh:
+            self._fresh.add(carrier)
+            again = replace(running.question, not_before=now, note=outcomes.AFRESH)
+        else:
+            self._failing.note(carrier, found.failure)
         self._questions.append(again)
         self._show_again(running)
-        return [Return(tuple(one.event_id for one in again.live), failed=True)]
+        return [Return(tuple(one.event_id for one in again.live), failed=not found.fresh)]
 
     def _after_insert(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
         """An event that came in at a boundary: answered there, or a question of its own."""
@@ -544,7 +566,9 @@ class Conduct:
                 whole.note,
                 f"{carrier}.{since}",
                 run - since,
+                carrier in self._fresh,
             )
+            self._fresh.discard(carrier)
             self._knocks, self._digests = [], []
             self.running = RunningTurn(turn, whole, now)
             return [Begin(turn)]

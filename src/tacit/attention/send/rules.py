@@ -332,7 +332,13 @@ def _answered(send: Send, around: Surroundings, _now: Moment, _settings: Setting
 
 
 def _new(send: Send, around: Surroundings, _now: Moment, settings: Settings) -> Refusal | None:
+    """Agents do not repeat themselves to one another (C2A-197).
+
+    An answer to a person is for that person to judge: "Yes." to a second question says something new.
+    """
     if send.attachments or around.says_goodbye(send):
+        return None
+    if around.answered is not None and not around.answered.by_agent:
         return None
     others = list(around.recent[-settings.similar_window :])
     if around.answered is not None:
@@ -343,7 +349,8 @@ def _new(send: Send, around: Surroundings, _now: Moment, settings: Settings) -> 
         "no_new_information",
         "the message says nothing that was not just said",
         "C2A-197",
-        remedy=f"add a fact, a question or an action; {how_to_change('similarity')}",
+        remedy="say it once otherwise, with what is new in it (a fact, a question, an action), or be silent; "
+        + how_to_change("similarity"),
     )
 
 

@@ -62,6 +62,8 @@ class TurnRequest:
     """The wrapped events (C2A-096), always in the user role."""
     time_limit: float = 600.0
     """Seconds until the turn is given up as `time_limit`, a failure that may be tried again."""
+    fresh: bool = False
+    """Begin a new session with this turn; the one before is not continued."""
 
 
 class FailureKind(StrEnum):

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tacit.harness.io.store import InboxRow
 
 CRASHES: Final = 30
-"""A question that has been begun this often without an end is what ends the process."""
+"""A question that has been begun this often without an end, or a failure that was told, is what ends the
+process."""
 
 
 def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Effect]:
@@ -54,7 +55,7 @@ def _settled(context: HarnessContext, turn_id: str, events: list[InboxRow]) -> l
     merged: list[Effect] = [Settle(one, "superseded", {"mergedInto": carrier}) for one in others]
     if any(row.event_id in ids for row in spoken):
         return [Settle(carrier), *merged]
-    if spoken or max(one.runs for one in events) >= CRASHES:
+    if spoken or max(one.runs - one.failed for one in events) >= CRASHES:
         error = {"code": "agent_died", "message": "the agent was interrupted after it had acted"}
         told = Tell("error", "a turn was interrupted and cannot be run again", {"eventId": carrier})
         return [Settle(carrier, "failed", {"error": error}), *merged, told]

@@ -173,6 +173,14 @@ class Store:
         ).fetchone()
         return int(cast("tuple[int]", row)[0])
 
+    def refusals(self, event_id: str, code: str) -> int:
+        """How many answers to an event were refused with this code."""
+        row = self._db.execute(
+            "SELECT count(*) FROM outbox WHERE event_id = ? AND state = 'refused' AND result = ?",
+            (event_id, code),
+        ).fetchone()
+        return int(cast("tuple[int]", row)[0])
+
     def spent_on(self, day: str) -> Spending:
         """What a day has cost so far."""
         row = self._db.execute(
@@ -237,6 +245,12 @@ class StoreTransaction:
     def end(self, event_id: str, state: str, now: Moment) -> None:
         """An event is done, or deferred."""
         self._db.execute("UPDATE events SET state = ?, ended = ? WHERE event_id = ?", (state, now, event_id))
+
+    def reopen(self, event_id: str) -> None:
+        """An event that was done waits again."""
+        self._db.execute(
+            "UPDATE events SET state = 'waiting', turn_id = '', ended = NULL WHERE event_id = ?", (event_id,)
+        )
 
     def say(self, row: OutboxRow, now: Moment) -> None:
         """Keep something to say; the same key twice is one thing, the first."""

@@ -203,6 +203,9 @@ class SessionDriver:
 
     async def _work(self, live: LiveTurn) -> TurnOutcome:
         try:
+            if live.request.fresh:
+                await self._backend.kill()
+                self._session_id = None
             await self._ready(live.request.standing)
             return await self._backend.perform(live)
         except Unavailable as error:
