@@ -271,7 +271,8 @@ class Conduct:
         if running is None:
             return []
         how = "aborted" if running.is_ending else (outcome.failure.code if outcome.failure else "done")
-        spent = Spent(running.turn, outcome.usage, outcome.cost_usd, (now - running.began) // 1000, how)
+        took = (now - running.began) // 1000
+        spent = Spent(running.turn, outcome.usage, outcome.cost_usd, took, how, outcome.estimated)
         effects: list[Effect] = [spent]
         if not running.is_ending:
             effects += self._finished(running, outcome, now)

@@ -142,6 +142,8 @@ class Spent:
     cost_usd: float | None
     duration_ms: int
     ended: str
+    estimated: bool = False
+    """Nobody counted the tokens: they are reckoned by bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,12 @@ def queued_states(
     found: list[Work] = []
     for question in questions:
         failure = failing.of(question.carrier.event_id)
-        if failure is not None and question.not_before > now:
-            retry = rfc3339(question.not_before)
-            said = Work("", "failed", code=failure.code, message=sentence(failure), retry_at=retry)
-        elif pause is not None:
+        if pause is not None:
             until, reason = pause
             said = Work("", "waiting", code="over_budget", message=reason, retry_at=rfc3339(until))
+        elif failure is not None and question.not_before > now:
+            retry = rfc3339(question.not_before)
+            said = Work("", "failed", code=failure.code, message=sentence(failure), retry_at=retry)
         else:
             said = Work("", "queued", position=before)
             before += 1

@@ -41,6 +41,8 @@ class HarnessContext:
     view: SessionView
     clock: Clock
     tell: Teller = tell_nobody
+    model: str = ""
+    """The model that the agent was given, where it was named."""
     settings: Settings = DEFAULTS
     in_flight: set[str] = field(default_factory=set[str])
     """Keys of sends that somebody is making at this moment."""

@@ -52,6 +52,7 @@ from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.io.turn_watch import TurnWatch
 from tacit.harness.io.work_teller import WorkTeller
+from tacit.harness.prices import priced
 from tacit.harness.prompt import standing_rules, turn_prompt
 from tacit.harness.session_view import SessionView, settings_of
 
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.base.ports import Clock
-    from tacit.harness.drivers.port import Driver
+    from tacit.harness.drivers.port import Allowance, Driver, Price
 
 log: Final = logging.getLogger("tacit.harness")
 Answer = TypeVar("Answer")
@@ -86,6 +87,9 @@ class AgentConfig:
     budget: Budget = Budget()
     claims_roles: bool = True
     ambient: frozenset[str] = frozenset()
+    model: str = ""
+    price: Price | None = None
+    """What the model's tokens cost, for agents that do not say it themselves."""
     habits: Habits = Habits(name="tacit-harness", version=__version__)
 
 
@@ -144,7 +148,7 @@ class Harness:
         self._conduct = Conduct(options)
         session = AgentSession(config.url, config.token, habits=config.habits, known=self._is_repeat)
         self._context = context = HarnessContext(
-            config.name, session, store, SessionView(config.name), self._clock, self._tell
+            config.name, session, store, SessionView(config.name), self._clock, self._tell, config.model
         )
         context.ask_again = self._ask_again
         self._sender = OutboxSender(context)
@@ -375,7 +379,12 @@ class Harness:
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(
-                turn.id, self._standing, prompt.user, self.config.time_limit, fresh=turn.fresh
+                turn.id,
+                self._standing,
+                prompt.user,
+                self.config.time_limit,
+                fresh=turn.fresh,
+                allowance=self._allowance(),
             )
             running = self._conduct.running
             if running is None or running.is_ending:
@@ -393,6 +402,7 @@ class Harness:
             outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         if self._stopping.is_set() and outcome.failure is not None:
             return
+        outcome = priced(outcome, self.config.price, self._prompt_bytes.get(turn.id, 0))
         if outcome.session_id is not None:
             session = outcome.session_id
             await self._context.write(lambda writing: writing.note("session", session))
@@ -400,6 +410,11 @@ class Harness:
         self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
         await self._step(lambda now: self._ended(outcome, now))
         await self._status()
+
+    def _allowance(self) -> Allowance:
+        """What a turn that begins now may use."""
+        spent = self._context.store.spent_on(day_of(self._clock.now()))
+        return self.config.budget.left(spent, self.config.price)
 
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""
@@ -483,6 +498,7 @@ class Harness:
             duration_ms=spent.duration_ms,
             cost=spent.cost_usd or 0.0,
             currency="" if spent.cost_usd is None else "USD",
+            model=self.config.model,
             driver=self._driver.traits.name,
         )
         await self._context.session.tell(told)

@@ -28,7 +28,8 @@ def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Ef
     effects: list[Effect] = []
     again: list[InboxRow] = []
     turns: dict[str, list[InboxRow]] = {}
-    for kept in context.store.waiting():
+    waiting = context.store.waiting()
+    for kept in waiting:
         context.view.heard(kept.event)
         if kept.state == "turn":
             turns.setdefault(kept.turn_id, []).append(kept)
@@ -40,6 +41,9 @@ def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Ef
         if not settled:
             again += events
             effects.append(Return(tuple(one.event.event_id for one in events)))
+    # In the order in which they came: what was under way is not put behind what waited for it.
+    place = {one.event.event_id: number for number, one in enumerate(waiting)}
+    again.sort(key=lambda one: place[one.event.event_id])
     claims = conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
     return [*effects, *claims]
 
