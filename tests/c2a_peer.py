@@ -81,6 +81,8 @@ class Peer:
         """What to do with the next tool calls: an error object, "break" (lose the line), "lose" the answer
         after the call happened, or a result."""
         self.settings: dict[str, Any] = {}
+        self.hears: list[str] = []
+        """What it says in its greeting that it makes sense of."""
         self.changed = asyncio.Condition()
         self._ids = itertools.count(1)
         self._runner: web.AppRunner | None = None
@@ -232,7 +234,13 @@ class Peer:
             "protocolVersion": params["protocolVersion"],
             "capabilities": params["capabilities"],
             "serverInfo": {"name": "peer", "version": "1"},
-            "session": {"id": "ada", "group_id": "g1", "names": ["ada"], "settings": self.settings},
+            "session": {
+                "id": "ada",
+                "group_id": "g1",
+                "names": ["ada"],
+                "settings": self.settings,
+                "hears": self.hears,
+            },
         }
 
     def _result(self, params: dict[str, Any]) -> dict[str, Any]:

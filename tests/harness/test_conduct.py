@@ -17,13 +17,14 @@ from tacit.harness.effects import (
     Post,
     Postpone,
     React,
+    Report,
     Return,
     Settle,
     Spent,
     Steer,
     Tell,
 )
-from tests.c2a_peer import delivery
+from tests.c2a_peer import WRITTEN, delivery
 
 T0 = 1_768_298_400 * SECOND
 PLAIN = ConductOptions(boundaries=True)
@@ -156,7 +157,9 @@ def test_fragments_are_merged_for_thirty_seconds():
         conduct.heard(event(f"e{number}"), at(number))
     turn = kinds(conduct.due(at(30)), Begin)[0].turn
     assert len(turn.events) == 15
-    assert conduct.heard(event("late"), at(31)) != []
+    late = event("late", "and more", timing__createdAt=f"{WRITTEN[:17]}31Z")
+    assert conduct.heard(late, at(31)) == []
+    assert kinds(conduct.ended(done(), at(40)), Begin)[0].turn.events == (late,)
 
 
 def test_what_was_written_far_apart_and_arrives_together_is_not_joined():
@@ -183,11 +186,11 @@ def test_two_restarts_and_no_more():
     conduct = Conduct(PLAIN)
     begin(conduct, event("e1"))
     for number in (2, 3):
-        assert kinds(conduct.heard(event(f"e{number}"), at(number * 20)), Abort)
-        conduct.ended(failure(FailureKind.CANCELLED, "cancelled"), at(number * 20 + 1))
-        assert kinds(conduct.due(at(number * 20 + 4)), Begin)
-    assert conduct.heard(event("e4"), at(90)) == []
-    effects = conduct.ended(done(), at(95))
+        assert kinds(conduct.heard(event(f"e{number}", "and more"), at(number * 5)), Abort)
+        conduct.ended(failure(FailureKind.CANCELLED, "cancelled"), at(number * 5 + 1))
+        assert kinds(conduct.due(at(number * 5 + 4)), Begin)
+    assert conduct.heard(event("e4", "and the last of it"), at(22)) == []
+    effects = conduct.ended(done(), at(26))
     assert kinds(effects, Post)[0].turn.carrier.event_id == "e3"
     assert kinds(effects, Begin)[0].turn.carrier.event_id == "e4"
 
@@ -210,7 +213,7 @@ def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
     begin(conduct, event("e1"))
     conduct.tool_started("c1", tool)
     assert conduct.boundary("c1", at(6)) == (Proceed(), [])
-    assert kinds(conduct.heard(event("e2"), at(7)), Abort)
+    assert kinds(conduct.heard(event("e2", "and the tests"), at(7)), Abort)
 
 
 @pytest.mark.spec("C2A-188")
@@ -228,16 +231,146 @@ def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
 def test_a_steer_that_is_not_taken_becomes_a_restart():
     conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     assert kinds(conduct.steered(steer.event, at(8), taken=False), Abort)
 
 
 def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
     conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     conduct.ended(done(), at(8.5))
     assert kinds(conduct.steered(steer.event, at(9), taken=True), Begin)
+
+
+# -- a busy agent: what belongs to its work, and what waits its turn
+
+
+DRIVERS = [
+    ConductOptions(),
+    ConductOptions(boundaries=True),
+    ConductOptions(inserts=True, boundaries=True),
+    ConductOptions(steers=True, inserts=True, boundaries=True),
+]
+
+
+@pytest.mark.parametrize("options", DRIVERS)
+@pytest.mark.parametrize(
+    ("text", "after", "more"),
+    [
+        ("unrelated: which port does the hub use?", 5, {}),
+        ("@ada unrelated: tell me the port", 5, {}),
+        ("Which port does the hub use?", 12, {}),
+        ("which port does the hub use", 300, {}),
+        ("Bump the version.", 300, {}),
+        ("and the tests", 10, {"author": {"id": "usr:bo", "kind": "human"}}),
+        ("and the tests", 10, {"conversation__id": "g2"}),
+        ("and the tests", 10, {"conversation__threadId": "elsewhere"}),
+        ("by the way, the tests", 10, {"conversation__threadId": "e1"}),
+    ],
+)
+def test_what_is_unrelated_waits_its_turn_and_both_are_answered(options, text, after, more):
+    conduct = Conduct(options)
+    turn = begin(conduct, event("e1", "refactor the parser"))
+    written = f"{WRITTEN[:14]}{after // 60:02}:{after % 60:02}Z"
+    assert conduct.heard(event("e2", text, timing__createdAt=written, **more), at(after)) == []
+    assert conduct.running.turn is turn
+    effects = conduct.ended(done("The parser is done."), at(after + 400))
+    assert settled(effects) == {"e1": None}
+    assert [one.turn.carrier.event_id for one in kinds(effects, Post, Begin)] == ["e1", "e2"]
+    assert settled(conduct.ended(done("It is 8080."), at(after + 500))) == {"e2": None}
+
+
+@pytest.mark.spec("C2A-188")
+@pytest.mark.parametrize(
+    ("text", "after", "more"),
+    [
+        ("and the tests", 10, {}),
+        ("What about Windows?", 10, {}),
+        ("Does it run offline?", 10, {}),
+        ("actually, use the release branch", 300, {}),
+        ("@ada sorry, I meant the lexer", 300, {}),
+        ("*lexer", 300, {}),
+        ("use the release branch", 300, {"conversation__threadId": "e1"}),
+    ],
+)
+def test_a_continuation_a_correction_and_a_reply_belong_to_the_running_question(text, after, more):
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1", "refactor the parser"))
+    written = f"{WRITTEN[:14]}{after // 60:02}:{after % 60:02}Z"
+    effects = conduct.heard(event("e2", text, timing__createdAt=written, **more), at(10))
+    assert effects == [Return(("e1", "e2")), Abort(turn.id)]
+    conduct.ended(failure(FailureKind.CANCELLED, "cancelled"), at(11))
+    again = kinds(conduct.due(at(14)), Begin)[0].turn
+    assert [one.event_id for one in again.events] == ["e1", "e2"]
+
+
+@pytest.mark.spec("C2A-188")
+def test_a_correction_after_something_was_done_is_before_the_model_at_its_next_boundary():
+    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
+    begin(conduct, event("e1", "refactor the parser"))
+    conduct.tool_started("c1", "shell")
+    assert conduct.heard(event("e2", "actually, the lexer"), at(8)) == []
+    order, effects = conduct.boundary("c1", at(9))
+    assert isinstance(order, Insert)
+    assert "actually, the lexer" in order.text
+    assert kinds(effects, Join)[0].events[0].event_id == "e2"
+    effects = conduct.ended(done("The lexer is done."), at(20))
+    assert settled(effects) == {"e2": None, "e1": "superseded"}
+    assert [one.turn.carrier.event_id for one in kinds(effects, Post)] == ["e2"]
+
+
+def test_a_correction_is_of_what_its_author_asked_last():
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1", "refactor the parser"))
+    conduct.heard(event("e2", "Which port does the hub use?"), at(20))
+    assert conduct.heard(event("e3", "sorry, I meant the relay"), at(60)) == []
+    assert conduct.running.turn is turn
+    waiting = kinds(conduct.ended(done(), at(70)), Begin)[0].turn
+    assert [one.event_id for one in waiting.events] == ["e2", "e3"]
+
+
+def test_five_questions_in_a_minute_get_five_answers_in_order():
+    conduct = Conduct(PLAIN)
+    asked = [f"Where is part {number} kept?" for number in range(5)]
+    for number, text in enumerate(asked):
+        conduct.heard(
+            event(f"e{number}", text, timing__createdAt=f"{WRITTEN[:17]}{number * 12:02}Z"), at(number * 12)
+        )
+        conduct.due(at(number * 12 + 3))
+    posts, now = [], 60
+    while conduct.running is not None:
+        effects = conduct.ended(done(f"answer {now}"), at(now))
+        posts += kinds(effects, Post)
+        now += 30
+    assert [one.turn.carrier.text for one in posts] == asked
+
+
+@pytest.mark.spec("C2A-082")
+@pytest.mark.parametrize(
+    ("place", "ended"),
+    [
+        ({"author": {"id": "usr:bo", "kind": "human"}}, set()),
+        ({"author": {"id": "usr:bo", "kind": "human"}, "conversation__threadId": "e1"}, {"e1"}),
+        ({"conversation__threadId": "e2"}, {"e2"}),
+        ({"conversation__id": "g9"}, {"e1", "e2"}),
+        ({}, {"e1"}),
+    ],
+)
+def test_a_stop_ends_what_it_replies_to_or_its_author_s_own_work_and_nobody_else_s(place, ended):
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", "refactor the parser"))
+    conduct.heard(event("e2", "and now this", conversation__id="g2"), at(4))
+    effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation", **place), at(9))
+    assert {one for one, how in settled(effects).items() if how == "superseded"} == ended
+
+
+def test_a_turn_that_had_spoken_and_was_cut_for_something_urgent_does_not_stay_open():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
+    conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
+    assert settled(conduct.due(at(15))) == {"e1": None}
 
 
 # -- what reaches a model at all
@@ -392,20 +525,125 @@ def test_what_the_model_deferred_waits_for_the_hub_to_bring_it_again():
 
 
 @pytest.mark.spec("C2A-163")
-def test_a_model_that_fails_is_tried_three_times_and_then_the_event_has_failed():
+@pytest.mark.parametrize("code", ["rubbish", "agent_died", "agent_error", "time_limit"])
+def test_an_agent_that_fails_is_tried_three_times_and_then_the_event_has_failed(code):
     conduct = Conduct(PLAIN)
     begin(conduct, event("e1"))
-    effects = conduct.ended(failure(), at(10))
+    effects = conduct.ended(failure(code=code), at(10))
     assert kinds(effects, Return) == [Return(("e1",), failed=True)]
     assert conduct.next_due == at(12)
     assert kinds(conduct.due(at(12)), Begin)[0].turn.attempt == 2
-    conduct.ended(failure(retry_after=20.0), at(13))
+    conduct.ended(failure(code=code, retry_after=20.0), at(13))
     assert conduct.next_due == at(33)
     assert kinds(conduct.due(at(33)), Begin)[0].turn.attempt == 3
-    effects = conduct.ended(failure(code="rubbish"), at(40))
+    effects = conduct.ended(failure(code=code), at(40))
     assert settled(effects) == {"e1": "failed"}
-    assert kinds(effects, Settle)[0].more["error"]["code"] == "rubbish"
+    error = kinds(effects, Settle)[0].more["error"]
+    assert error["code"] == code
+    assert "3 times in all" in error["message"]
     assert kinds(effects, Tell)[0].level == "error"
+    assert [(one.work.state, one.work.code, one.work.retry_at) for one in kinds(effects, Report)] == [
+        ("failed", code, "")
+    ]
+
+
+@pytest.mark.spec("C2A-163")
+def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answers_then():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1", "refactor the parser"))
+    conduct.heard(event("e2", "unrelated: the port", conversation__id="g2"), at(5))
+    now, tries, pauses = 10.0, 0, []
+    while now < 3600:
+        assert conduct.running is not None
+        tries += 1
+        effects = conduct.ended(failure(), at(now))
+        assert settled(effects) == {}, "nobody gives up while the model is only away"
+        if conduct.running is None:
+            told = {one.event_id: one for one in conduct.work(at(now))}
+            assert {one.state for one in told.values()} == {"failed"}
+            assert {one.code for one in told.values()} == {"model_unavailable"}
+            assert all(one.message and one.retry_at for one in told.values())
+            pauses.append((conduct.next_due - at(now)) / SECOND)
+            now = (conduct.next_due - T0) / SECOND
+            conduct.due(at(now))
+    assert tries < 40
+    assert max(pauses) <= 600
+    effects = conduct.ended(done("The parser is done."), at(now + 1))
+    assert kinds(effects, Begin), "the model is back: whoever waited for it is asked at once"
+    last = conduct.ended(done("It is 8080."), at(now + 2))
+    assert {one.turn.carrier.event_id for one in kinds([*effects, *last], Post)} == {"e1", "e2"}
+
+
+@pytest.mark.spec("C2A-163")
+def test_a_model_that_stays_away_for_hours_is_given_up_with_a_word():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    now, effects = 10.0, []
+    while not settled(effects):
+        effects = conduct.ended(failure(), at(now))
+        if conduct.next_due is not None:
+            now = (conduct.next_due - T0) / SECOND
+            conduct.due(at(now))
+    assert settled(effects) == {"e1": "failed"}
+    assert 3 * 3600 < now < 6 * 3600
+
+
+def test_a_session_that_is_full_is_followed_by_a_new_one_with_the_question():
+    conduct = Conduct(PLAIN)
+    assert not begin(conduct, event("e1")).fresh
+    full = failure(FailureKind.PERMANENT, "context_full")
+    again = kinds(conduct.ended(full, at(10)), Begin)[0].turn
+    assert (again.fresh, again.attempt, again.carrier.event_id) == (True, 1, "e1")
+    assert "new one" in again.note
+    assert settled(conduct.ended(full, at(11))) == {"e1": "failed"}
+
+
+# -- how work stands
+
+
+def states(conduct, seconds):
+    return [(one.event_id, one.state, one.position) for one in conduct.work(at(seconds))]
+
+
+def test_a_queue_has_places_and_moves_up():
+    conduct = Conduct(PLAIN)
+    turn = begin(conduct, event("e1", "refactor the parser"))
+    for number in (2, 3):
+        conduct.heard(event(f"e{number}", "unrelated", conversation__id=f"g{number}"), at(10 + number))
+    assert states(conduct, 20) == [("e1", "working", 0), ("e2", "queued", 1), ("e3", "queued", 2)]
+    assert conduct.work(at(20))[0].turn == turn.id
+    conduct.ended(done(), at(20))
+    assert states(conduct, 20) == [("e2", "working", 0), ("e3", "queued", 1)]
+
+
+def test_every_fragment_of_a_question_is_told_of():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1", "one"), at(0))
+    conduct.heard(event("e2", "two"), at(1))
+    assert states(conduct, 1) == [("e1", "queued", 0), ("e2", "queued", 0)]
+    conduct.due(at(4))
+    assert states(conduct, 5) == [("e1", "working", 0), ("e2", "working", 0)]
+
+
+def test_what_waits_for_a_person_or_for_tomorrow_says_so():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.running.waits_for = ("permission", "it asks whether it may run `make`")
+    [asked] = conduct.work(at(5))
+    assert (asked.state, asked.code, asked.message) == (
+        "waiting", "permission", "it asks whether it may run `make`",
+    )  # fmt: skip
+    conduct.heard(event("e2", "unrelated", conversation__id="g2"), at(5))
+    conduct.pause(at(5000), "the day's budget is used up")
+    assert [one.code for one in conduct.work(at(9))] == ["permission", "over_budget"]
+
+
+def test_work_that_is_called_off_is_told_and_nothing_of_it_stays():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation"), at(5))
+    assert [one.work.state for one in kinds(effects, Report)] == ["called_off"]
+    assert states(conduct, 5) == []
 
 
 @pytest.mark.spec("C2A-163")
@@ -499,7 +737,7 @@ def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
 def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
     conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
-    steer = kinds(conduct.heard(event("e2"), at(8)), Steer)[0]
+    steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     assert conduct.cancelled("e2", at(8)) == []
     assert conduct.steered(steer.event, at(8), taken=False) == [Settle("e2", "superseded")]
     conduct.heard(knock("k1", reason="role_mention"), at(9))

@@ -16,6 +16,10 @@ from tests.c2a_peer import delivery
 AUTHORS = st.sampled_from(["user", "usr:bo"])
 PLACES = st.sampled_from(["g1", "g2"])
 MODES = st.sampled_from(["buffered", "buffered", "buffered", "immediate", "notify", "digest", "tool_mailbox"])
+THREADS = st.sampled_from([None, None, None, "t1", "e1", "e2", "e3"])
+TEXTS = st.sampled_from(
+    ["and more", "Which port does the hub use?", "actually, the lexer", "unrelated: the docs", "Does it run?"]
+)
 POLICIES = st.sampled_from(["must_respond", "must_respond", "may_respond", "must_not_respond"])
 
 
@@ -37,6 +41,7 @@ class Life(RuleBasedStateMachine):
         self.claims: list[Claim] = []
         self.calls: list[str] = []
         self.said: dict[str, tuple[str, str]] = {}
+        self.called_off: set[str] = set()
 
     @rule(steers=st.booleans(), inserts=st.booleans(), interrupt=st.booleans())
     @precondition(lambda self: self.count == 0)
@@ -53,11 +58,14 @@ class Life(RuleBasedStateMachine):
                     assert effect.turn.events
                     assert len({(one.author.id, one.conversation) for one in effect.turn.events}) == 1
                     assert not self.cancelled & {one.event_id for one in effect.turn.events}
+                    assert not any(one.text.startswith("unrelated") for one in effect.turn.events[1:])
                     self.turn, self.aborting, self.calls = effect.turn.id, False, []
                 case Abort():
                     assert effect.turn_id == self.turn
                     self.aborting = True
                 case Settle() | Postpone():
+                    if isinstance(effect, Settle) and effect.disposition == "superseded":
+                        self.is_accounted_for(effect)
                     assert effect.event_id in self.open, effect
                     self.open.discard(effect.event_id)
                     self.ended.add(effect.event_id)
@@ -75,22 +83,45 @@ class Life(RuleBasedStateMachine):
                 case _:
                     pass
 
+    def is_accounted_for(self, effect) -> None:
+        """What ends as superseded was taken back, called off, or is answered with what it was merged into."""
+        into = effect.more.get("mergedInto")
+        if into is not None:
+            assert self.said[into] == self.said[effect.event_id]
+        else:
+            assert effect.event_id in self.cancelled | self.called_off, effect
+
     @rule(
-        author=AUTHORS, place=PLACES, mode=MODES, policy=POLICIES, urgent=st.booleans(),
+        author=AUTHORS, place=PLACES, mode=MODES, policy=POLICIES, urgent=st.booleans(), text=TEXTS, thread=THREADS,
         reason=st.sampled_from(["direct_message", "direct_message", "role_mention", "cancellation"]),
     )  # fmt: skip
-    def hear(self, author, place, mode, policy, urgent, reason):
+    def hear(self, author, place, mode, policy, urgent, reason, text, thread):
         self.count += 1
         event_id = f"e{self.count}"
         more = {"content": None, "knock": {"topic": "message"}} if mode == "notify" else {}
         attention = {"policy": policy, "reason": reason, "priority": "urgent" if urgent else "normal"}
+        if thread not in (None, event_id):
+            more["conversation"] = {"id": place, "kind": "channel", "threadId": thread}
+        else:
+            more["conversation"] = {"id": place, "kind": "channel"}
         params = delivery(
-            event_id, f"text {self.count}", author={"id": author, "kind": "human"}, conversation__id=place,
+            event_id, text, author={"id": author, "kind": "human"},
             injection__mode=mode, policy=policy, attention=attention, **more,
         )  # fmt: skip
         self.open.add(event_id)
         self.said[event_id] = (author, place)
-        self.carry_out(self.conduct.heard(read_delivered(params), self.now))
+        running = self.conduct.running
+        effects = self.conduct.heard(read_delivered(params), self.now)
+        settled = {one.event_id for one in effects if isinstance(one, Settle)} - {event_id}
+        if reason == "cancellation":
+            # A thread's work may be called off by anybody who replies there; else it is the author's own.
+            assert thread is not None or all(self.said[one][0] == author for one in settled)
+            self.called_off |= settled
+        else:
+            assert not settled, "a message ended work without taking it back"
+            if any(isinstance(one, Abort) for one in effects):
+                assert self.said[running.turn.carrier.event_id] == (author, place)
+        self.carry_out(effects)
 
     @rule(which=st.randoms(use_true_random=False))
     @precondition(lambda self: self.open)
@@ -200,6 +231,12 @@ class Life(RuleBasedStateMachine):
     def it_always_knows_when_to_look_again(self):
         if self.turn is None and self.conduct.owed:
             assert self.conduct.next_due is not None
+
+    @invariant()
+    def work_is_told_once_and_only_while_it_is_open(self):
+        told = [one.event_id for one in self.conduct.work(self.now)]
+        assert len(told) == len(set(told))
+        assert set(told) <= self.open
 
     def teardown(self):
         """Left alone, everything comes to an end."""

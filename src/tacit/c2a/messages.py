@@ -491,7 +491,15 @@ class Connected:
     @property
     def tells(self) -> frozenset[str]:
         """What the hub says by itself, beyond what the drafts ask for; none of it from another's hub."""
-        said: object = self.session.get("tells")
+        return self._words("tells")
+
+    @property
+    def hears(self) -> frozenset[str]:
+        """What the hub makes sense of when it is told, beyond what the drafts ask for."""
+        return self._words("hears")
+
+    def _words(self, name: str) -> frozenset[str]:
+        said: object = self.session.get(name)
         return (
             frozenset(str(one) for one in cast("list[object]", said))
             if isinstance(said, list)

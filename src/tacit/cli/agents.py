@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
+from tacit.base.moment import Moment
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
 
@@ -16,12 +18,52 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("group")
+@click.option(
+    "--days",
+    type=click.IntRange(1, 366),
+    help="What the agents that run on this machine have cost, by day and room, for so many days.",
+)
 @pass_session
-def agents(session: CliSession, group: str) -> None:
+def agents(session: CliSession, group: str, days: int | None) -> None:
     """Who is online, busy, owing what, spending what."""
     group_id = session.resolve_group(group)
+    if days is not None:
+        rows = _spent(group_id, days)
+        session.answer(rows, lambda: session.out.print(_costs(rows)))
+        return
     found = session.hub(group_id).call("agents", {"group_id": group_id})
     session.answer(found["agents"], lambda: session.out.print(_table(found["agents"])))
+
+
+def _spent(group_id: str, days: int) -> list[dict[str, Any]]:
+    """From the agents' own memories: day, room and model of each."""
+    from tacit.base.io.system import SystemClock
+    from tacit.cli.join import state_folder
+    from tacit.harness.budget import DAY, day_of
+    from tacit.harness.io.store import Store
+
+    since = day_of(Moment(SystemClock().now() - (days - 1) * DAY))
+    found: list[dict[str, Any]] = []
+    for path in sorted(state_folder(group_id, "x").parent.glob("*/harness.db")):
+        store = Store(path)
+        try:
+            found += [{"agent": path.parent.name, **asdict(one)} for one in store.spending(since)]
+        finally:
+            store.close()
+    return found
+
+
+def _costs(rows: Sequence[dict[str, Any]]) -> Table:
+    caption = "~ is reckoned by bytes, as the agent counts no tokens; a cost that nobody knows is left out."
+    table = Table(box=None, caption=caption, caption_justify="left")
+    for name in ("agent", "day", "room", "model", "turns", "tokens", "cost"):
+        table.add_column(name, no_wrap=True, overflow="fold")
+    for row in rows:
+        about = "~" if row["estimated"] else ""
+        cost = "" if row["cost_usd"] is None else f"{about}{row['cost_usd']:.4f} USD"
+        words = [show.plain(str(row[name])) for name in ("agent", "day", "conversation", "model", "turns")]
+        table.add_row(*words, f"{about}{row['tokens']}", cost)
+    return table
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:

@@ -21,6 +21,7 @@ import click
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
+from tacit.cli.pricing import price_for
 from tacit.cli.session import CliSession, beside_hub, kept_tokens, pass_session
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
@@ -178,6 +179,7 @@ def _prepared(session: CliSession, member: Member, base: Path) -> tuple[Callable
         member.driver, member.options, state=str(state / "driver"), environment=os.environ
     )
     options = placed(member.driver, options, base)
+    price = price_for(member, options.model, base)
     catalogue.build(member.driver, options)
     try:
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -195,6 +197,8 @@ def _prepared(session: CliSession, member: Member, base: Path) -> tuple[Callable
         member.budget,
         member.claims,
         frozenset(member.ambient),
+        options.model,
+        price,
     )
     return lambda tell: Harness(config, catalogue.build(member.driver, options), tell=tell), state
 
@@ -232,6 +236,14 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
 @click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day.")
 @click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
 @click.option(
+    "--prices",
+    default="",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A list of prices by model, instead of the one that comes with Tacit.",
+)
+@click.option("--price-in", type=click.FloatRange(min=0), help="Dollars for a million tokens that go in.")
+@click.option("--price-out", type=click.FloatRange(min=0), help="Dollars for a million tokens that come out.")
+@click.option(
     "--time-limit",
     type=float,
     default=1800.0,
@@ -263,6 +275,9 @@ def join(session: CliSession, group: str | None, driver: str | None, team: Path 
         Budget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
         given["time_limit"],
         not given["no_claim"],
+        prices=given["prices"],
+        price_in=given["price_in"],
+        price_out=given["price_out"],
     )
     make, state = _prepared(session, member, Path.cwd())
     harness = make(Narrator(session, name))

@@ -1,7 +1,7 @@
 """What an agent spends, and when it must stop: tokens and dollars for an event, an agent, a day (UTC).
 
-Sums and limits over values. A limit that is reached stops further turns until the next day; the reason is
-written for whoever waits. Knows nothing of prices: drivers say what a turn cost, or nobody does.
+Sums and limits over values. A limit that is reached ends the turn in which it is reached and stops further
+ones until the next day; the reason is written for whoever waits. What tokens cost is `tacit.harness.prices`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND, Moment, rfc3339
+from tacit.harness.drivers.port import Allowance
 
 if TYPE_CHECKING:
-    from tacit.harness.drivers.port import Usage
+    from tacit.harness.drivers.port import Price, Usage
 
 DAY: Final = 86_400 * SECOND
+_NOTHING: Final = 1e-9
+"""Dollars by which a sum of fractions may miss what it should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,21 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
+class DaySpending:
+    """What one day cost in one conversation, by one model."""
+
+    day: str
+    conversation: str
+    model: str
+    turns: int
+    tokens: int
+    cost_usd: float | None
+    """None when nobody could say."""
+    estimated: bool
+    """Is any of it reckoned by bytes?"""
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """What an owner allows for a day; None is no limit."""
 
@@ -51,9 +69,15 @@ class Budget:
     tokens: int | None = None
     cost_usd: float | None = None
 
+    def left(self, spent: Spending, price: Price | None) -> Allowance:
+        """What one more turn may use before the day's limit is reached."""
+        tokens = None if self.tokens is None else max(0, self.tokens - spent.tokens)
+        cost = None if self.cost_usd is None else max(0.0, self.cost_usd - spent.cost_usd)
+        return Allowance(tokens, cost, price)
+
     def used_up(self, spent: Spending) -> str:
         """Which limit is reached, in words; empty while none is."""
-        if self.cost_usd is not None and spent.cost_usd >= self.cost_usd:
+        if self.cost_usd is not None and spent.cost_usd >= self.cost_usd - _NOTHING:
             return f"the day's budget of ${self.cost_usd:.2f} is used up"
         if self.tokens is not None and spent.tokens >= self.tokens:
             return f"the day's budget of {self.tokens} tokens is used up"

@@ -19,14 +19,18 @@ State. An event that reached the agent is in exactly one of these places until i
     _questions           fragments of one author in one place (`tacit.harness.question`), each open until its
                          author is quiet, or closed and waiting for the model or for a later time
     running              at most one turn: its question, and what the model did through its tools
-    running.waiting      immediate events that wait for the model's next tool boundary
-    running.inserted     those that the model has been given at one, beside its question
+    running.waiting      immediate events, and late fragments, that wait for the model's next tool boundary
+    running.inserted     immediate ones that the model has been given at one, beside its question
     an effect            on its way: a `Claim` or a `Steer`, whose answer comes back as an input
 
 `_gone` remembers ids that were taken back while they were in none of these, that is, on their way as an
 effect or not here yet: when such an event comes by, it ends as superseded. `_runs` and `_since` number the
 turns of an event, so that every run has a name of its own and the hub can tell a rerun from a new answer
 (C2A-164, C2A-166); the count survives in the store and comes back through `restore` or `heard`.
+
+Whose is a message? Only what belongs to a question (`tacit.harness.belonging`) changes it: the newest waiting
+one first, then the one that runs. Everything else that comes while a turn runs is a question of its own and
+waits its turn; so no job ends because somebody asked something else.
 
 What moves it. Deliveries, cancellations and typing come from the hub; `steered`, `tool_started`, `boundary`
 and `ended` from the driver; `due` from the clock, which is asked to ring at `next_due`; `pause` from the
@@ -71,9 +75,12 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
+from tacit.c2a.notifications import Work
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
+from tacit.harness import belonging
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
+from tacit.harness import work as working
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
 from tacit.harness.effects import (
     Abort,
@@ -84,11 +91,13 @@ from tacit.harness.effects import (
     Join,
     ModelTurn,
     React,
+    Report,
     Return,
     Settle,
     Spent,
     Steer,
 )
+from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import Question, key_of
 from tacit.harness.running import RunningTurn, has_effects
@@ -135,6 +144,8 @@ class Conduct:
         self._runs: dict[str, int] = {}
         self._since: dict[str, int] = {}
         self._gone: dict[str, None] = {}
+        self._failing = Failing()
+        self._fresh: set[str] = set()
 
     # -- what is heard
 
@@ -197,6 +208,11 @@ class Conduct:
             return [Settle(event_id, "superseded")]
         return [Settle(event_id, "superseded"), *self._withdraw(running, event_id, None, now)]
 
+    def ask_again(self, event: Delivered, note: str, now: Moment, *, runs: int) -> list[Effect]:
+        """What the model answered may not be said: it gets the question once more, and is told why."""
+        self._runs[event.event_id] = self._since[event.event_id] = runs
+        return [*self._ask(replace(questions.asked(event, now), note=note)), *self.due(now)]
+
     def typing(self, conversation: str, author: str, now: Moment, *, typing: bool) -> None:
         """Somebody writes: a question of theirs is held open (C2A-084)."""
         self._questions = [
@@ -210,11 +226,7 @@ class Conduct:
             return [Settle(event.event_id, "superseded")]
         running = self.running
         if taken and running is not None and not running.is_ending:
-            if event.mode is not Mode.IMMEDIATE and running.question.key == key_of(event):
-                running.question = replace(running.question, events=(*running.question.events, event))
-                running.turn = replace(running.turn, events=(*running.turn.events, event))
-            else:
-                running.inserted.append(event)
+            running.let_in(event)
             return [Join(running.turn.id, (event,))]
         if taken:
             # The turn is over or ending: whether its last words knew of the event cannot be told.
@@ -244,7 +256,8 @@ class Conduct:
         is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
         if self.options.inserts:
             events, running.waiting = tuple(running.waiting), []
-            running.inserted += events
+            for event in events:
+                running.let_in(event)
             running.interrupt_at = None
             return Insert(inserted_block(events)), [Join(running.turn.id, events)]
         if self._may_restart(running) or (is_ripe and not running.is_in_effect):
@@ -258,7 +271,8 @@ class Conduct:
         if running is None:
             return []
         how = "aborted" if running.is_ending else (outcome.failure.code if outcome.failure else "done")
-        spent = Spent(running.turn, outcome.usage, outcome.cost_usd, (now - running.began) // 1000, how)
+        took = (now - running.began) // 1000
+        spent = Spent(running.turn, outcome.usage, outcome.cost_usd, took, how, outcome.estimated)
         effects: list[Effect] = [spent]
         if not running.is_ending:
             effects += self._finished(running, outcome, now)
@@ -269,6 +283,7 @@ class Conduct:
         for effect in effects:
             if isinstance(effect, Settle):
                 self._runs.pop(effect.event_id, None)
+                self._failing.over(effect.event_id)
         return [*effects, *self.due(now)]
 
     # -- time
@@ -328,6 +343,15 @@ class Conduct:
             )
         return claims
 
+    def work(self, now: Moment) -> list[Work]:
+        """How every piece of work stands: what runs, then what waits, in its order."""
+        closes = questions.closes_at
+        waiting = sorted(self._questions, key=lambda one: (not one.is_pressing, closes(one, self.settings)))
+        running = [] if self.running is None else working.running_states(self.running)
+        pause = None if self.paused_until is None else (self.paused_until, self.pause_reason)
+        before = int(self.running is not None)
+        return [*running, *working.queued_states(waiting, self._failing, now, before=before, pause=pause)]
+
     @property
     def owed(self) -> int:
         """How many questions wait, running ones included."""
@@ -358,23 +382,39 @@ class Conduct:
         return [Defer(event.event_id, self.pause_reason, self.paused_until)]
 
     def _fragment(self, event: Delivered, now: Moment) -> list[Effect]:
+        """More of a question that waits, the newest first; more of the one that runs; or one of its own."""
+        for place, question in reversed(list(enumerate(self._questions))):
+            since = question.window.since if question.window is not None else None
+            is_open = questions.takes(question, event, now, self.settings) and not belonging.is_apart(event)
+            if is_open or belonging.belongs(event, question, since, now, self.settings):
+                self._questions[place] = questions.added(question, event, now)
+                return []
         running = self.running
-        if running is not None and not running.is_ending and running.question.key == key_of(event):
+        if (
+            running is not None
+            and not running.is_ending
+            and belonging.belongs(event, running.question, running.began, now, self.settings)
+        ):
             if self.options.steers and not running.has_spoken:
                 return [Steer(running.turn.id, event, more_block([event]))]
             return self._late(event, now)
-        for place, question in enumerate(self._questions):
-            if questions.takes(question, event, now, self.settings):
-                self._questions[place] = questions.added(question, event, now)
-                return []
         return self._ask(questions.begun(event, now))
 
     def _late(self, event: Delivered, now: Moment) -> list[Effect]:
-        """A fragment while the model thinks: restart with it, or a turn of its own (C2A-188)."""
+        """A fragment while the model thinks: restart with it, or at a boundary, or a turn of its own.
+
+        Row C2A-188. What was done already is not done again for it; a model that takes text between two tools
+        gets it there.
+        """
         running = self.running
-        if running is None or running.is_ending or not self._may_restart(running):
+        if running is None or running.is_ending:
             return self._ask(questions.begun(event, now))
-        return self._end_turn(running, questions.reopened(running.question, event, now))
+        if self._may_restart(running):
+            return self._end_turn(running, questions.reopened(running.question, event, now))
+        if self.options.inserts and not running.has_spoken:
+            running.waiting.append(event)
+            return []
+        return self._ask(questions.begun(event, now))
 
     def _at_once(self, event: Delivered, now: Moment) -> list[Effect]:
         """Immediate content, or a knock that obliges: no compose window (C2A-081)."""
@@ -392,15 +432,20 @@ class Conduct:
         return []
 
     def _called_off(self, event: Delivered, now: Moment) -> list[Effect]:
-        """Somebody calls work off: what runs or waits for that place ends, and a signal says so (C2A-082)."""
+        """Somebody calls work off: what they mean ends, and a signal says so (C2A-082)."""
         effects: list[Effect] = []
-        for question in [one for one in self._questions if _concerns(event, one)]:
-            self._questions.remove(question)
-            effects += [Settle(one.event_id, "superseded") for one in question.live]
-        running = self.running
-        if running is not None and not running.is_ending and _concerns(event, running.question):
-            effects += [Settle(one.event_id, "superseded") for one in running.question.live]
-            effects += self._end_turn(running, None)
+        running = self.running if self.running is not None and not self.running.is_ending else None
+        work = [*self._questions, *([running.question] if running is not None else [])]
+        for question in belonging.called_off_by(event, work):
+            for one in question.live:
+                effects += [Settle(one.event_id, "superseded"), Report(Work(one.event_id, "called_off"))]
+            if running is not None and question is running.question:
+                more = [one for one in running.waiting if one.mode is not Mode.IMMEDIATE]
+                running.waiting = [one for one in running.waiting if one not in more]
+                effects += [Settle(one.event_id, "superseded") for one in more]
+                effects += self._end_turn(running, None)
+            else:
+                self._questions.remove(question)
         if event.policy is Policy.MUST_NOT_RESPOND:
             return [*effects, Settle(event.event_id, "ignored"), *self.due(now)]
         if not effects:
@@ -432,12 +477,10 @@ class Conduct:
         waiting, running.waiting = running.waiting, []
         for event in waiting:
             self._ask(questions.asked(event, now))
-        again = None
-        if not running.has_spoken:
-            note = "You were interrupted on this; check what is done already." if running.side_effects else ""
-            again = replace(
-                running.question, restarts=running.question.restarts + 1, not_before=now, note=note
-            )
+        if running.has_spoken:
+            return [*outcomes.cut(running), *self._end_turn(running, None)]
+        note = "You were interrupted on this; check what is done already." if running.side_effects else ""
+        again = replace(running.question, restarts=running.question.restarts + 1, not_before=now, note=note)
         return self._end_turn(running, again)
 
     def _end_turn(self, running: RunningTurn, again: Question | None) -> list[Effect]:
@@ -470,15 +513,23 @@ class Conduct:
         return None
 
     def _finished(self, running: RunningTurn, outcome: TurnOutcome, now: Moment) -> list[Effect]:
-        found = outcomes.ended(running, outcome)
+        carrier = running.question.carrier.event_id
+        found = outcomes.ended(running, outcome, self._failing.faults(carrier))
+        if outcome.failure is None:
+            self._questions = self._failing.is_back(self._questions, now)
         if not isinstance(found, outcomes.RetryTurn):
             shown = (*running.turn.knocks, *running.turn.digests)
             return [*found, *(Settle(one.event_id) for one in shown)]
         later = Moment(now + int(found.pause * SECOND))
         again = replace(running.question, attempt=running.question.attempt + 1, not_before=later)
+        if found.fresh:
+            self._fresh.add(carrier)
+            again = replace(running.question, not_before=now, note=outcomes.AFRESH)
+        else:
+            self._failing.note(carrier, found.failure)
         self._questions.append(again)
         self._show_again(running)
-        return [Return(tuple(one.event_id for one in again.live), failed=True)]
+        return [Return(tuple(one.event_id for one in again.live), failed=not found.fresh)]
 
     def _after_insert(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
         """An event that came in at a boundary: answered there, or a question of its own."""
@@ -516,7 +567,9 @@ class Conduct:
                 whole.note,
                 f"{carrier}.{since}",
                 run - since,
+                carrier in self._fresh,
             )
+            self._fresh.discard(carrier)
             self._knocks, self._digests = [], []
             self.running = RunningTurn(turn, whole, now)
             return [Begin(turn)]
@@ -526,9 +579,3 @@ class Conduct:
         """Knocks and digests of a run that does not count wait for the next one."""
         self._knocks = [*running.turn.knocks, *self._knocks]
         self._digests = [*running.turn.digests, *self._digests]
-
-
-def _concerns(event: Delivered, question: Question) -> bool:
-    """Is this the work that a call-off means? Its place, or anything of the same author said to the agent."""
-    author, conversation, _ = question.key
-    return conversation == event.conversation or author == event.author.id

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.c2a.messages import Delivered
+    from tacit.c2a.notifications import Work
     from tacit.harness.drivers.port import Usage
 
 
@@ -30,6 +31,8 @@ class ModelTurn:
     """The same for every run of the same question, so that the hub can tell a rerun (C2A-164, C2A-166)."""
     run: int = 1
     """Which run of the series this is; interruptions and crashes count too."""
+    fresh: bool = False
+    """Run it in a new session of the agent: the old one is full."""
 
     @property
     def carrier(self) -> Delivered:
@@ -139,6 +142,8 @@ class Spent:
     cost_usd: float | None
     duration_ms: int
     ended: str
+    estimated: bool = False
+    """Nobody counted the tokens: they are reckoned by bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,26 @@ class Tell:
     data: dict[str, object] = field(default_factory=dict[str, object])
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How work on an event ended, where the hub does not see it by itself."""
+
+    work: Work
+
+
 Effect = (
-    Begin | Join | Return | Abort | Steer | Claim | React | Defer | Settle | Postpone | Post | Spent | Tell
+    Begin
+    | Join
+    | Return
+    | Abort
+    | Steer
+    | Claim
+    | React
+    | Defer
+    | Settle
+    | Postpone
+    | Post
+    | Spent
+    | Tell
+    | Report
 )

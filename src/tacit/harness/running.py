@@ -7,8 +7,10 @@ leaves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+
+from tacit.c2a.vocabulary import Mode
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
@@ -63,9 +65,11 @@ class RunningTurn:
     is_ending: bool = False
     """Aborted: whatever still comes out of it is dropped."""
     waiting: list[Delivered] = field(default_factory=list["Delivered"])
-    """Immediate events that enter at the next boundary."""
+    """Immediate events, and more of the question, that enter at the next boundary."""
     inserted: list[Delivered] = field(default_factory=list["Delivered"])
     interrupt_at: Moment | None = None
+    waits_for: tuple[str, str] = ("", "")
+    """What a person is asked in the middle of it: a code and a sentence; empty while nobody is."""
 
     @property
     def has_spoken(self) -> bool:
@@ -76,6 +80,14 @@ class RunningTurn:
     def is_in_effect(self) -> bool:
         """Does a call with effects run at this moment?"""
         return any(self.tools.values())
+
+    def let_in(self, event: Delivered) -> None:
+        """The model has it: as more of its question, or beside that where it is immediate."""
+        if event.mode is Mode.IMMEDIATE:
+            self.inserted.append(event)
+            return
+        self.question = replace(self.question, events=(*self.question.events, event))
+        self.turn = replace(self.turn, events=(*self.turn.events, event))
 
     def holds(self, event_id: str) -> bool:
         """Is this event part of the turn?"""

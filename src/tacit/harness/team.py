@@ -41,6 +41,11 @@ class Member:
     time_limit: float = 1800.0
     claims: bool = True
     ambient: tuple[str, ...] = ()
+    prices: str = ""
+    """A list of prices of one's own."""
+    price_in: float | None = None
+    price_out: float | None = None
+    """Dollars for a million tokens, where no list has the model."""
 
 
 _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
@@ -55,7 +60,11 @@ _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
     "time_limit": (int, float),
     "claims": (bool,),
     "ambient": (list,),
+    "prices": (str,),
+    "price_in": (int, float),
+    "price_out": (int, float),
 }
+_MAY_BE_NOTHING: Final = frozenset({"price_in", "price_out"})
 _BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
 
 
@@ -106,9 +115,13 @@ def _kinds(given: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]) -> l
             found.append(f"unknown key `{name}`")
         elif not isinstance(value, known[name]) or (isinstance(value, bool) and bool not in known[name]):
             found.append(f"`{name}` has the wrong type")
-        elif isinstance(value, int | float) and not isinstance(value, bool) and not is_amount(value):
+        elif isinstance(value, int | float) and not isinstance(value, bool) and not _fits(name, value):
             found.append(f"`{name}` has to be a number above 0")
     return found
+
+
+def _fits(name: str, value: float) -> bool:
+    return is_amount(value) or (name in _MAY_BE_NOTHING and value == 0)
 
 
 def is_amount(value: float) -> bool:
@@ -129,4 +142,7 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         float(given.get("time_limit", 1800.0)),
         bool(given.get("claims", True)),
         tuple(given.get("ambient", ())),
+        str(given.get("prices", "")),
+        given.get("price_in"),
+        given.get("price_out"),
     )

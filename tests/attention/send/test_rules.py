@@ -302,12 +302,16 @@ def test_a_signal_is_used_where_it_says_it_all(body: str, signal: str) -> None:
 
 @pytest.mark.spec("C2A-197")
 def test_a_send_says_something_new() -> None:
-    assert code(where=around(recent=("the migration LOCKS the table, for a minute",))) == "no_new_information"
-    assert code(replace(SEND, body="How long does it lock?"), around()) == "no_new_information"
+    agent = replace(around().answered, by_agent=True)
+    said = ("the migration LOCKS the table, for a minute",)
+    assert code(where=around(recent=said, answered=agent)) == "no_new_information"
+    assert code(replace(SEND, body="How long does it lock?"), around(answered=agent)) == "no_new_information"
+    assert code(where=around(recent=said)) == "ok", "to a person an answer is never refused for likeness"
+    assert code(replace(SEND, body="How long does it lock?"), around()) == "ok"
     old = ("the migration locks the table for a minute", "a b", "c d", "e f", "g h", "i j")
-    assert code(where=around(recent=old)) == "ok"
-    assert code(replace(SEND, attachments=True), around(recent=old[:1])) == "ok"
-    assert code(where=around(recent=old[:1]), settings=Settings(similarity=1.1)) == "ok"
+    assert code(where=around(recent=old, answered=agent)) == "ok"
+    assert code(replace(SEND, attachments=True), around(recent=old[:1], answered=agent)) == "ok"
+    assert code(where=around(recent=old[:1], answered=agent), settings=Settings(similarity=1.1)) == "ok"
 
 
 @pytest.mark.spec("C2A-205")

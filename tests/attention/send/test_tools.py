@@ -298,8 +298,12 @@ def test_private_talk_is_told_elsewhere_only_after_a_person_who_knows_it_said_ye
     )
     assert notice["context"] == {"approval_id": asked.data["approval_id"], "session": "ann"}
     assert secret not in str(notice)
-    assert refused(send(house, f"I heard that {secret}", "k1"))[0] == "approval_required"
-    assert len([one for one in house.events(GROUP) if one.kind == "x.c2a.approval"]) == 1
+    before = len(house.events(GROUP))
+    for _ in range(20):  # a harness asks every few seconds
+        assert refused(send(house, f"I heard that {secret}", "k1"))[0] == "approval_required"
+    assert len(house.events(GROUP)) == before, (
+        "what waits for an answer leaves one record, not one for each look"
+    )
     yes = {name: asked.data[name] for name in ("approval_id", "session", "what")}
     house.record(records.Approval(**yes, state="granted", answered_by="usr:eve", for_=["ann"]))
     assert send(house, f"I heard that {secret}", "k1")["ok"]

@@ -19,7 +19,7 @@ from tests.harness.living import Desk, living
 @pytest.fixture
 async def peer():
     async with peering() as opened:
-        opened.settings = {"compose_quiet_ms": 100, "compose_cap_ms": 1000}
+        opened.settings = {"compose_quiet_ms": 100, "compose_cap_ms": 30_000}
         yield opened
 
 
@@ -402,6 +402,42 @@ async def test_a_reply_that_needs_approval_waits_while_others_go_on(peer, desk, 
     await peer.until(lambda: peer.sends)
     assert [send["content"] for send in peer.sends] == ["The plan is ready."]
     assert len(peer.raw) == 3
+
+
+SAID_BEFORE = {"code": "no_new_information", "message": "said before", "details": {"row": "C2A-197"}}
+AGENT = {"id": "bob", "kind": "agent", "displayName": "bob"}
+
+
+@pytest.mark.spec("C2A-197")
+async def test_between_agents_a_repetition_may_be_said_otherwise_once(peer, desk, harness):
+    desk.script([{"text": "Ship it Monday."}], [{"text": "Monday, because the freeze ends on Sunday."}])
+    peer.script = [SAID_BEFORE]
+    await peer.accepted(delivery("e1", author=AGENT))
+    await peer.until(lambda: peer.sends)
+    assert [send["content"] for send in peer.sends] == ["Monday, because the freeze ends on Sunday."]
+    assert "C2A-197" in desk.turns[1]["prompt"]
+    assert len(desk.turns) == 2
+
+
+@pytest.mark.spec("C2A-197")
+async def test_who_repeats_himself_twice_gives_the_asker_a_signal(peer, desk, harness):
+    desk.script([{"text": "Ship it Monday."}])
+    peer.script = [SAID_BEFORE, SAID_BEFORE]
+    await peer.accepted(delivery("e1", author=AGENT))
+    await peer.until(lambda: peer.tool_calls("chat.react"))
+    assert [call["signal"] for call in peer.tool_calls("chat.react")] == ["done"]
+    assert len(desk.turns) == 2
+    assert peer.sends == []
+
+
+async def test_yes_twice_to_a_person_is_said_twice(peer, desk, harness):
+    peer.settings["similarity"] = 0.9
+    desk.script([{"text": "Yes."}])
+    await peer.accepted(delivery("e1", "Is the build green?"))
+    await peer.until(lambda: peer.sends)
+    await peer.accepted(delivery("e2", "Is the deploy done?", conversation__id="g2"))
+    await peer.until(lambda: len(peer.sends) == 2)
+    assert [send["content"] for send in peer.sends] == ["Yes.", "Yes."]
 
 
 @pytest.mark.spec("C2A-080")

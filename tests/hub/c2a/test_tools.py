@@ -254,7 +254,6 @@ async def test_a_send_is_one_message_however_often_and_however_late_it_is_repeat
         ({"mentions": ["all"], "directedness": "to_my_role"}, "policy_forbids", -32010),
         ({"policy": "must_respond"}, "invalid_request", -32602),
         ({"content": "on it"}, "use_reaction", -32021),
-        ({"content": "@ann which port?"}, "no_new_information", -32017),
         ({"attachments": [{"path": "nothing"}]}, "invalid_request", -32602),
         ({"attachments": ["x"]}, "invalid_request", -32602),
     ],

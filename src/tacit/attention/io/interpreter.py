@@ -156,7 +156,10 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
 
 
 def _call_tool(case: Case, command: CallTool) -> Plan:
-    """Run a writing tool; every call leaves a record, refused ones included (C2A-206)."""
+    """Run a writing tool; every call leaves a record, refused ones included (C2A-206).
+
+    One that is only asked again while a person has not answered has left its record before.
+    """
     name, session, archive = command.name, command.session, case.archive
     caller = Caller(
         session, case.attention, archive, archive.roster, case.snapshot.now, signals=command.signals or USUAL

@@ -62,7 +62,12 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome
 
 
 def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: Caller) -> list[Written]:
-    """The record of a refusal (C2A-206); a send that waits for a person asks that person."""
+    """The record of a refusal (C2A-206); a send that waits for a person asks that person.
+
+    Asking again while they have not answered is no further refusal: it is on record already.
+    """
+    if refused.code == "approval_required" and refused.details.get("state") == "asked":
+        return []
     about = next(
         (str(arguments[key]) for key in ("inReplyTo", "eventId") if isinstance(arguments.get(key), str)), None
     )

@@ -50,6 +50,8 @@ class DriverEntry:
     """What the extra brings, as it is imported."""
     key_env: str = ""
     """Where the key is looked for when `--key-env` is not given."""
+    says_cost: bool = False
+    """The agent itself says what a turn cost."""
     program: str = ""
     """What the words after the options mean; empty when there are none."""
 
@@ -90,6 +92,7 @@ CATALOGUE: Final = (
         extra="claude",
         modules=("claude_agent_sdk",),
         key_env="ANTHROPIC_API_KEY",
+        says_cost=True,
         program="another claude binary",
     ),
     DriverEntry(

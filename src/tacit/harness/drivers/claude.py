@@ -14,7 +14,7 @@ from typing import Final
 from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import Failure, StandingInstructions, ToolAddress, ToolServer, Usage
-from tacit.harness.drivers.reading import Message, count
+from tacit.harness.drivers.reading import Message, count, part, text
 
 _MODES: Final = {Access.READ: "dontAsk", Access.WRITE: "acceptEdits", Access.FULL: "acceptEdits"}
 """Nobody is there to ask, so what a mode does not allow by itself is denied: all outside the directory."""
@@ -112,6 +112,18 @@ def usage(counts: object) -> Usage:
     cached = count(counts, "cache_read_input_tokens")
     fresh = count(counts, "input_tokens") + count(counts, "cache_creation_input_tokens")
     return Usage(input=fresh + cached, output=count(counts, "output_tokens"), cached=cached)
+
+
+def seen_usage(event: Message) -> Usage | None:
+    """Tokens of one model call, as they come by in its stream: its input first, its output at its end."""
+    match text(event, "type"):
+        case "message_start":
+            given = usage(part(part(event, "message"), "usage"))
+            return Usage(given.input, 0, given.cached)
+        case "message_delta":
+            return Usage(output=count(part(event, "usage"), "output_tokens"))
+        case _:
+            return None
 
 
 _BY_WORD: Final = {

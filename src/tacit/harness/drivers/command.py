@@ -3,8 +3,9 @@
 In, one object: `turn_id`, `rules`, `prompt`, `session_id`, `directory`, and `tools`, a list of objects with
 `name` and either `command` and `environment` or `url` and `token`.
 
-Out, one object a line. Any number of `{"type": "text", "text"}` and of `{"type": "tool_started" |
-"tool_ended", "id", "name", "ok"}`, and last `{"type": "reply", "text", "usage": {"input", "output",
+Out, one object a line. Any number of `{"type": "text", "text"}`, of `{"type": "tool_started" |
+"tool_ended", "id", "name", "ok"}` and of `{"type": "usage", "input", "output", "cached"}`, tokens since the
+last of these, and at the end `{"type": "reply", "text", "usage": {"input", "output",
 "cached"}, "cost_usd", "session_id", "failure": {"kind", "code", "retry_after"}}`. All but `text` may be
 left out, so a program that prints `{"text": "hello"}` is a whole agent.
 
@@ -72,7 +73,7 @@ def _server(server: ToolServer) -> Message:
     return {"name": server.name, "command": list(server.command), "environment": dict(server.environment)}
 
 
-def line(data: bytes) -> TurnEvent | Reply | None:
+def line(data: bytes) -> TurnEvent | Reply | Usage | None:
     """One line of stdout; None when it is nothing of ours."""
     try:
         message = msgspec.json.decode(data, type=dict[str, object])
@@ -85,6 +86,8 @@ def line(data: bytes) -> TurnEvent | Reply | None:
             return ToolStarted(text(message, "id"), text(message, "name"))
         case "tool_ended":
             return ToolEnded(text(message, "id"), text(message, "name"), ok=message.get("ok") is not False)
+        case "usage":
+            return _counts(message)
         case "reply" | "":
             return _reply(message)
         case _:
@@ -92,14 +95,17 @@ def line(data: bytes) -> TurnEvent | Reply | None:
 
 
 def _reply(message: Message) -> Reply:
-    counts = part(message, "usage")
     return Reply(
         text=text(message, "text"),
-        usage=Usage(count(counts, "input"), count(counts, "output"), count(counts, "cached")),
+        usage=_counts(part(message, "usage")),
         cost_usd=amount(message, "cost_usd"),
         session_id=text(message, "session_id") or None,
         failure=_failure(part(message, "failure")) if message.get("failure") else None,
     )
+
+
+def _counts(counts: Message) -> Usage:
+    return Usage(count(counts, "input"), count(counts, "output"), count(counts, "cached"))
 
 
 def _failure(said: Message) -> Failure:

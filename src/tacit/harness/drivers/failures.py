@@ -22,7 +22,7 @@ _PERMANENT: Final[dict[FailureCode, str]] = {
     "model_refused": "the model's server refuses such a request: check the model's name and settings",
     "signed_out": "the model's server does not accept the key or account: sign in, or set another key",
     "over_budget": "the account has reached its limit: raise it or wait until it is renewed",
-    "context_full": "the conversation no longer fits the model: start the agent with a new session",
+    "context_full": "the question does not fit the model, not even in a new session: ask for less at once",
 }
 
 
@@ -34,6 +34,12 @@ def retryable(code: FailureCode, *, hint: str = "", retry_after: float | None = 
 def permanent(code: FailureCode, *, hint: str = "") -> Failure:
     """A failure that waits for a person."""
     return Failure(FailureKind.PERMANENT, code, hint or _PERMANENT.get(code, ""))
+
+
+def sentence(failure: Failure) -> str:
+    """What happened, for a person."""
+    known = failure.hint or _RETRYABLE.get(failure.code) or _PERMANENT.get(failure.code)
+    return known or "the agent gave no answer"
 
 
 def cancelled() -> Failure:

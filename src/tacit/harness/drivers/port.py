@@ -53,6 +53,36 @@ class StandingInstructions:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost, in dollars; `cached` is for the part of the input that was read again."""
+
+    input: float
+    output: float
+    cached: float
+
+    def cost(self, usage: Usage) -> float:
+        """What these tokens cost."""
+        fresh = max(0, usage.input - usage.cached)
+        return (fresh * self.input + usage.cached * self.cached + usage.output * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one turn may use before it is ended as `over_budget`; None is no limit."""
+
+    tokens: int | None = None
+    cost_usd: float | None = None
+    price: Price | None = None
+
+    def is_used_up(self, usage: Usage, cost_usd: float | None) -> bool:
+        """Has a turn reached it? A cost that nobody says and that cannot be reckoned reaches nothing."""
+        if self.tokens is not None and usage.input + usage.output >= self.tokens:
+            return True
+        cost = cost_usd if cost_usd is not None else self.price.cost(usage) if self.price else None
+        return self.cost_usd is not None and cost is not None and cost >= self.cost_usd
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRequest:
     """One turn."""
 
@@ -62,6 +92,9 @@ class TurnRequest:
     """The wrapped events (C2A-096), always in the user role."""
     time_limit: float = 600.0
     """Seconds until the turn is given up as `time_limit`, a failure that may be tried again."""
+    fresh: bool = False
+    """Begin a new session with this turn; the one before is not continued."""
+    allowance: Allowance = Allowance()
 
 
 class FailureKind(StrEnum):
@@ -124,6 +157,8 @@ class TurnOutcome:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
     """What the agent says the turn cost; None when it does not say."""
+    estimated: bool = False
+    """Nobody counted the tokens: they are reckoned by bytes."""
     session_id: str | None = None
     """The agent's own name for this conversation, to be kept and given to `start` after a restart."""
     failure: Failure | None = None

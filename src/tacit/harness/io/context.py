@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tacit.attention.settings import DEFAULTS, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from tacit.base.ports import Clock
     from tacit.c2a.io.session import AgentSession
+    from tacit.c2a.messages import Delivered
     from tacit.harness.io.store import Store, StoreTransaction
     from tacit.harness.session_view import SessionView
 
@@ -40,6 +41,8 @@ class HarnessContext:
     view: SessionView
     clock: Clock
     tell: Teller = tell_nobody
+    model: str = ""
+    """The model that the agent was given, where it was named."""
     settings: Settings = DEFAULTS
     in_flight: set[str] = field(default_factory=set[str])
     """Keys of sends that somebody is making at this moment."""
@@ -51,6 +54,14 @@ class HarnessContext:
     They came as they happened, on this connection, from a hub that tells when an author goes on, and it has
     not told so.
     """
+
+    asked: dict[str, str] = field(default_factory=dict[str, str])
+    """Events whose answer is written and waits for a person's leave to be said, with a sentence on it."""
+
+    ask_again: Callable[[Delivered, str], Awaitable[None]] | None = None
+    """Has the model asked once more, with a note on why its answer may not be said."""
+    work_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a piece of work may stand otherwise than the hub was told."""
 
     async def write(self, work: Callable[[StoreTransaction], None]) -> None:
         """One synced transaction, off the loop."""

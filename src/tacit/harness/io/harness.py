@@ -36,6 +36,7 @@ from tacit.harness.effects import (
     Post,
     Postpone,
     React,
+    Report,
     Settle,
     Spent,
     Steer,
@@ -50,6 +51,8 @@ from tacit.harness.io.recovery import recovered
 from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
 from tacit.harness.io.turn_watch import TurnWatch
+from tacit.harness.io.work_teller import WorkTeller
+from tacit.harness.prices import priced
 from tacit.harness.prompt import standing_rules, turn_prompt
 from tacit.harness.session_view import SessionView, settings_of
 
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.base.ports import Clock
-    from tacit.harness.drivers.port import Driver
+    from tacit.harness.drivers.port import Allowance, Driver, Price
 
 log: Final = logging.getLogger("tacit.harness")
 Answer = TypeVar("Answer")
@@ -84,6 +87,9 @@ class AgentConfig:
     budget: Budget = Budget()
     claims_roles: bool = True
     ambient: frozenset[str] = frozenset()
+    model: str = ""
+    price: Price | None = None
+    """What the model's tokens cost, for agents that do not say it themselves."""
     habits: Habits = Habits(name="tacit-harness", version=__version__)
 
 
@@ -142,9 +148,11 @@ class Harness:
         self._conduct = Conduct(options)
         session = AgentSession(config.url, config.token, habits=config.habits, known=self._is_repeat)
         self._context = context = HarnessContext(
-            config.name, session, store, SessionView(config.name), self._clock, self._tell
+            config.name, session, store, SessionView(config.name), self._clock, self._tell, config.model
         )
+        context.ask_again = self._ask_again
         self._sender = OutboxSender(context)
+        self._work = WorkTeller(context, self._conduct)
         self._calls = ModelCalls(context, self._conduct, self._sender, self._one)
         try:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
@@ -171,12 +179,14 @@ class Harness:
                 hearing = tasks.create_task(self._hear(), name="hear")
                 timing = tasks.create_task(self._keep_time(), name="time")
                 sending = tasks.create_task(self._sender.run(), name="post")
+                telling = tasks.create_task(self._work.run(), name="work")
                 context.outgoing.set()
                 await self._stopping.wait()
                 hearing.cancel()
                 timing.cancel()
                 await self._leave()
                 sending.cancel()
+                telling.cancel()
         except BaseExceptionGroup as group:
             raise _first(group) from group
 
@@ -202,6 +212,7 @@ class Harness:
             await self._persist(effects, now)
         self._act(effects)
         self._changed.set()
+        self._context.work_changed.set()
 
     async def _hear(self) -> None:
         async for item in self._context.session.incoming():
@@ -268,6 +279,7 @@ class Harness:
                 "warning", "ambient traffic is let through", {"conversationId": conversation}
             )
         await self._status()
+        self._work.connected()
         self._context.outgoing.set()
 
     async def _keep_time(self) -> None:
@@ -303,7 +315,7 @@ class Harness:
     # -- what must survive
 
     async def _persist(self, effects: list[Effect], now: Moment) -> None:
-        durable = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell)]
+        durable = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell | Report)]
         if not durable:
             return
 
@@ -342,6 +354,8 @@ class Harness:
                 case Tell():
                     self._tell("told", level=effect.level, message=effect.message)
                     self._tasks.create_task(self._say_log(effect), name="log")
+                case Report():
+                    self._work.ended(effect.work)
                 case Settle() | React() | Defer() | Post():
                     self._context.outgoing.set()
                 case _:
@@ -364,7 +378,14 @@ class Harness:
                 note=turn.note,
             )
             self._prompt_bytes[turn.id] = prompt.size
-            request = TurnRequest(turn.id, self._standing, prompt.user, self.config.time_limit)
+            request = TurnRequest(
+                turn.id,
+                self._standing,
+                prompt.user,
+                self.config.time_limit,
+                fresh=turn.fresh,
+                allowance=self._allowance(),
+            )
             running = self._conduct.running
             if running is None or running.is_ending:
                 outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
@@ -381,6 +402,7 @@ class Harness:
             outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         if self._stopping.is_set() and outcome.failure is not None:
             return
+        outcome = priced(outcome, self.config.price, self._prompt_bytes.get(turn.id, 0))
         if outcome.session_id is not None:
             session = outcome.session_id
             await self._context.write(lambda writing: writing.note("session", session))
@@ -389,12 +411,22 @@ class Harness:
         await self._step(lambda now: self._ended(outcome, now))
         await self._status()
 
+    def _allowance(self) -> Allowance:
+        """What a turn that begins now may use."""
+        spent = self._context.store.spent_on(day_of(self._clock.now()))
+        return self.config.budget.left(spent, self.config.price)
+
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""
         spent = self._context.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
         if reason := self.config.budget.used_up(spent):
             self._conduct.pause(next_day(now), _until(reason, now))
         return self._conduct.ended(outcome, now)
+
+    async def _ask_again(self, event: Delivered, note: str) -> None:
+        runs = self._context.store.runs(event.event_id)
+        self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
+        await self._step(lambda now: self._conduct.ask_again(event, note, now, runs=runs))
 
     async def _one_step(self, work: Callable[[Moment], tuple[Any, list[Effect]]]) -> Any:
         """As `_step`, with something to give back at once."""
@@ -466,6 +498,7 @@ class Harness:
             duration_ms=spent.duration_ms,
             cost=spent.cost_usd or 0.0,
             currency="" if spent.cost_usd is None else "USD",
+            model=self.config.model,
             driver=self._driver.traits.name,
         )
         await self._context.session.tell(told)

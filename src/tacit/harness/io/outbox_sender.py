@@ -20,6 +20,7 @@ from tacit.harness.io.store import OutboxRow
 
 if TYPE_CHECKING:
     from tacit.harness.io.context import HarnessContext
+    from tacit.harness.io.store import StoreTransaction
 
 log: Final = logging.getLogger("tacit.harness")
 DISPOSITION: Final = "chat/disposition"
@@ -27,6 +28,12 @@ REST: Final = 5.0
 """Seconds before the outbox is tried again while the hub is away."""
 ASKED: Final = 120
 """How often a send that waits for a person's approval is tried: ten minutes."""
+SAID_BEFORE: Final = (
+    "Your answer was not sent. C2A-197: a reply between agents brings a new fact, question or action; this "
+    "one says nothing that was not just said. Say it once more, otherwise, with what is new in it, or stay "
+    "silent."
+)
+_ANSWERABLE: Final = frozenset({Policy.MUST_RESPOND, Policy.MAY_RESPOND})
 _ANSWERED: Final = frozenset({"already_responded", "idempotency_conflict"})
 
 
@@ -80,6 +87,7 @@ class OutboxSender:
         except Refused as refused:
             if passes(refused) or self._waits_for_a_person(row, refused):
                 return False
+            context.asked.pop(row.event_id, None)
             await self._refused(row, refused)
             return True
         except TacitError:
@@ -89,6 +97,7 @@ class OutboxSender:
             log.exception("a row of the outbox failed")
             await self._refused(row, Refused("internal", f"a fault of Tacit's own ({type(fault).__name__})"))
             return True
+        context.asked.pop(row.event_id, None)
         await context.said(row.key, "sent", str(result.get("eventId", "")))
         if row.name == SEND:
             context.tell("posted", event_id=row.event_id, message_id=str(result.get("eventId", "")))
@@ -101,7 +110,12 @@ class OutboxSender:
         asked = self._asked[row.key] = self._asked.get(row.key, 0) + 1
         if asked == 1:
             self._context.tell("approval", event_id=row.event_id)
-        return asked <= ASKED
+        if asked > ASKED:
+            return False
+        if row.event_id and row.event_id not in self._context.asked:
+            self._context.asked[row.event_id] = "a person is asked whether the answer may be said here"
+            self._context.work_changed.set()
+        return True
 
     async def say(self, row: OutboxRow) -> dict[str, Any]:
         """Make the call behind a row, after our own judgement."""
@@ -126,6 +140,12 @@ class OutboxSender:
         context.tell("refused", event_id=row.event_id, code=refused.code)
         if row.name == SEND and row.result != "remedied" and await self._remedy(row, refused):
             return
+        if (
+            row.name == SEND
+            and refused.code == "no_new_information"
+            and await self._said_before(row, refused)
+        ):
+            return
         await context.said(row.key, "refused", refused.code)
         if row.name != SEND or not row.event_id or refused.code in _ANSWERED:
             return
@@ -139,6 +159,38 @@ class OutboxSender:
             lambda writing: writing.say(disposition(row.event_id, how, more), context.clock.now())
         )
         context.outgoing.set()
+
+    async def _said_before(self, row: OutboxRow, refused: Refused) -> bool:
+        """An agent's answer that says nothing new (C2A-197): one chance to say it otherwise, then a signal.
+
+        True when the asker gets the one or the other. Calls of the model's own tools have told it already.
+        """
+        context, ask_again = self._context, self._context.ask_again
+        event = context.view.event(row.event_id)
+        if event is None or ask_again is None or event.policy not in _ANSWERABLE or ":reply:" not in row.key:
+            return False
+        is_first = context.store.refusals(row.event_id, refused.code) == 0
+        signal = OutboxRow(
+            f"react:{row.event_id}:done",
+            "",
+            row.event_id,
+            "chat.react",
+            {"inReplyTo": row.event_id, "signal": "done"},
+            "ready",
+        )
+
+        def write(writing: StoreTransaction) -> None:
+            writing.said(row.key, "refused", refused.code)
+            if is_first:
+                writing.reopen(row.event_id)
+            else:
+                writing.say(signal, context.clock.now())
+
+        await context.write(write)
+        if is_first:
+            await ask_again(event, SAID_BEFORE)
+        context.outgoing.set()
+        return True
 
     async def _remedy(self, row: OutboxRow, refused: Refused) -> bool:
         """What the refusal asks for, done once; true when the row has been dealt with."""

@@ -45,7 +45,7 @@ def persist(writing: StoreTransaction, effect: Effect, context: HarnessContext, 
         case Post() | React() | Defer():
             writing.say(_row(effect, context, now), now)
         case Spent():
-            writing.spent(effect, now)
+            writing.spent(effect, now, context.model)
         case _:
             return
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tacit.harness.io.store import InboxRow
 
 CRASHES: Final = 30
-"""A question that has been begun this often without an end is what ends the process."""
+"""A question that has been begun this often without an end, or a failure that was told, is what ends the
+process."""
 
 
 def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Effect]:
@@ -27,7 +28,8 @@ def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Ef
     effects: list[Effect] = []
     again: list[InboxRow] = []
     turns: dict[str, list[InboxRow]] = {}
-    for kept in context.store.waiting():
+    waiting = context.store.waiting()
+    for kept in waiting:
         context.view.heard(kept.event)
         if kept.state == "turn":
             turns.setdefault(kept.turn_id, []).append(kept)
@@ -39,6 +41,9 @@ def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Ef
         if not settled:
             again += events
             effects.append(Return(tuple(one.event.event_id for one in events)))
+    # In the order in which they came: what was under way is not put behind what waited for it.
+    place = {one.event.event_id: number for number, one in enumerate(waiting)}
+    again.sort(key=lambda one: place[one.event.event_id])
     claims = conduct.restore([(one.event, one.turn_id, one.failed, one.runs) for one in again], now)
     return [*effects, *claims]
 
@@ -54,7 +59,7 @@ def _settled(context: HarnessContext, turn_id: str, events: list[InboxRow]) -> l
     merged: list[Effect] = [Settle(one, "superseded", {"mergedInto": carrier}) for one in others]
     if any(row.event_id in ids for row in spoken):
         return [Settle(carrier), *merged]
-    if spoken or max(one.runs for one in events) >= CRASHES:
+    if spoken or max(one.runs - one.failed for one in events) >= CRASHES:
         error = {"code": "agent_died", "message": "the agent was interrupted after it had acted"}
         told = Tell("error", "a turn was interrupted and cannot be run again", {"eventId": carrier})
         return [Settle(carrier, "failed", {"error": error}), *merged, told]

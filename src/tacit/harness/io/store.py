@@ -17,7 +17,7 @@ from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.sqlite import DAMAGED, FAILED, Schema, connect
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import Delivered, read_delivered
-from tacit.harness.budget import Spending, day_of
+from tacit.harness.budget import DaySpending, Spending, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -51,7 +51,12 @@ _SCHEMA: Final = Schema(
           tokens_out INTEGER NOT NULL, tokens_cached INTEGER NOT NULL, cost_usd REAL, at INTEGER NOT NULL);
         CREATE INDEX spent_by_day ON spent(day);
         CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        """,
         """
+        ALTER TABLE spent ADD COLUMN conversation TEXT NOT NULL DEFAULT '';
+        ALTER TABLE spent ADD COLUMN model TEXT NOT NULL DEFAULT '';
+        ALTER TABLE spent ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
+        """,
     ],
 )
 
@@ -173,6 +178,14 @@ class Store:
         ).fetchone()
         return int(cast("tuple[int]", row)[0])
 
+    def refusals(self, event_id: str, code: str) -> int:
+        """How many answers to an event were refused with this code."""
+        row = self._db.execute(
+            "SELECT count(*) FROM outbox WHERE event_id = ? AND state = 'refused' AND result = ?",
+            (event_id, code),
+        ).fetchone()
+        return int(cast("tuple[int]", row)[0])
+
     def spent_on(self, day: str) -> Spending:
         """What a day has cost so far."""
         row = self._db.execute(
@@ -182,6 +195,19 @@ class Store:
         ).fetchone()
         turns, tokens_in, tokens_out, cached, cost = cast("tuple[float, ...]", row)
         return Spending(int(turns), int(tokens_in), int(tokens_out), int(cached), cost)
+
+    def spending(self, since: str) -> list[DaySpending]:
+        """What each day from `since` on cost, by conversation and model."""
+        rows = self._read(
+            "SELECT day, conversation, model, count(*), total(tokens_in + tokens_out), sum(cost_usd), "
+            "max(estimated) FROM spent WHERE day >= ? GROUP BY day, conversation, model "
+            "ORDER BY day, conversation, model",
+            (since,),
+        )
+        return [
+            DaySpending(day, place, model, int(turns), int(tokens), cost, bool(estimated))
+            for day, place, model, turns, tokens, cost, estimated in cast("Iterable[tuple[Any, ...]]", rows)
+        ]
 
     def note(self, name: str) -> str | None:
         """Something small, kept by name."""
@@ -238,6 +264,12 @@ class StoreTransaction:
         """An event is done, or deferred."""
         self._db.execute("UPDATE events SET state = ?, ended = ? WHERE event_id = ?", (state, now, event_id))
 
+    def reopen(self, event_id: str) -> None:
+        """An event that was done waits again."""
+        self._db.execute(
+            "UPDATE events SET state = 'waiting', turn_id = '', ended = NULL WHERE event_id = ?", (event_id,)
+        )
+
     def say(self, row: OutboxRow, now: Moment) -> None:
         """Keep something to say; the same key twice is one thing, the first."""
         self._db.execute(
@@ -258,11 +290,12 @@ class StoreTransaction:
         """How it went."""
         self._db.execute("UPDATE outbox SET state = ?, result = ? WHERE key = ?", (state, result, key))
 
-    def spent(self, spent: Spent, now: Moment) -> None:
+    def spent(self, spent: Spent, now: Moment, model: str = "") -> None:
         """Count a turn."""
         usage = spent.usage
         self._db.execute(
-            "INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO spent(turn_id, day, event_id, tokens_in, tokens_out, tokens_cached, "
+            "cost_usd, at, conversation, model, estimated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 spent.turn.id,
                 day_of(now),
@@ -272,6 +305,9 @@ class StoreTransaction:
                 usage.cached,
                 spent.cost_usd,
                 now,
+                spent.turn.carrier.conversation,
+                model,
+                spent.estimated,
             ),
         )
 

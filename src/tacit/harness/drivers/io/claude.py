@@ -158,7 +158,11 @@ class Claude(OneProcess):
         with _faults("Claude Code's process ended"):
             await client.query(prompt)
             async for message in messages:
-                if isinstance(message, StreamEvent) and message.parent_tool_use_id is None:
+                if isinstance(message, StreamEvent):
+                    if (seen := claude.seen_usage(message.event)) is not None:
+                        live.saw_usage(seen)
+                    if message.parent_tool_use_id is not None:
+                        continue
                     delta = part(message.event, "delta")
                     if piece := text(delta, "text"):
                         await live.saw(TextDelta(piece))

@@ -16,7 +16,7 @@ from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import retryable
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.turns import NoSteering
-from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome
+from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome, Usage
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.turns import LiveTurn
@@ -125,6 +125,8 @@ class Command(NoSteering):
                 return said
             if isinstance(said, ToolEnded):
                 await live.boundary(said)
+            elif isinstance(said, Usage):
+                live.saw_usage(said)
             elif said is not None:
                 await live.saw(said)
         return None

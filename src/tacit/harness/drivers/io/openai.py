@@ -129,7 +129,8 @@ class OpenAi(NoSteering):
             if not answer.calls:
                 self._remember(turn)
                 return live.outcome(text=chat.spoken(answer.said), session_id=self._session)
-            await self._use_tools(live, answer.calls, turn)
+            if not live.shut:  # else its allowance is used up: no tool is called for it any more
+                await self._use_tools(live, answer.calls, turn)
             if live.shut:
                 self._remember(chat.done_so_far(turn))
                 return live.outcome(session_id=self._session, failure=cancelled())

@@ -19,6 +19,7 @@ from tacit.harness.drivers.port import (
     BoundaryOrder,
     StandingInstructions,
     Stop,
+    TextDelta,
     ToolEnded,
     Traits,
     TurnEvent,
@@ -27,12 +28,15 @@ from tacit.harness.drivers.port import (
     Usage,
     Watch,
 )
+from tacit.harness.prices import estimated
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.port import Failure
 
 _GRACE: Final = 2.0
 _ASK_AGAIN: Final = 0.2
+_LAST_WORD: Final = 0.2
+OVER_BUDGET: Final = "the day's budget was reached in the middle of the turn, which was ended there"
 
 
 class LiveTurn:
@@ -40,11 +44,40 @@ class LiveTurn:
 
     def __init__(self, request: TurnRequest, watch: Watch) -> None:
         self.request = request
-        self.usage = Usage()
         self.cost_usd: float | None = None
+        self.over_budget = False
+        """Was it ended because it reached its allowance?"""
+        self._usage = self._interim = Usage()
+        self._said = 0
         self.ended = asyncio.Event()
         self._watch = watch
         self._shut = False
+
+    @property
+    def usage(self) -> Usage:
+        """The agent's own count so far."""
+        return self._usage
+
+    @usage.setter
+    def usage(self, counted: Usage) -> None:
+        """The agent has counted: all that was seen on the way is contained in it."""
+        if counted != self._usage:
+            self._usage, self._interim = counted, Usage()
+        self._keep_to_allowance()
+
+    def saw_usage(self, used: Usage) -> None:
+        """Tokens that are seen on the way and will be in the agent's own count at the end."""
+        self._interim += used
+        self._keep_to_allowance()
+
+    def _keep_to_allowance(self) -> None:
+        """End the turn when what it may use is used; by bytes where its agent counts nothing on the way."""
+        used = self._usage + self._interim
+        if used == Usage():
+            used = estimated(len(self.request.prompt.encode()), self._said)
+        if not self._shut and self.request.allowance.is_used_up(used, self.cost_usd):
+            self.over_budget = True
+            self.end()
 
     @property
     def shut(self) -> bool:
@@ -61,6 +94,9 @@ class LiveTurn:
         if self._shut:
             return
         await self._watch.saw(event)
+        if isinstance(event, TextDelta):
+            self._said += len(event.text.encode())
+            self._keep_to_allowance()
 
     async def boundary(self, ended: ToolEnded) -> BoundaryOrder:
         """Tell the watch of a tool boundary and get its order. `Stop` ends the turn here and now."""
@@ -76,11 +112,14 @@ class LiveTurn:
         self, *, text: str = "", session_id: str | None = None, failure: Failure | None = None
     ) -> TurnOutcome:
         """The outcome with what was counted on the way."""
+        used = self._usage + self._interim
+        by_bytes = self.over_budget and used == Usage()
         return TurnOutcome(
             self.request.turn_id,
             text="" if failure else text,
-            usage=self.usage,
+            usage=estimated(len(self.request.prompt.encode()), self._said) if by_bytes else used,
             cost_usd=self.cost_usd,
+            estimated=by_bytes,
             session_id=session_id,
             failure=failure,
         )
@@ -186,11 +225,13 @@ class SessionDriver:
             await asyncio.wait(
                 {work, ended}, timeout=live.request.time_limit, return_when=asyncio.FIRST_COMPLETED
             )
+            if live.over_budget and (whole := await _last_word(work)) is not None:
+                return whole
             if work.done() and not live.shut:
                 if work.exception() is not None:  # a watch that raised: the agent is still in the turn
                     await self._backend.kill()
                 return work.result()
-            failure = cancelled() if live.shut else retryable("time_limit")
+            failure = _why_ended(live)
             live.end()
             await self._settle(live, work)
             return live.outcome(session_id=self._backend.session_id, failure=failure)
@@ -203,6 +244,9 @@ class SessionDriver:
 
     async def _work(self, live: LiveTurn) -> TurnOutcome:
         try:
+            if live.request.fresh:
+                await self._backend.kill()
+                self._session_id = None
             await self._ready(live.request.standing)
             return await self._backend.perform(live)
         except Unavailable as error:
@@ -247,6 +291,21 @@ class SessionDriver:
             live.end()
         async with self._lane:
             await self._backend.kill()
+
+
+async def _last_word(work: asyncio.Task[TurnOutcome]) -> TurnOutcome | None:
+    """The answer of a turn that reached its allowance with the last thing it did: that is paid for."""
+    await asyncio.wait({work}, timeout=_LAST_WORD)
+    if not work.done() or work.exception() is not None or work.result().failure is not None:
+        return None
+    return work.result()
+
+
+def _why_ended(live: LiveTurn) -> Failure:
+    """Why a turn was ended from outside."""
+    if live.over_budget:
+        return retryable("over_budget", hint=OVER_BUDGET)
+    return cancelled() if live.shut else retryable("time_limit")
 
 
 class NoSteering:

@@ -1,0 +1,115 @@
+"""Does a message belong to work that an agent has, or is it a question of its own?
+
+Rows: C2A-082, C2A-083, C2A-086, C2A-180, C2A-188. Only what belongs to a question steers it or has it begun
+again: the same author's reply to it or line in its thread, their continuation while the compose window would
+still have taken it, their correction of it. Everything else waits its turn. What is in doubt is a question of
+its own: answered apart is better than not at all. A call-off is for the work it replies to, else for its
+author's own; never for another's.
+
+Reads plain words and decides from values alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tacit.harness.question import Question, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.attention.settings import Settings
+    from tacit.base.moment import Moment
+    from tacit.c2a.messages import Delivered
+
+MS: Final = 1000
+_READ: Final = 400
+"""Characters at each end of a text that are looked at."""
+_NAMED: Final = re.compile(r"\A(?:\W*@[\w.-]+[\s,:;-]*)+")
+
+
+def _opening(*words: str) -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+
+
+_APART: Final = _opening(
+    r"unrelated(?:ly)?", r"off[- ]topic", r"separately", r"by the way", r"btw",
+    r"(?:an? |one )?(?:different|another|other|new|separate|side|quick) "
+    r"(?:question|topic|thing|task|matter|job)",
+    r"(?:when|once|as soon as) you(?:'re| are) (?:done|finished|ready|free)",
+    r"after (?:that|this)", r"afterwards",
+)  # fmt: skip
+"""Words with which people say themselves that something is for later, or about something else."""
+_CORRECTS: Final = _opening(
+    r"actually", r"correction", r"sorry", r"oops", r"i meant?", r"i should have said", r"no",
+    r"nope", r"wait", r"hold on", r"rather", r"instead", r"make (?:that|it)", r"not \S+ but", r"typo",
+)  # fmt: skip
+_GOES_ON: Final = _opening(
+    r"and", r"also", r"plus", r"but", r"or", r"then", r"so", r"because", r"oh", r"ps", r"with", r"without",
+    r"including", r"except", r"(?:what|how) about", r"in addition", r"additionally", r"especially", r"for",
+)  # fmt: skip
+_POINTS_BACK: Final = re.compile(
+    r"(?<!\w)(?:it|its|it's|that|this|these|those|them|they|there|same|above|too|as well)(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def _said(event: Delivered) -> str:
+    """The words, without the names in front of them."""
+    return _NAMED.sub("", event.text[:_READ])
+
+
+def is_apart(event: Delivered) -> bool:
+    """Does its author say that this is about something else?"""
+    return _APART.match(_said(event)) is not None
+
+
+def corrects(event: Delivered) -> bool:
+    """Does it take something back that its author has just said?"""
+    said = _said(event)
+    return said.startswith("*") or _CORRECTS.match(said) is not None
+
+
+def stands_alone(event: Delivered) -> bool:
+    """Is this a whole question that needs nothing said before it?"""
+    said = _said(event)
+    if not event.text[-_READ:].rstrip(" \t\n\"')*_`").endswith("?"):
+        return False
+    return not (_GOES_ON.match(said) or _CORRECTS.match(said) or _POINTS_BACK.search(said))
+
+
+def belongs(
+    event: Delivered, question: Question, since: Moment | None, now: Moment, settings: Settings
+) -> bool:
+    """Is this more of a question that is no longer being written?
+
+    `since` is when we had that, by our own clock; the hub's times keep apart what was written far apart.
+    """
+    key, own = key_of(event), question.key
+    thread = own[2]
+    # Who wrote it, where, and who may read it; the thread alone may differ, for a reply opens one.
+    if (key[:2], key[3:]) != (own[:2], own[3:]) or is_apart(event):
+        return False
+    if event.thread:
+        return event.thread == thread or question.holds(event.thread)
+    if thread:
+        return False
+    if corrects(event):
+        return True
+    cap = settings.compose_cap_ms * MS
+    first = question.events[0].created_at
+    is_near = not (event.created_at and first) or abs(event.created_at - first) < cap
+    return is_near and (since is None or now - since < cap) and not stands_alone(event)
+
+
+def called_off_by(event: Delivered, questions: Iterable[Question]) -> list[Question]:
+    """The work that a call-off means: what it replies to; else its author's own there; else anywhere."""
+    known = list(questions)
+    thread = event.thread or ""
+    if thread:
+        replied = [one for one in known if one.key[2] == thread or one.holds(thread)]
+        if replied:
+            return replied
+    own = [one for one in known if one.key[0] == event.author.id]
+    return [one for one in own if one.key[1] == event.conversation] or own

@@ -1,0 +1,108 @@
+"""A hub that hears of work is told how each piece stands; any other is told nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tacit.harness.io import work_teller
+from tests.c2a_peer import delivery, peering
+from tests.harness.living import Desk, living
+
+
+@pytest.fixture
+async def peer():
+    async with peering() as opened:
+        opened.settings = {"compose_quiet_ms": 100, "compose_cap_ms": 30_000}
+        opened.hears = ["work"]
+        yield opened
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return Desk(tmp_path / "desk")
+
+
+def told(peer):
+    """Every report, in order: the event, its state and its place."""
+    works = [one["params"] for one in peer.told if one["method"] == "notifications/work"]
+    return [(one["eventId"], one["state"], one.get("position", 0)) for one in works]
+
+
+def last(peer):
+    return {event_id: (state, place) for event_id, state, place in told(peer)}
+
+
+async def test_a_busy_agent_tells_what_it_works_on_and_the_places_of_what_waits(peer, desk, tmp_path):
+    desk.script([{"until": "go"}, {"text": "The parser is done."}], [{"text": "It is 8080."}])
+    async with living(peer.url, "token", tmp_path, desk):
+        await peer.accepted(delivery("e1", "refactor the parser"))
+        await desk.until_turn(1)
+        await peer.accepted(delivery("e2", "unrelated: which port does the hub use?"))
+        await peer.accepted(delivery("e3", "and the build", conversation__id="g2"))
+        await peer.until(
+            lambda: last(peer) == {"e1": ("working", 0), "e2": ("queued", 1), "e3": ("queued", 2)}
+        )
+        turn = next(one["params"] for one in peer.told if one["params"].get("state") == "working")["turn"]
+        assert turn == "e1.1"
+        desk.go("go")
+        await peer.until(lambda: len(peer.sends) == 3)
+    assert [send["inReplyTo"] for send in peer.sends] == ["e1", "e2", "e3"]
+    assert ("e3", "queued", 1) in told(peer), "its place is told when it moves"
+
+
+async def test_a_hub_that_does_not_hear_of_work_is_told_nothing(peer, desk, tmp_path):
+    peer.hears = []
+    async with living(peer.url, "token", tmp_path, desk):
+        await peer.accepted(delivery("e1"))
+        await peer.until(lambda: peer.sends)
+    assert told(peer) == []
+
+
+async def test_a_hundred_that_wait_after_a_restart_are_told_in_batches_in_order(
+    peer, desk, tmp_path, monkeypatch
+):
+    desk.script([{"until": "never"}])
+    asked = [f"e{number:03}" for number in range(100)]
+    async with living(peer.url, "token", tmp_path, desk):
+        for number, event_id in enumerate(asked):
+            await peer.accepted(delivery(event_id, "unrelated", conversation__id=f"g{number}"))
+        await desk.until_turn(1)
+    peer.told.clear()
+    pauses: list[int] = []
+
+    async def breathe(_seconds: float) -> None:
+        pauses.append(len(told(peer)))
+
+    monkeypatch.setattr(work_teller, "_rest", breathe)
+    async with living(peer.url, "token", tmp_path, desk):
+        await peer.until(lambda: len(last(peer)) == 100)
+        await desk.until_turn(2)
+    first = list(dict.fromkeys(event_id for event_id, _, _ in told(peer)))
+    assert first == asked
+    assert len(pauses) >= 4, "no more than a batch leaves at once"
+
+
+async def test_a_failure_is_told_with_its_reason_and_when_it_is_tried_again(peer, desk, tmp_path):
+    failing = {"failure": {"kind": "retryable", "code": "model_unavailable", "retry_after": 3}}
+    desk.script([failing], [{"text": "Back again."}])
+    async with living(peer.url, "token", tmp_path, desk):
+        await peer.accepted(delivery("e1"))
+        await peer.until(lambda: ("e1", "failed", 0) in told(peer))
+        work = next(one["params"] for one in peer.told if one["params"].get("state") == "failed")
+        assert work["code"] == "model_unavailable"
+        assert work["message"] == "the model's server could not answer"
+        assert work["retryAt"]
+        await peer.until(lambda: peer.sends)
+    assert [send["content"] for send in peer.sends] == ["Back again."]
+
+
+async def test_what_fails_for_good_says_what_happened_and_what_now(peer, desk, tmp_path):
+    desk.script([{"failure": {"kind": "permanent", "code": "signed_out"}}])
+    async with living(peer.url, "token", tmp_path, desk):
+        await peer.accepted(delivery("e1"))
+        await peer.until(lambda: peer.dispositions.get("e1") == "failed")
+        await peer.until(lambda: last(peer).get("e1") == ("failed", 0))
+    work = [one["params"] for one in peer.told if one["params"].get("state") == "failed"][-1]
+    assert work["code"] == "signed_out"
+    assert "sign in" in work["message"]
+    assert "retryAt" not in work
