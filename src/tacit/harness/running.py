@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tacit.c2a.vocabulary import Priority
+
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.c2a.messages import Delivered
@@ -21,8 +23,9 @@ READS: Final = frozenset(
         "read", "grep", "glob", "ls", "list", "find", "cat", "search", "view", "todowrite", "toolsearch",
         "websearch", "webfetch", "web_search", "update_plan", "list_dir", "read_file", "grep_files",
         "view_image",
-        "chat_list_events", "chat_read_thread", "chat_search", "chat_claim", "chat_react", "chat_defer",
-        "chat_resolve", "chat_progress",
+        "chat_list_events", "chat_read_thread", "chat_read_channel", "chat_members", "chat_search",
+        "chat_claim", "chat_react", "chat_defer", "chat_resolve", "chat_progress",
+        "chat_attach",
     }
 )  # fmt: skip
 """Tools that change nothing, and chat tools that are no outbound chat (C2A-166)."""
@@ -47,6 +50,8 @@ class Acts:
     discharged: set[str] = field(default_factory=set[str])
     """Events closed by a signal or a resolve."""
     deferred: set[str] = field(default_factory=set[str])
+    attachments: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    """Files that the next message of the turn carries, or its last word."""
 
 
 @dataclass(slots=True)
@@ -76,6 +81,15 @@ class RunningTurn:
     def is_in_effect(self) -> bool:
         """Does a call with effects run at this moment?"""
         return any(self.tools.values())
+
+    def enter(self) -> tuple[Delivered, ...]:
+        """What waits for a boundary and has the turn's audience, taken in; an interruption for it is off."""
+        found = tuple(one for one in self.waiting if one.audience == self.turn.audience)
+        self.waiting = [one for one in self.waiting if one not in found]
+        self.inserted += found
+        if not any(one.priority is Priority.URGENT for one in self.waiting):
+            self.interrupt_at = None
+        return found
 
     def holds(self, event_id: str) -> bool:
         """Is this event part of the turn?"""

@@ -18,6 +18,7 @@ from tacit.harness.drivers.port import (
     ToolEnded,
     ToolProgram,
     ToolStarted,
+    TurnFile,
     TurnRequest,
     Usage,
 )
@@ -267,8 +268,9 @@ def test_a_programs_lines():
     odd = command.line(b'{"failure": {"kind": "permanent", "code": "<script>"}, "cost_usd": "much"}')
     assert (odd.failure.kind, odd.failure.code, odd.cost_usd) == (FailureKind.PERMANENT, "agent_error", None)
     request = TurnRequest("t1", StandingInstructions("R", TOOLS), "P")
-    assert json.loads(command.turn(request, "s")) == {
-        "turn_id": "t1", "rules": "R", "prompt": "P", "session_id": "s", "directory": None,
+    assert json.loads(command.turn(request, "s", "P and files", [(TurnFile("a.txt", "text/plain"), "/w/a.txt")])) == {
+        "turn_id": "t1", "rules": "R", "prompt": "P and files", "session_id": "s", "directory": None,
+        "audience": "", "files": [{"name": "a.txt", "mime_type": "text/plain", "path": "/w/a.txt"}],
         "tools": [
             {"name": "room", "command": ["tacit", "mcp"], "environment": {"T": "secret"}},
             {"name": "far", "url": "http://x/mcp", "token": "secret"},

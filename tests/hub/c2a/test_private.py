@@ -88,6 +88,7 @@ async def test_a_private_conversation_leaks_by_no_way_out_of_the_hub(stage, cast
                     key="leak",
                     visibility="channel",
                     directedness="ambient",
+                    during=told["id"],
                 )
             await stage.pass_time(4000)
             await stage.pass_time(4000)
@@ -195,7 +196,7 @@ async def test_a_person_of_the_private_conversation_may_let_it_be_told(stage, ca
     ann, _eve, bea, _sam = cast
     told = await stage.tell(f"{SECRET}?", bea, to=["ann"], conversation={"kind": "dm"})
     await ann.delivery(told)
-    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient"}
+    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient", "during": told["id"]}
     text = f"Bea says {SECRET}."
     with refused("approval_required"):
         await ann.session.send("channel:main", text, **sent)
@@ -215,7 +216,7 @@ async def test_no_answer_and_a_no_both_mean_no(stage, cast):
     ann, _eve, bea, _sam = cast
     told = await stage.tell(f"{SECRET}?", bea, to=["ann"], conversation={"kind": "dm"})
     await ann.delivery(told)
-    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient"}
+    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient", "during": told["id"]}
     with refused("approval_required"):
         await ann.session.send("channel:main", f"Bea says {SECRET}.", **sent)
     first = (await stage.recorded("approval"))[0]

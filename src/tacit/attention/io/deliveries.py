@@ -62,7 +62,7 @@ def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -
         decision,
         obligation.session,
         attempt=obligation.attempt,
-        window=_window(thread, archive, obligation) if windowed and thread is not None else (),
+        window=_window(thread, archive, obligation, found) if windowed and thread and found else (),
         settings=archive.attention.settings,
     )
 
@@ -79,12 +79,17 @@ def in_full(
     return encode(made_of(event, parsed, decision, session, settings=archive.attention.settings), version)
 
 
-def _window(thread: Thread, archive: Archive, obligation: Obligation) -> tuple[Earlier, ...]:
+def _window(
+    thread: Thread, archive: Archive, obligation: Obligation, about: StoredEvent
+) -> tuple[Earlier, ...]:
+    """The messages before it, of those that everybody may read who will read the answer (C2A-203)."""
     first = archive.original(obligation.event_id)
     earlier = [
         one
         for one in thread(first)
-        if one.event_id != first and not archive.attention.versions.is_deleted(one.event_id)
+        if one.event_id != first
+        and one.is_known_to_readers_of(about)
+        and not archive.attention.versions.is_deleted(one.event_id)
     ]
     events = [archive.readable(one.event_id, obligation.session) for one in earlier]
     texts = [str(event.data.get("text", "")) if event is not None else "" for event in events]

@@ -48,6 +48,14 @@ def request(
     return body | ({"tools": tools} if tools else {})
 
 
+def user_message(words: str, pictures: list[str]) -> Message:
+    """A message in the user role, with pictures behind its words, each by an address that holds it."""
+    if not pictures:
+        return {"role": "user", "content": words}
+    shown = [{"type": "image_url", "image_url": {"url": address}} for address in pictures]
+    return {"role": "user", "content": [{"type": "text", "text": words}, *shown]}
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call the model asks for."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _AFRESH: Final = "the agent begins afresh, and what it had not answered goes on to somebody else in time"
 REMEMBERED: Final = 8 * 86_400 * SECOND
+KEPT_SESSIONS: Final = 500
+"""Audiences whose session is remembered."""
 _SCHEMA: Final = Schema(
     0x7AC17402,
     [
@@ -51,7 +53,14 @@ _SCHEMA: Final = Schema(
           tokens_out INTEGER NOT NULL, tokens_cached INTEGER NOT NULL, cost_usd REAL, at INTEGER NOT NULL);
         CREATE INDEX spent_by_day ON spent(day);
         CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        """,
+        # The one session that was kept before held private talk beside the room's: it is not continued.
         """
+        CREATE TABLE sessions (
+          audience TEXT PRIMARY KEY, session_id TEXT NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX sessions_by_use ON sessions(used);
+        DELETE FROM notes WHERE name = 'session';
+        """,
     ],
 )
 
@@ -183,6 +192,11 @@ class Store:
         turns, tokens_in, tokens_out, cached, cost = cast("tuple[float, ...]", row)
         return Spending(int(turns), int(tokens_in), int(tokens_out), int(cached), cost)
 
+    def session_for(self, audience: str) -> str | None:
+        """The model's session for an audience, as its driver named it last."""
+        row = self._db.execute("SELECT session_id FROM sessions WHERE audience = ?", (audience,)).fetchone()
+        return str(row[0]) if row else None
+
     def note(self, name: str) -> str | None:
         """Something small, kept by name."""
         row = self._db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
@@ -273,6 +287,15 @@ class StoreTransaction:
                 spent.cost_usd,
                 now,
             ),
+        )
+
+    def session_for(self, audience: str, session_id: str, now: Moment) -> None:
+        """Keep an audience's session; those that were used longest ago are forgotten beyond a measure."""
+        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)", (audience, session_id, now))
+        self._db.execute(
+            "DELETE FROM sessions WHERE audience != '' AND audience NOT IN "
+            "(SELECT audience FROM sessions ORDER BY used DESC LIMIT ?)",
+            (KEPT_SESSIONS,),
         )
 
     def note(self, name: str, value: str) -> None:
