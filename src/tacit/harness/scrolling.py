@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.base.moment import SECOND, Moment, parse_rfc3339
+from tacit.base.moment import SECOND, parse_rfc3339
 from tacit.c2a.messages import Part, read_window
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def scrolled_back(
     `shown_up_to` is how far the session's model has read this conversation; its own words since it knows.
     """
     chosen: list[Earlier] = []
-    room, later = BYTES, event.created_at
+    room, later, paused = BYTES, event.created_at, False
     for row in reversed(list(_lines(rows))):
         at = parse_rfc3339(str(row.get("createdAt", "")))
         sequence = int(row.get("sequence") or 0)
@@ -54,15 +54,13 @@ def scrolled_back(
         [line] = read_window([row])
         line = _cut(line)
         room -= len(line.text.encode())
-        if room < 0 or len(chosen) == LINES or _is_another_talk(at, later, event.created_at, len(chosen)):
+        paused = paused or later - at > PAUSE
+        most = ANYWAY if paused else LINES
+        if room < 0 or len(chosen) >= most or event.created_at - at > OLDEST:
             break
         chosen.append(line)
         later = at
     return tuple(reversed(chosen))
-
-
-def _is_another_talk(at: Moment, later: Moment, asked: Moment, so_far: int) -> bool:
-    return asked - at > OLDEST or (later - at > PAUSE and so_far >= ANYWAY)
 
 
 def _lines(rows: object) -> Iterable[dict[str, Any]]:
