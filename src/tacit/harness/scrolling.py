@@ -46,7 +46,8 @@ def scrolled_back(
     room, later, paused = BYTES, event.created_at, False
     for row in reversed(list(_lines(rows))):
         at = parse_rfc3339(str(row.get("createdAt", "")))
-        sequence = int(row.get("sequence") or 0)
+        given = row.get("sequence")
+        sequence = given if isinstance(given, int) else 0
         if at is None or sequence >= event.sequence > 0:
             continue
         if shown_up_to is not None and (sequence <= shown_up_to or _by(row) == session):
