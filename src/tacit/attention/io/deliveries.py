@@ -62,7 +62,7 @@ def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -
         decision,
         obligation.session,
         attempt=obligation.attempt,
-        window=_window(thread, archive, obligation, found) if windowed and thread and found else (),
+        window=_window(thread, archive, obligation) if windowed and thread is not None else (),
         settings=archive.attention.settings,
     )
 
@@ -79,15 +79,14 @@ def in_full(
     return encode(made_of(event, parsed, decision, session, settings=archive.attention.settings), version)
 
 
-def _window(
-    thread: Thread, archive: Archive, obligation: Obligation, about: StoredEvent
-) -> tuple[Earlier, ...]:
+def _window(thread: Thread, archive: Archive, obligation: Obligation) -> tuple[Earlier, ...]:
     """The messages before it, of those that everybody may read who will read the answer (C2A-203)."""
-    first = archive.original(obligation.event_id)
+    first, about = archive.original(obligation.event_id), archive.found(obligation.event_id)
     earlier = [
         one
         for one in thread(first)
         if one.event_id != first
+        and about is not None
         and one.is_known_to_readers_of(about)
         and not archive.attention.versions.is_deleted(one.event_id)
     ]
