@@ -159,6 +159,20 @@ def done_so_far(turn: ChatTurn) -> ChatTurn:
     return turn[: last + 1]
 
 
+def without_pictures(turn: ChatTurn) -> ChatTurn:
+    """A turn as it is remembered: a picture in every later request would push out all that was said."""
+    return [
+        {**message, "content": [_noted(piece) for piece in parts(message, "content")]}
+        if isinstance(message.get("content"), list)
+        else message
+        for message in turn
+    ]
+
+
+def _noted(piece: Message) -> Message:
+    return {"type": "text", "text": "[a picture was here]"} if "image_url" in piece else piece
+
+
 def remembered(earlier: list[ChatTurn], limit: int = MEMORY) -> list[ChatTurn]:
     """The latest turns that fit."""
     kept: list[ChatTurn] = []

@@ -109,7 +109,7 @@ class OpenAi(NoSteering):
     def _remember(self, turn: chat.ChatTurn) -> None:
         if not turn or self._session is None:
             return
-        self._earlier = chat.remembered([*self._earlier, turn])
+        self._earlier = chat.remembered([*self._earlier, chat.without_pictures(turn)])
         file = self._file(self._session)
         fresh = file.with_suffix(".new")
         try:
