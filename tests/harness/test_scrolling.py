@@ -92,7 +92,8 @@ def test_what_is_no_line_of_the_flow_is_left_out(odd: Any) -> None:
     assert scrolled_back(EVENT, odd, "ada") == ()
 
 
-def test_what_is_in_a_thread_comes_with_its_thread() -> None:
+def test_a_thread_comes_by_itself_and_a_private_session_has_read_its_talk() -> None:
     assert wants_context(EVENT)
     assert not wants_context(replace(EVENT, thread="m1"))
     assert not wants_context(replace(EVENT, content=None))
+    assert not wants_context(replace(EVENT, parties=("ada", "user")))

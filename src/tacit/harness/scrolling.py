@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.c2a.messages import Delivered, Earlier
 
-LOOKED_AT: Final = 60
+LOOKED_AT: Final = 40
 """How many lines are asked for."""
 LINES: Final = 24
 BYTES: Final = 6_000
@@ -31,8 +31,13 @@ OLDEST: Final = 24 * 3600 * SECOND
 
 
 def wants_context(event: Delivered) -> bool:
-    """Is it said in the open flow of a conversation? What is in a thread comes with its thread."""
-    return event.thread is None and not event.window and event.content is not None and event.signal is None
+    """Is it said in the open flow of a channel?
+
+    What is in a thread comes with its thread; and a private conversation has a session of its own, which has
+    read all of it.
+    """
+    flat = event.thread is None and not event.window and not event.audience
+    return flat and event.content is not None and event.signal is None
 
 
 def scrolled_back(
