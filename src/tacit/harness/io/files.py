@@ -50,7 +50,7 @@ class Files:
             return ()
         found: list[TurnFile] = []
         room = TURN_BYTES
-        async with aiohttp.ClientSession(timeout=_PATIENCE, trust_env=True) as http:
+        async with aiohttp.ClientSession(timeout=_PATIENCE) as http:
             for group, attached in wanted:
                 whole = sum(not one.left_out for one in found)
                 why = _refused(attached, whole, room)
@@ -85,7 +85,7 @@ class Files:
         address = f"{self._base}/v1/groups/{group}/blobs"
         try:
             async with (
-                aiohttp.ClientSession(timeout=_PATIENCE, trust_env=True) as http,
+                aiohttp.ClientSession(timeout=_PATIENCE) as http,
                 http.post(address, data=data, headers={**self._headers, "Content-Type": mime}) as response,
             ):
                 answer: Any = await response.json()
