@@ -90,6 +90,7 @@ def deliveries(draw: st.DrawFn) -> Delivered:
         in_thread=draw(st.booleans()),
         needs_claim=draw(st.booleans()),
         reply_target=draw(WORD),
+        parties=tuple(sorted(draw(st.sets(WORD, max_size=3)))),
         group=draw(st.text(max_size=12)),
     )
 

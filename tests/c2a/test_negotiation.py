@@ -51,13 +51,18 @@ def test_both_sides_agree_on_a_version_and_on_what_both_can() -> None:
 @pytest.mark.spec("C2A-022", "C2A-170")
 def test_only_agreed_tools_are_listed() -> None:
     both = agreed()
-    listed = ["chat.list_events", "chat.read_thread", "chat.react", "chat.search"]
+    listed = [
+        "chat.list_events", "chat.read_thread", "chat.react", "chat.search", "chat.read_channel",
+        "chat.members",
+    ]  # fmt: skip
     assert [tool.name for tool in both.tools()] == listed
     refused, unknown = tool_allowed(both, "chat.claim"), tool_allowed(both, "chat.dance")
     assert refused is not None
     assert unknown is not None
     assert (refused.number, unknown.number) == (-32003, -32601)
     assert tool_allowed(both, "chat.react") is None
-    assert [tool.name for tool in TOOLS[7:]] == ["chat.search", "chat.leave", "chat.progress"]
+    assert [tool.name for tool in TOOLS[7:]] == [
+        "chat.search", "chat.leave", "chat.progress", "chat.read_channel", "chat.members",
+    ]  # fmt: skip
     assert all(tool.idempotent for tool in TOOLS if tool.read_only)
     assert three(lead_gets(event("lunch")))[0] == "ambient"

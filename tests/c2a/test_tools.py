@@ -91,12 +91,12 @@ WHOLE: dict[str, Any] = {
 def test_every_member_has_its_place_in_a_send() -> None:
     more = {
         "inReplyTo": "e1", "mentions": ["role:ops", "@all"], "justification": "owner", "turn": "t",
-        "attempt": 2, "startedBy": "e0", "attachments": [{}], "format": "plain",
+        "attempt": 2, "startedBy": "e0", "during": "e0", "attachments": [{}], "format": "plain",
     }  # fmt: skip
     assert set(WHOLE) | set(more) == set(INPUTS[SEND]["properties"])
     assert read_send({**WHOLE, **more}, "ada") == Send(
         "ada", "thread:e1", "hello", "k", "thread", "to_me", "e1", ("ops",), channel_wide=True,
-        attachments=True, turn="t", attempt=2, started_by="e0", justification="owner",
+        attachments=True, turn="t", attempt=2, started_by="e0", during="e0", justification="owner",
     )  # fmt: skip
 
 

@@ -913,3 +913,60 @@ def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
     effects = conduct.ended(done(), at(9))
     assert kinds(effects, Post)[0].turn.carrier.event_id == "e1"
     assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"
+
+
+# -- audiences
+
+
+def private(event_id, *parties, **more):
+    """An event of a private conversation."""
+    place = {"id": "main", "kind": "dm", "parties": list(parties)}
+    return event(event_id, conversation=place, **more)
+
+
+@pytest.mark.spec("C2A-203")
+def test_what_different_people_may_read_is_never_one_question():
+    conduct = Conduct(PLAIN)
+    conduct.heard(event("e1", conversation={"id": "main", "kind": "channel"}), at(0))
+    conduct.heard(private("e2", "ada", "user"), at(1))
+    conduct.heard(private("e3", "ada", "user", "usr:bo"), at(1))
+    turns, effects = [], conduct.due(at(10))
+    while begun := kinds(effects, Begin):
+        turns.append(begun[0].turn)
+        effects = conduct.ended(done(f"Answer {len(turns)}."), at(10))
+    assert [[one.event_id for one in turn.events] for turn in turns] == [["e1"], ["e2"], ["e3"]]
+    assert [turn.audience for turn in turns] == ["", "ada+user", "ada+user+usr:bo"]
+
+
+@pytest.mark.spec("C2A-203", "C2A-081")
+@pytest.mark.parametrize("options", [ConductOptions(steers=True, boundaries=True), PLAIN, None])
+def test_an_immediate_event_of_another_audience_does_not_enter_the_turn(options):
+    conduct = Conduct(options or ConductOptions(inserts=True, boundaries=True))
+    begin(conduct, event("e1"))
+    urgent = {"policy": "must_respond", "reason": "direct_mention", "priority": "urgent"}
+    whisper = private("e2", "ada", "user", injection__mode="immediate", attention=urgent)
+    assert kinds(conduct.heard(whisper, at(5)), Steer) == []
+    conduct.tool_started("c1", "read")
+    order, effects = conduct.boundary("c1", at(6))
+    assert not isinstance(order, Insert)
+    assert not kinds(effects, Join)
+    effects = conduct.due(at(20))
+    if isinstance(order, Proceed):
+        assert kinds(effects, Abort)
+    [begun] = kinds(conduct.ended(done(), at(21)), Begin)
+    assert [one.event_id for one in begun.turn.events] == ["e2"]
+
+
+@pytest.mark.spec("C2A-203", "C2A-090")
+def test_a_knock_of_a_private_conversation_is_shown_beside_its_own_turns_alone():
+    conduct = Conduct(PLAIN)
+    conduct.heard(knock("k1", conversation={"id": "main", "kind": "dm", "parties": ["ada", "usr:bo"]}), at(0))
+    conduct.heard(knock("k2"), at(0))
+    room = begin(conduct, event("e1"))
+    assert [one.event_id for one in room.knocks] == ["k2"]
+    conduct.ended(done(), at(5))
+    other = begin(conduct, private("e2", "ada", "user"), start=10)
+    assert other.knocks == ()
+    conduct.ended(done("Another thing."), at(15))
+    own = begin(conduct, private("e3", "ada", "usr:bo"), start=20)
+    assert [one.event_id for one in own.knocks] == ["k1"]

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
+from tacit.c2a.attachments import Attached, read_attachments
+from tacit.c2a.json_members import at_path, is_word, object_in, objects, text_in, text_or_none, words_in
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,
@@ -144,6 +146,10 @@ class Delivered:
     needs_claim: bool = False
     """May it be answered only after a claim (C2A-071, C2A-153)?"""
     reply_target: str = ""
+    parties: tuple[str, ...] = ()
+    """Who alone may read it, in order, the receiver among them; empty when everyone in the room may."""
+    attachments: tuple[Attached, ...] = ()
+    """The files it carries, where its content is shown."""
     group: str = ""
     late: bool = False
     """It is not sent as it happened: more may have been said since, also by its author (C2A-086)."""
@@ -152,6 +158,16 @@ class Delivered:
     def text(self) -> str:
         """What it says, as one text; nothing when it is not shown."""
         return text_of(self.content or ())
+
+    @property
+    def audience(self) -> str:
+        """Who reads an answer, as a key: the same for the same people, empty for the room.
+
+        A host that does not name the parties of a dm is taken at the conversation's name.
+        """
+        if self.parties or self.kind is not ConversationKind.DM:
+            return "+".join(self.parties)
+        return self.conversation or self.author.id
 
     @property
     def addressed_to_me(self) -> bool:
@@ -210,14 +226,6 @@ def wire_content(parts: Sequence[Part], version: str) -> list[dict[str, str]] | 
 def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     """The `params` of `chat/deliver`: the members of both drafts together (C2A-044)."""
     policy = wire_policy(value.policy, version).value
-    conversation = {
-        "id": value.conversation,
-        "kind": wire_kind(value.kind, value.directedness, version).value,
-    }
-    if value.stream:
-        conversation["streamId"] = value.stream
-    if value.thread:
-        conversation["threadId"] = value.thread
     target: dict[str, Any] = {"mentions": list(value.mentions), "directedness": value.directedness.value}
     if value.recipient is not None:
         target["recipient"] = value.recipient
@@ -232,7 +240,7 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     found: dict[str, Any] = {
         "eventId": value.event_id,
         "source": {"platform": PLATFORM, "workspaceId": value.group},
-        "conversation": conversation,
+        "conversation": _place_members(value, version),
         "author": _author_members(value.author),
         "target": target,
         "addressedToMe": value.addressed_to_me,
@@ -256,8 +264,24 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
         found["knock"] = {**value.knock.members(), "policy": policy}
     if value.reply_target:
         found["replyTarget"] = value.reply_target
+    if value.attachments:
+        found["attachments"] = [one.members() for one in value.attachments]
     if value.window:
         found["threadWindow"] = [_earlier_members(one, version) for one in value.window]
+    return found
+
+
+def _place_members(value: Delivered, version: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "id": value.conversation,
+        "kind": wire_kind(value.kind, value.directedness, version).value,
+    }
+    if value.stream:
+        found["streamId"] = value.stream
+    if value.thread:
+        found["threadId"] = value.thread
+    if value.parties:
+        found["parties"] = list(value.parties)
     return found
 
 
@@ -300,26 +324,28 @@ def faults(params: Mapping[str, Any]) -> list[str]:
     """
     wrong = _unreadable(params)
     policy = params.get("policy")
-    if not _is_word(policy, frozenset(Policy)) or policy != _at(params, "attention.policy"):
+    if not is_word(policy, frozenset(Policy)) or policy != at_path(params, "attention.policy"):
         wrong.append("policy")
-    mode = _at(params, "injection.mode")
+    mode = at_path(params, "injection.mode")
     if mode == "notify" and "content" in params:
         wrong.append("content")
     if mode == "notify" and "knock" not in params and "signal" not in params:
         wrong.append("knock")
     if mode in ("immediate", "buffered") and "content" not in params:
         wrong.append("content")
-    if _at(params, "injection.role") not in (None, "user"):
+    if at_path(params, "injection.role") not in (None, "user"):
         wrong.append("injection.role")
     return list(dict.fromkeys(wrong))
 
 
 def _unreadable(params: Mapping[str, Any]) -> list[str]:
     """The members without which, or in the form of which, nothing can be made of a delivery."""
-    wrong = [path for path in _REQUIRED if _at(params, path) is None]
-    wrong += [path for path, words in _WORDS if path not in wrong and not _is_word(_at(params, path), words)]
-    wrong += [path for path in _NUMBERS if not isinstance(_at(params, path), (int, type(None)))]
-    if not isinstance(_at(params, "target.mentions"), (list, type(None))):
+    wrong = [path for path in _REQUIRED if at_path(params, path) is None]
+    wrong += [
+        path for path, words in _WORDS if path not in wrong and not is_word(at_path(params, path), words)
+    ]
+    wrong += [path for path in _NUMBERS if not isinstance(at_path(params, path), (int, type(None)))]
+    if not isinstance(at_path(params, "target.mentions"), (list, type(None))):
         wrong.append("target.mentions")
     return wrong
 
@@ -329,40 +355,42 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
     wrong = _unreadable(params)
     if wrong:
         raise PeerFault(f"a delivery without {', '.join(wrong)} cannot be read")
-    conversation, attention = _object(params, "conversation"), _object(params, "attention")
-    timing, target = _object(params, "timing"), _object(params, "target")
-    reliability, injection = _object(params, "reliability"), _object(params, "injection")
-    thread, deadline = _text(conversation, "threadId") or None, attention.get("deadlineMs")
+    conversation, attention = object_in(params, "conversation"), object_in(params, "attention")
+    timing, target = object_in(params, "timing"), object_in(params, "target")
+    reliability, injection = object_in(params, "reliability"), object_in(params, "injection")
+    thread, deadline = text_in(conversation, "threadId") or None, attention.get("deadlineMs")
     return Delivered(
         event_id=str(params["eventId"]),
-        conversation=_text(conversation, "id"),
+        conversation=text_in(conversation, "id"),
         kind=ConversationKind(conversation["kind"]),
-        author=_author(_object(params, "author")),
+        author=_author(object_in(params, "author")),
         directedness=Directedness(target["directedness"]),
         policy=Policy(attention["policy"]),
         mode=Mode(injection["mode"]),
-        reason=_text(attention, "reason"),
+        reason=text_in(attention, "reason"),
         priority=_priority(attention.get("priority")),
-        created_at=parse_rfc3339(_text(timing, "createdAt")) or Moment(0),
+        created_at=parse_rfc3339(text_in(timing, "createdAt")) or Moment(0),
         idempotency_key=str(reliability["idempotencyKey"]),
         content=_parts(params["content"]) if "content" in params else None,
         thread=thread,
-        stream=_text(conversation, "streamId") or None,
+        stream=text_in(conversation, "streamId") or None,
         deadline_ms=deadline if isinstance(deadline, int) else None,
         sequence=timing.get("sequence") or 0,
         attempt=reliability.get("attempt") or 1,
-        supersedes=_text(params, "supersedes") or None,
-        signal=_text(params, "signal") or None,
-        knock=_knock(_object(params, "knock")),
+        supersedes=text_in(params, "supersedes") or None,
+        signal=text_in(params, "signal") or None,
+        knock=_knock(object_in(params, "knock")),
         mentions=tuple(str(one) for one in cast("list[object]", target.get("mentions") or [])),
-        recipient=_text(target, "recipient") or None,
+        recipient=text_in(target, "recipient") or None,
         window=read_window(params.get("threadWindow")),
         in_thread=injection.get("context") == "thread_window",
         needs_claim=attention.get("needsClaim") is True,
         # Where an answer goes when the host did not say (C2A-096).
-        reply_target=_text(params, "replyTarget")
-        or (f"thread:{thread}" if thread else f"conversation:{_text(conversation, 'id')}"),
-        group=_text(_object(params, "source"), "workspaceId"),
+        reply_target=text_in(params, "replyTarget")
+        or (f"thread:{thread}" if thread else f"conversation:{text_in(conversation, 'id')}"),
+        parties=tuple(words_in(conversation.get("parties"))),
+        attachments=read_attachments(params.get("attachments")),
+        group=text_in(object_in(params, "source"), "workspaceId"),
         late=timing.get("late") is True,
     )
 
@@ -371,12 +399,12 @@ def read_window(value: object) -> tuple[Earlier, ...]:
     """The messages of a thread as a delivery or a reading tool shows them; what is none is left out."""
     return tuple(
         Earlier(
-            _text(row, "eventId"),
-            _author(_object(row, "author")),
+            text_in(row, "eventId"),
+            _author(object_in(row, "author")),
             _parts(row.get("content")),
-            _text(row, "createdAt"),
+            text_in(row, "createdAt"),
         )
-        for row in _objects(value)
+        for row in objects(value)
     )
 
 
@@ -389,15 +417,15 @@ def _parts(value: object) -> tuple[Part, ...]:
     if isinstance(value, str):
         return (Part(text=value),) if value else ()
     return tuple(
-        Part(_text(part, "type"), _text_or_none(part, "text"), _text(part, "title"))
-        for part in _objects(value)
+        Part(text_in(part, "type"), text_or_none(part, "text"), text_in(part, "title"))
+        for part in objects(value)
     )
 
 
 def _knock(given: Mapping[str, Any]) -> Knock | None:
     if not given:
         return None
-    words = [_text(given, name) for name in _KNOCK]
+    words = [text_in(given, name) for name in _KNOCK]
     count = given.get("count")
     return Knock(*words, count=count if isinstance(count, int) and count > 1 else 1)
 
@@ -407,9 +435,9 @@ _KNOCK: Final = ("from", "where", "directedness", "policy", "priority", "topic",
 
 def _author(value: Mapping[str, Any]) -> Author:
     """An author of a kind that nobody knows counts as the system: nobody to answer to (C2A-033)."""
-    kind = _text(value, "kind")
+    kind = text_in(value, "kind")
     known = AuthorKind(kind) if kind in set(AuthorKind) else AuthorKind.SYSTEM
-    return Author(_text(value, "id"), known, _text(value, "displayName"))
+    return Author(text_in(value, "id"), known, text_in(value, "displayName"))
 
 
 def _priority(value: object) -> Priority:
@@ -459,17 +487,17 @@ class Initialize:
 
 def read_initialize(params: Mapping[str, Any]) -> Initialize | list[str]:
     """The greeting, or the paths of what it lacks."""
-    info = _object(params, "clientInfo")
+    info = object_in(params, "clientInfo")
     missing = [name for name in ("protocolVersion", "capabilities") if name not in params]
-    missing += [f"clientInfo.{name}" for name in ("name", "version") if _text_or_none(info, name) is None]
+    missing += [f"clientInfo.{name}" for name in ("name", "version") if text_or_none(info, name) is None]
     if missing:
         return missing
-    last = _object(params, "resume").get("lastAckedEventId")
+    last = object_in(params, "resume").get("lastAckedEventId")
     return Initialize(
         str(params["protocolVersion"]),
-        _text(info, "name"),
-        _text(info, "version"),
-        _object(params, "capabilities"),
+        text_in(info, "name"),
+        text_in(info, "version"),
+        object_in(params, "capabilities"),
         None if last is None else str(last),
     )
 
@@ -486,7 +514,12 @@ class Connected:
     @property
     def settings(self) -> dict[str, Any]:
         """The group's numbers of attention, as far as the hub tells them."""
-        return _object(self.session, "settings")
+        return object_in(self.session, "settings")
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that the session holds here."""
+        return tuple(words_in(self.session.get("roles")))
 
     @property
     def tells(self) -> frozenset[str]:
@@ -521,9 +554,9 @@ def read_connected(result: object) -> Connected:
     given = cast("dict[str, Any]", result) if isinstance(result, dict) else {}
     return Connected(
         str(given.get("protocolVersion", "")),
-        _object(given, "capabilities"),
-        _object(given, "session"),
-        _object(given, "serverInfo"),
+        object_in(given, "capabilities"),
+        object_in(given, "session"),
+        object_in(given, "serverInfo"),
     )
 
 
@@ -542,39 +575,3 @@ class DispositionReport:
         more = {"reason": self.reason, "mergedInto": self.merged_into, "error": self.error}
         said = {name: value for name, value in more.items() if value is not None}
         return {"eventId": self.event_id, "disposition": self.disposition, **said}
-
-
-# -- small readers
-
-
-def _is_word(value: object, words: frozenset[str]) -> bool:
-    return isinstance(value, str) and value in words
-
-
-def _at(value: Mapping[str, Any], path: str) -> object:
-    found: Any = value
-    for name in path.split("."):
-        if not isinstance(found, dict):
-            return None
-        found = cast("dict[str, Any]", found).get(name)
-    return cast("object", found)
-
-
-def _object(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = value.get(name)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    rows = cast("list[object]", value) if isinstance(value, list) else []
-    return [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
-
-
-def _text_or_none(value: Mapping[str, Any], name: str) -> str | None:
-    found = value.get(name)
-    return found if isinstance(found, str) else None

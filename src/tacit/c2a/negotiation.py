@@ -51,7 +51,9 @@ class Tool:
 
 TOOLS: Final[tuple[Tool, ...]] = (
     Tool("chat.list_events", "listEvents", True, True, "List chat events that this session may see."),
-    Tool("chat.read_thread", "readThread", True, True, "Read a thread or conversation window."),
+    Tool(
+        "chat.read_thread", "readThread", True, True, "Read a thread; without arguments the one you are in."
+    ),
     Tool(
         "chat.send_message", "sendMessage", False, True, "Send one message; the key makes it safe to repeat."
     ),
@@ -62,6 +64,20 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool("chat.search", "readThread", True, True, "Find messages that contain these words."),
     Tool("chat.leave", "sendMessage", False, True, "Leave a thread or channel until named again."),
     Tool("chat.progress", "sendMessage", False, True, "Report how far something is, without a message."),
+    Tool(
+        "chat.read_channel",
+        "readThread",
+        True,
+        True,
+        "Read the last of a channel or conversation; without arguments of the one you are in.",
+    ),
+    Tool(
+        "chat.members",
+        "readThread",
+        True,
+        True,
+        "Who is here: people and agents, their roles, who is busy, and with what.",
+    ),
 )
 
 

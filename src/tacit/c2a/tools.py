@@ -37,6 +37,10 @@ _TEXT: Final = {"type": "string"}
 _LIMIT: Final = {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
 _TIME: Final = {"type": "string", "description": "an RFC 3339 time"}
 _EVENT: Final = {"type": "string", "description": "the id of an event"}
+DURING: Final = "during"
+"""The member by which a harness says which event it is at work on: whoever reads the answer to that bounds
+what a reading tool shows, and tells what a send elsewhere would reveal."""
+_DURING: Final = {"type": "string", "description": "the event that the caller is at work on"}
 
 
 def _object(required: list[str], **members: dict[str, Any]) -> dict[str, Any]:
@@ -54,6 +58,7 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
         openOnly={"type": "boolean", "description": "only what still waits for this agent"},
         limit=_LIMIT,
         cursor={"type": "string", "description": "the cursor of the last answer; without it the newest"},
+        during=_DURING,
     ),
     "chat.read_thread": _object(
         [],
@@ -63,7 +68,12 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
         before=_EVENT,
         after=_EVENT,
         limit=_LIMIT,
+        during=_DURING,
     ),
+    "chat.read_channel": _object(
+        [], conversationId=_TEXT, before=_EVENT, after=_EVENT, limit=_LIMIT, during=_DURING
+    ),
+    "chat.members": _object([], during=_DURING),
     SEND: _object(
         ["target", "content", "idempotencyKey", "visibility", "directedness"],
         target={
@@ -85,6 +95,7 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
         turn=_TEXT,
         attempt={"type": "integer", "minimum": 1},
         startedBy=_EVENT,
+        during=_DURING,
     ),
     "chat.react": _object(
         ["inReplyTo", "signal"],
@@ -110,7 +121,10 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
     ),
     "chat.resolve": _object([], eventId=_EVENT, threadId=_EVENT, assignmentId=_EVENT, summary=_TEXT),
     "chat.search": _object(
-        ["query"], query={"type": "string", "minLength": 1, "maxLength": 500}, limit=_LIMIT
+        ["query"],
+        query={"type": "string", "minLength": 1, "maxLength": 500},
+        limit=_LIMIT,
+        during=_DURING,
     ),
     "chat.leave": _object([], conversationId=_TEXT, threadId=_EVENT),
     "chat.progress": _object(
@@ -226,6 +240,8 @@ class Send:
     attempt: int = 1
     started_by: str | None = None
     """The event that started the running turn, if one did."""
+    during: str | None = None
+    """The event that the session is at work on, wherever the send goes."""
     justification: str | None = None
 
     @property
@@ -278,6 +294,7 @@ def read_send(arguments: Mapping[str, Any], session: str) -> Send | Refusal:
         turn=arguments.get("turn") or "",
         attempt=attempt if isinstance(attempt, int) else 1,
         started_by=arguments.get("startedBy"),
+        during=arguments.get("during"),
         justification=arguments.get("justification"),
     )
 
@@ -292,6 +309,7 @@ _WORDS: Final = (
     "turn",
     "justification",
     "startedBy",
+    "during",
     "format",
 )
 

@@ -14,7 +14,7 @@ import msgspec
 
 from tacit.base.errors import Bug
 from tacit.c2a.errors import Refusal
-from tacit.c2a.tools import SEND, Occasion, fill_send
+from tacit.c2a.tools import DURING, SEND, Occasion, fill_send, read_mentions
 from tacit.c2a.vocabulary import ConversationKind
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.c2a.messages import Delivered
     from tacit.harness.effects import ModelTurn
 
-OURS: Final = frozenset({"idempotencyKey", "turn", "attempt", "startedBy"})
+OURS: Final = frozenset({"idempotencyKey", "turn", "attempt", "startedBy", DURING})
 """Members that the harness alone fills in."""
 _FILLED: Final = {
     SEND: frozenset({"target", "inReplyTo", "visibility", "directedness"}),
@@ -34,6 +34,25 @@ _FILLED: Final = {
     "chat.progress": frozenset({"eventId"}),
 }
 """Members that the harness fills in when the model leaves them out."""
+ATTACH: Final = "chat.attach"
+ATTACH_TOOL: Final[dict[str, Any]] = {
+    "name": ATTACH,
+    "description": (
+        "Attach a file of your working folder to your answer: call this first, then answer. The file goes "
+        "with your next message, or with your final text."
+    ),
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "the file, inside your working folder"},
+            "title": {"type": "string", "maxLength": 200, "description": "its name in the room"},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    "annotations": {"readOnly": False, "idempotent": True},
+}
+"""The harness's own tool: only it knows the agent's folder."""
 DISCHARGES: Final = frozenset({"done", "agree", "declined"})
 DEFERS: Final = frozenset({"queued", "blocked"})
 UNTRUSTED: Final = (
@@ -68,6 +87,23 @@ def marks(tool: Mapping[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", tool.get("annotations") or {})
 
 
+def named(name: str, tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The tool of this name, as the hub lists it; nothing when it does not."""
+    nothing: Mapping[str, Any] = {}
+    return next((tool for tool in tools if tool.get("name") == name), nothing)
+
+
+def takes(tool: Mapping[str, Any], member: str) -> bool:
+    """Does a tool have a place for this member? Another's hub may not know it."""
+    schema = cast("dict[str, Any]", tool.get("inputSchema") or {})
+    return member in cast("dict[str, Any]", schema.get("properties") or {})
+
+
+def asked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a model asks to read: its own members, and of those what it did not leave out."""
+    return {member: value for member, value in given.items() if member not in OURS and value is not None}
+
+
 def _schema(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     """The input schema without our members, and with those that may be left out no longer required."""
     members = cast("dict[str, Any]", schema.get("properties") or {})
@@ -96,7 +132,7 @@ def filled(name: str, given: Mapping[str, Any], turn: ModelTurn, about: Delivere
 
     Models write `null` for what they leave out.
     """
-    arguments = {member: value for member, value in given.items() if member not in OURS and value is not None}
+    arguments = asked(given)
     event = about or turn.carrier
     if name == SEND:
         return _send(arguments, turn, event)
@@ -106,7 +142,27 @@ def filled(name: str, given: Mapping[str, Any], turn: ModelTurn, about: Delivere
     return arguments
 
 
+def _asks_a_teammate(arguments: Mapping[str, Any], event: Delivered) -> bool:
+    """Does it turn to others in the place of the question, without saying that it answers it?"""
+    given: object = arguments.get("mentions")
+    words = [str(one) for one in cast("list[object]", given)] if isinstance(given, list) else []
+    others = set(read_mentions(words).names) - {event.author.id, event.author.display_name}
+    return bool(others) and not arguments.keys() & {"inReplyTo", "target"}
+
+
 def _send(arguments: Mapping[str, Any], turn: ModelTurn, event: Delivered) -> dict[str, Any]:
+    if _asks_a_teammate(arguments, event):
+        # Whoever asked is answered by the turn's last word; this stands in the question's thread.
+        private = event.kind is ConversationKind.DM
+        arguments = {
+            "target": f"thread:{event.thread or event.event_id}",
+            "visibility": "dm" if private else "thread",
+            **arguments,
+        }
+        asked_there = fill_send(arguments)
+        if isinstance(asked_there, Refusal):
+            raise Bug("a send with a target always has a place to go")
+        return {**asked_there, "turn": turn.series, "attempt": turn.run}
     occasion = Occasion(event.event_id, event.reply_target, event.kind is ConversationKind.DM)
     whole = fill_send(arguments, occasion=occasion)
     if isinstance(whole, Refusal):
@@ -118,9 +174,23 @@ def _send(arguments: Mapping[str, Any], turn: ModelTurn, event: Delivered) -> di
     return {**whole, "turn": turn.series, "attempt": turn.run}
 
 
-def reply(turn: ModelTurn, body: str, key: str) -> dict[str, Any]:
-    """A turn's last word as the arguments of a send."""
-    return {**_send({"content": body}, turn, turn.carrier), "idempotencyKey": key}
+def reply(
+    turn: ModelTurn, body: str, key: str, attachments: Sequence[Mapping[str, object]] = ()
+) -> dict[str, Any]:
+    """A turn's last word as the arguments of a send; without words its files speak by their titles."""
+    said = with_attachments({"content": body}, attachments)
+    return {**_send(said, turn, turn.carrier), "idempotencyKey": key}
+
+
+def with_attachments(
+    arguments: Mapping[str, Any], attachments: Sequence[Mapping[str, object]]
+) -> dict[str, Any]:
+    """A send that carries these files."""
+    if not attachments:
+        return dict(arguments)
+    titles = ", ".join(str(one.get("title", "a file")) for one in attachments)
+    words = arguments.get("content") or titles
+    return {**arguments, "content": words, "attachments": [dict(one) for one in attachments]}
 
 
 def result_for_model(result: Mapping[str, Any]) -> dict[str, Any]:

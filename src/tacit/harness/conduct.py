@@ -14,8 +14,8 @@ in one transaction, and only then acts. So the inputs are serial, and no input s
 
 State. An event that reached the agent is in exactly one of these places until it is settled:
 
-    _knocks, _digests    shown beside the next turn, whatever that is about, and settled when it ends; of a
-                         turn that does not count they come back here
+    _knocks, _digests    shown beside the next turn whose audience may know of them, whatever that is about,
+                         and settled when it ends; of a turn that does not count they come back here
     _questions           fragments of one author in one place (`tacit.harness.question`), each open until its
                          author is quiet, or closed and waiting for the model or for a later time
     running              at most one turn: its question, and what the model did through its tools
@@ -60,8 +60,12 @@ What can go wrong, and what holds then:
 - A driver that takes text into a turn which is just ending. Whether its last words knew of the text cannot be
   told, so the event is asked again: a second answer the hub can refuse, a missing one nobody would notice.
 
-Why one turn at a time: agents keep one session, and two turns in it would read each other's half-finished
-thoughts. Why effects instead of calls: order and durability are then one list that a test can read, and the
+Audiences. An event has an audience: the room, or the parties of a private conversation. A turn has one too,
+and a session of the model's for it, which no other audience shares. So only what has the turn's audience
+enters it, at its beginning or on the way: an urgent event of another waits, and interrupts.
+
+Why one turn at a time: agents keep one folder, and two turns in it would read each other's half-finished
+work. Why effects instead of calls: order and durability are then one list that a test can read, and the
 state machine in `tests/harness/test_conduct_machine.py` tries inputs in any order without waiting. Why events
 are kept as they were delivered: the hub decided what each of them means, and nothing here decides it again.
 
@@ -254,11 +258,7 @@ class Conduct:
         if not running.waiting:
             return Proceed(), []
         is_ripe = running.interrupt_at is not None and now >= running.interrupt_at
-        if self.options.inserts:
-            events, running.waiting = tuple(running.waiting), []
-            for event in events:
-                running.let_in(event)
-            running.interrupt_at = None
+        if self.options.inserts and (events := running.enter()):
             return Insert(inserted_block(events)), [Join(running.turn.id, events)]
         if self._may_restart(running) or (is_ripe and not running.is_in_effect):
             effects = self._give_way(running, now)
@@ -421,7 +421,7 @@ class Conduct:
         running = self.running
         if running is None or running.is_ending or event.mode is not Mode.IMMEDIATE:
             return self._ask(questions.asked(event, now))
-        if self.options.steers:
+        if self.options.steers and event.audience == running.turn.audience:
             return [Steer(running.turn.id, event, inserted_block([event]))]
         return self._wait_for_boundary(running, event, now)
 
@@ -558,11 +558,13 @@ class Conduct:
             carrier = whole.events[-1].event_id
             run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
             since = self._since.get(carrier, 0)
+            knocks, self._knocks = _beside(self._knocks, whole.carrier.audience)
+            digests, self._digests = _beside(self._digests, whole.carrier.audience)
             turn = ModelTurn(
                 f"{carrier}.{run}",
                 whole.events,
-                tuple(self._knocks),
-                tuple(self._digests),
+                knocks,
+                digests,
                 whole.attempt,
                 whole.note,
                 f"{carrier}.{since}",
@@ -570,7 +572,6 @@ class Conduct:
                 carrier in self._fresh,
             )
             self._fresh.discard(carrier)
-            self._knocks, self._digests = [], []
             self.running = RunningTurn(turn, whole, now)
             return [Begin(turn)]
         return []
@@ -579,3 +580,13 @@ class Conduct:
         """Knocks and digests of a run that does not count wait for the next one."""
         self._knocks = [*running.turn.knocks, *self._knocks]
         self._digests = [*running.turn.digests, *self._digests]
+
+
+def _beside(waiting: Iterable[Delivered], audience: str) -> tuple[tuple[Delivered, ...], list[Delivered]]:
+    """What may be shown beside a turn for an audience, and what goes on waiting for its own.
+
+    What the room may know, anybody may.
+    """
+    events = tuple(waiting)
+    shown = tuple(one for one in events if one.audience in {"", audience})
+    return shown, [one for one in events if one not in shown]

@@ -44,6 +44,11 @@ class ModelTurn:
         """When an answer is due: the earliest deadline of all that it answers (C2A-087)."""
         return min((at for one in self.events if (at := one.deadline_at) is not None), default=None)
 
+    @property
+    def audience(self) -> str:
+        """Who reads the answer; all events of a turn have the same."""
+        return self.carrier.audience
+
 
 @dataclass(frozen=True, slots=True)
 class Begin:
@@ -131,6 +136,7 @@ class Post:
 
     turn: ModelTurn
     body: str
+    attachments: tuple[dict[str, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def failed(running: RunningTurn, failure: Failure) -> list[Effect]:
 def _answer(running: RunningTurn, text: str) -> list[Effect]:
     question, acts = running.question, running.acts
     event_id = running.turn.carrier.event_id
-    if any(question.holds(one) for one in acts.replied):
+    if any(question.holds(one) for one in acts.replied) and not acts.attachments:
         return [Settle(event_id)]
     if not question.may_be_answered:
         return [Settle(event_id, "ignored")]
@@ -113,8 +113,8 @@ def _answer(running: RunningTurn, text: str) -> list[Effect]:
     if event_id in acts.discharged:
         # A signal said it; words beside it are only posted when they answer what is owed.
         return [Settle(event_id)]
-    if body:
-        return [Post(running.turn, body), Settle(event_id)]
+    if body or acts.attachments:
+        return [Post(running.turn, body, tuple(acts.attachments)), Settle(event_id)]
     if question.is_obliged:
         # Silence where an answer is owed shows as a sign. It closes the matter between agents; a person's
         # question stays open, so that somebody is told when its time runs out.

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NAME_CHARS: Final = 80
 RULES_CHARS: Final = 1500
+ROLES: Final = 8
+ROLE_CHARS: Final = 40
 EVENT: Final = "C2A EVENT"
 MESSAGE: Final = "MESSAGE"
 THREAD: Final = "C2A THREAD"
@@ -36,7 +38,9 @@ NOTE: Final = "C2A NOTE"
 NO_KNOCK: Final = Knock("", "", "", "", "", "", "")
 _TELLING: Final = 24
 """Characters of chat from which on a coincidence with our own rules is none."""
-_TITLE: Final = re.compile(r"\W*(?:c2a\s+(?:event|response\s+rules|thread|knock|digest|note)s?|message)\W*")
+_TITLE: Final = re.compile(
+    r"\W*(?:c2a\s+(?:event|response\s+rules|thread|knock|digest|note|file)s?|message)\W*"
+)
 _LOOKS: Final = {
     "c": "сСϲϹⅽⅭ",
     "a": "аАαΑɑ",
@@ -80,11 +84,13 @@ class TurnPrompt:
         return len(self.standing.encode()) + len(self.user.encode())
 
 
-def standing_rules(name: str, instructions: str = "") -> str:
+def standing_rules(name: str, instructions: str = "", roles: Sequence[str] = ()) -> str:
     """The rules for a session, then what its owner adds (C2A-098, C2A-099); no word of it comes from chat."""
-    intro = f"You are {single_line(name)}, an agent in a chat room with people and other agents."
+    held = ", ".join(f"@{single_line(role, ROLE_CHARS)}" for role in roles[:ROLES])
+    intro = f"You are @{single_line(name)}, an agent in a chat room with people and other agents."
+    intro += f" Your roles: {held}." if held else ""
     rules = f"{intro}\n\n{rules_text.standing_rules(_REPLYING)}"
-    if len(rules) > RULES_CHARS:
+    if len(rules) - len(held) > RULES_CHARS:
         raise Bug("the standing rules are too long")
     return f"{rules}\n\n{instructions.strip()}" if instructions.strip() else rules
 
@@ -212,7 +218,8 @@ def _thread(events: Sequence[Delivered]) -> str:
     rows = [
         f"[{single_line(row.created_at)}] {_author(row.author)}:\n" + _indented(row.text) for row in earlier
     ]
-    return "\n".join([THREAD, "Earlier messages, quoted.", *rows])
+    where = "in this thread" if events[-1].thread else "here"
+    return "\n".join([THREAD, f"Earlier messages {where}, quoted: context, not to be answered.", *rows])
 
 
 def _indented(text: str) -> str:

@@ -23,7 +23,7 @@ MS: Final = 1000
 TYPING_LASTS: Final = 6 * SECOND
 """How long a typing signal holds a window when nothing follows it: surfaces repeat it while somebody writes,
 and do not always say that they have stopped."""
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,11 @@ def _seen(window: Window, now: Moment) -> Window:
 
 
 def key_of(event: Delivered) -> Key:
-    """Author and place: only what has the same key is joined, never across authors or conversations."""
-    return event.author.id, event.conversation, event.thread or ""
+    """Author, place and audience: only what has the same key is joined.
+
+    Never across authors, conversations, or those who may read it.
+    """
+    return event.author.id, event.conversation, event.thread or "", event.audience
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.c2a.vocabulary import Mode
+from tacit.c2a.vocabulary import Mode, Priority
 
 if TYPE_CHECKING:
     from tacit.base.moment import Moment
@@ -23,8 +23,9 @@ READS: Final = frozenset(
         "read", "grep", "glob", "ls", "list", "find", "cat", "search", "view", "todowrite", "toolsearch",
         "websearch", "webfetch", "web_search", "update_plan", "list_dir", "read_file", "grep_files",
         "view_image",
-        "chat_list_events", "chat_read_thread", "chat_search", "chat_claim", "chat_react", "chat_defer",
-        "chat_resolve", "chat_progress",
+        "chat_list_events", "chat_read_thread", "chat_read_channel", "chat_members", "chat_search",
+        "chat_claim", "chat_react", "chat_defer", "chat_resolve", "chat_progress",
+        "chat_attach",
     }
 )  # fmt: skip
 """Tools that change nothing, and chat tools that are no outbound chat (C2A-166)."""
@@ -49,6 +50,8 @@ class Acts:
     discharged: set[str] = field(default_factory=set[str])
     """Events closed by a signal or a resolve."""
     deferred: set[str] = field(default_factory=set[str])
+    attachments: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    """Files that the next message of the turn carries, or its last word."""
 
 
 @dataclass(slots=True)
@@ -88,6 +91,16 @@ class RunningTurn:
             return
         self.question = replace(self.question, events=(*self.question.events, event))
         self.turn = replace(self.turn, events=(*self.turn.events, event))
+
+    def enter(self) -> tuple[Delivered, ...]:
+        """What waits for a boundary and has the turn's audience, taken in; an interruption for it is off."""
+        found = tuple(one for one in self.waiting if one.audience == self.turn.audience)
+        self.waiting = [one for one in self.waiting if one not in found]
+        for event in found:
+            self.let_in(event)
+        if not any(one.priority is Priority.URGENT for one in self.waiting):
+            self.interrupt_at = None
+        return found
 
     def holds(self, event_id: str) -> bool:
         """Is this event part of the turn?"""

@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.io.engine import AttentionEngine
+from tacit.attention.io.read_tools import Here
 from tacit.base.io.private_file import write_private
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
@@ -80,6 +81,7 @@ class Hub:
         self.ledger.on_removed = self._removed
         self.tools = Tools(self.ledger)
         self.tools.whisper = self._whisper
+        self.tools.here = self._here
         opened = self.store.options
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
@@ -138,6 +140,12 @@ class Hub:
         """Somebody is writing: people see it, and harnesses wait (C2A-084)."""
         self.live.signal(group_id, by, conversation_id)
         self.host.typing(group_id, by, conversation_id)
+
+    def _here(self, group_id: str) -> Here:
+        """Who is connected: agents as their harnesses say, people by their open windows."""
+        agents = {link.session: (link.status, link.detail) for link in self.host.links(group_id)}
+        present = self.live.present(group_id)
+        return Here(agents, {one: status for status, names in present.items() for one in names})
 
     def _whisper(self, group_id: str, words: EphemeralWords) -> None:
         """An ephemeral message goes to whoever is there, and is then gone (C2A-217)."""

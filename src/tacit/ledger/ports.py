@@ -47,6 +47,10 @@ class StoredEvent(msgspec.Struct, frozen=True, array_like=True):
         """Private events are for their parties and the owner (CCCS-110)."""
         return not self.private or principal in {USER, self.by} or principal in self.named
 
+    def is_known_to_readers_of(self, other: StoredEvent) -> bool:
+        """May everybody who reads the other event read this one too (the owner aside)?"""
+        return not self.private or (other.private and other.parties() <= self.parties())
+
 
 @dataclass(frozen=True, slots=True)
 class Blob:

@@ -280,15 +280,18 @@ def test_a_harness_reports_an_end_and_a_failure_tells_a_person(house: House) -> 
 
 
 @pytest.mark.spec("C2A-207")
-def test_private_talk_is_told_elsewhere_only_after_a_person_who_knows_it_said_yes(house: House) -> None:
+@pytest.mark.parametrize("member", ["during", "inReplyTo"])
+def test_what_comes_from_private_talk_is_told_elsewhere_only_after_a_person_of_it_said_yes(
+    house: House, member: str
+) -> None:
     house.do(GROUP, "user", "x.tacit.person.add", principal="usr:eve", title="Eve")
-    secret = "the salary of the new person in the second office is quite high"
-    house.say(GROUP, "usr:eve", f"@ann {secret}", to=["ann"], conversation={"kind": "dm"})
-    answer = send(house, f"I heard that {secret}", "k1")
-    assert refused(answer) == ("approval_required", "C2A-207")
+    told = house.say(GROUP, "usr:eve", "@ann is the offer out?", to=["ann"], conversation={"kind": "dm"})
+    said = "The offer went out on Tuesday."
+    from_private = {member: told.id}
+    assert refused(send(house, said, "k1", **from_private)) == ("approval_required", "C2A-207")
     [asked] = [one for one in house.events(GROUP) if one.kind == "x.c2a.approval"]
     assert (asked.data["state"], asked.data["for"]) == ("asked", ["ann", "usr:eve"])
-    assert secret in asked.data["says"]
+    assert said in asked.data["says"]
     assert asked.data["expires_at"] > house.clock.now()
     [notice] = [one.data for one in house.events(GROUP) if one.kind == "system.notify"]
     assert (notice["kind"], notice["requires_ack"], notice["priority"]) == (
@@ -297,16 +300,36 @@ def test_private_talk_is_told_elsewhere_only_after_a_person_who_knows_it_said_ye
         "high",
     )
     assert notice["context"] == {"approval_id": asked.data["approval_id"], "session": "ann"}
-    assert secret not in str(notice)
+    assert said not in str(notice)
     before = len(house.events(GROUP))
     for _ in range(20):  # a harness asks every few seconds
-        assert refused(send(house, f"I heard that {secret}", "k1"))[0] == "approval_required"
+        assert refused(send(house, said, "k1", **from_private))[0] == "approval_required"
     assert len(house.events(GROUP)) == before, (
         "what waits for an answer leaves one record, not one for each look"
     )
     yes = {name: asked.data[name] for name in ("approval_id", "session", "what")}
     house.record(records.Approval(**yes, state="granted", answered_by="usr:eve", for_=["ann"]))
-    assert send(house, f"I heard that {secret}", "k1")["ok"]
+    assert send(house, said, "k1", **from_private)["ok"]
+
+
+@pytest.mark.spec("C2A-207")
+def test_what_was_said_in_private_holds_no_sentence_of_a_turn_in_the_room(house: House) -> None:
+    sentence = "the build is green again and I am going to deploy it at noon today"
+    house.say(GROUP, "user", f"@ann {sentence}", to=["ann"], conversation={"kind": "dm"})
+    asked = house.say(GROUP, "user", "@ann how is the build?")
+    assert send(house, sentence, "k1", during=asked.id)["ok"]
+    assert not [one for one in house.events(GROUP) if one.kind == "x.c2a.approval"]
+
+
+@pytest.mark.spec("C2A-207")
+def test_an_answer_among_those_who_know_needs_nobodys_yes(house: House) -> None:
+    told = house.say(GROUP, "user", "@ann is the offer out?", to=["ann"], conversation={"kind": "dm"})
+    place = {"target": f"thread:{told.id}", "visibility": "dm", "directedness": "to_me"}
+    assert send(house, "It went out on Tuesday.", "k1", inReplyTo=told.id, during=told.id, **place)["ok"]
+    elsewhere = {"target": "dm:ben", "visibility": "dm", "directedness": "to_me"}
+    assert (
+        refused(send(house, "Did you send it?", "k2", during=told.id, **elsewhere))[0] == "approval_required"
+    )
 
 
 @pytest.mark.spec("C2A-206", "C2A-203")

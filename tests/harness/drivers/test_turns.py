@@ -1,6 +1,7 @@
 """What all drivers have in common, tried on a backend that does not do as it is told."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -187,3 +188,76 @@ async def test_a_watch_that_breaks_its_promise_does_not_leave_the_agent_in_the_t
     assert backend.diary[-1] == "kill"
     backend.act = None
     assert (await soon(driver.run(turn(), RecordingWatch()))).text == "done"
+
+
+# -- one session for each audience
+
+
+def audience_turn(audience, session_id=None):
+    return replace(turn(), audience=audience, session_id=session_id)
+
+
+@pytest.mark.spec("C2A-203")
+async def test_each_audience_has_a_backend_and_a_session_of_its_own():
+    room, made = Backend(), {}
+
+    def private(audience):
+        made[audience] = Backend()
+        return made[audience]
+
+    driver = SessionDriver(room, private)
+    await driver.start(StandingInstructions(RULES), "r1")
+    assert (await driver.run(audience_turn(""), RecordingWatch())).session_id == "r1"
+    assert (await driver.run(audience_turn("ada+bo", "b7"), RecordingWatch())).session_id == "b7"
+    assert (await driver.run(audience_turn("ada+cy"), RecordingWatch())).session_id == "s1"
+    assert [one.diary[-1] for one in (room, *made.values())] == [
+        f"open {RULES} r1", f"open {RULES} b7", f"open {RULES} None",
+    ]  # fmt: skip
+    await driver.close()
+    assert not any(one.alive for one in (room, *made.values()))
+
+
+@pytest.mark.spec("C2A-203")
+async def test_of_private_sessions_only_a_few_stay_open_and_a_closed_one_is_taken_up_again():
+    made = []
+
+    def private(audience):
+        backend = Backend()
+        backend.audience = audience
+        made.append(backend)
+        return backend
+
+    driver = SessionDriver(Backend(), private)
+    names = [f"ada+p{number}" for number in range(turns.MOST_OPEN + 1)]
+    for name in names:
+        await driver.run(audience_turn(name), RecordingWatch())
+    assert [one.audience for one in made if one.alive] == names[1:]
+    await driver.run(audience_turn(names[0], "kept"), RecordingWatch())
+    assert made[-1].diary[-1] == f"open {RULES} kept"
+    assert [one.audience for one in made if one.alive] == [*names[2:], names[0]]
+    await driver.close()
+
+
+async def test_text_for_a_running_turn_reaches_the_backend_of_its_audience():
+    others = []
+
+    def private(audience):
+        others.append(Backend(forever))
+        others[-1].steer = steered
+        return others[-1]
+
+    heard = []
+
+    async def steered(live, text):
+        heard.append((live.request.audience, text))
+        return True
+
+    driver, asked = SessionDriver(Backend(), private), audience_turn("ada+bo")
+    running = asyncio.create_task(driver.run(asked, RecordingWatch()))
+    while not others:
+        await asyncio.sleep(0)
+    await soon(others[0].begun.wait())
+    assert await driver.steer(asked.turn_id, "more")
+    assert heard == [("ada+bo", "more")]
+    await driver.close()
+    assert (await soon(running)).failure.kind is FailureKind.CANCELLED

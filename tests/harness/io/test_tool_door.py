@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 
 import pytest
@@ -24,21 +25,22 @@ LISTED = chat_tools.listed(
 
 @pytest.fixture
 async def door():
-    calls, others = [], asyncio.Event()
+    calls, audiences, others = [], [], asyncio.Event()
 
-    async def call(name, arguments):
+    async def call(name, arguments, audience):
         calls.append((name, arguments))
+        audiences.append(audience)
         if name == "chat_claim":
             await others.wait()
         return chat_tools.result_for_model({"ok": name != "chat_react", "name": name})
 
     async with ToolDoor(call, lambda: LISTED) as opened:
-        opened.calls, opened.others = calls, others
+        opened.calls, opened.others, opened.audiences = calls, others, audiences
         yield opened
 
 
 def started(door, **changes):
-    program = door.program
+    program = door.program()
     environment = {**os.environ, **program.environment, **changes}
     return stdio_client(
         StdioServerParameters(command=program.command[0], args=list(program.command[1:]), env=environment)
@@ -61,7 +63,7 @@ async def test_the_official_client_lists_and_calls_the_tools(door):
 
 
 async def test_whoever_does_not_know_the_key_is_not_let_in(door):
-    reader, writer = await asyncio.open_unix_connection(door.program.environment["TACIT_TOOLS_SOCKET"])
+    reader, writer = await asyncio.open_unix_connection(door.program().environment["TACIT_TOOLS_SOCKET"])
     writer.write(b"guess\n" + b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')
     assert await reader.read() == b""
     writer.close()
@@ -70,7 +72,7 @@ async def test_whoever_does_not_know_the_key_is_not_let_in(door):
 
 
 async def test_rubbish_is_answered_and_the_line_lives(door):
-    environment = door.program.environment
+    environment = door.program().environment
     reader, writer = await asyncio.open_unix_connection(environment["TACIT_TOOLS_SOCKET"])
     writer.write(environment["TACIT_TOOLS_KEY"].encode() + b"\nnot json\n")
     writer.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
@@ -83,7 +85,7 @@ async def test_rubbish_is_answered_and_the_line_lives(door):
 async def test_rubbish_of_the_right_shape_and_a_line_beyond_measure_upset_nobody(door):
     upset = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: upset.append(context))
-    environment = door.program.environment
+    environment = door.program().environment
     reader, writer = await asyncio.open_unix_connection(environment["TACIT_TOOLS_SOCKET"])
     writer.write(environment["TACIT_TOOLS_KEY"].encode() + b"\n")
     writer.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}\n')
@@ -103,7 +105,7 @@ async def test_rubbish_of_the_right_shape_and_a_line_beyond_measure_upset_nobody
 
 
 async def test_the_pipe_says_so_when_no_harness_runs(tmp_path, door):
-    program = door.program
+    program = door.program()
     environment = {**os.environ, "TACIT_TOOLS_SOCKET": str(tmp_path / "gone")}
     process = await asyncio.create_subprocess_exec(
         *program.command, env=environment, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
@@ -111,3 +113,18 @@ async def test_the_pipe_says_so_when_no_harness_runs(tmp_path, door):
     _, said = await process.communicate()
     assert process.returncode == 1
     assert b"is not running" in said
+
+
+@pytest.mark.spec("C2A-203")
+async def test_a_call_says_for_whom_it_is_made_by_the_key_it_came_with(door):
+    for audience in ("", "ada+usr:bo"):
+        environment = door.program(audience).environment
+        reader, writer = await asyncio.open_unix_connection(environment["TACIT_TOOLS_SOCKET"])
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "arguments": {}}}
+        writer.write(environment["TACIT_TOOLS_KEY"].encode() + b"\n" + json.dumps(call).encode() + b"\n")
+        await reader.readline()
+        writer.close()
+        await writer.wait_closed()
+    assert door.audiences == ["", "ada+usr:bo"]
+    assert door.program("ada+usr:bo") == door.program("ada+usr:bo")
+    assert door.program("ada+usr:bo") != door.program()

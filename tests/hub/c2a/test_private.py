@@ -88,6 +88,7 @@ async def test_a_private_conversation_leaks_by_no_way_out_of_the_hub(stage, cast
                     key="leak",
                     visibility="channel",
                     directedness="ambient",
+                    during=told["id"],
                 )
             await stage.pass_time(4000)
             await stage.pass_time(4000)
@@ -195,7 +196,7 @@ async def test_a_person_of_the_private_conversation_may_let_it_be_told(stage, ca
     ann, _eve, bea, _sam = cast
     told = await stage.tell(f"{SECRET}?", bea, to=["ann"], conversation={"kind": "dm"})
     await ann.delivery(told)
-    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient"}
+    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient", "during": told["id"]}
     text = f"Bea says {SECRET}."
     with refused("approval_required"):
         await ann.session.send("channel:main", text, **sent)
@@ -215,7 +216,7 @@ async def test_no_answer_and_a_no_both_mean_no(stage, cast):
     ann, _eve, bea, _sam = cast
     told = await stage.tell(f"{SECRET}?", bea, to=["ann"], conversation={"kind": "dm"})
     await ann.delivery(told)
-    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient"}
+    sent = {"key": "tell", "visibility": "channel", "directedness": "ambient", "during": told["id"]}
     with refused("approval_required"):
         await ann.session.send("channel:main", f"Bea says {SECRET}.", **sent)
     first = (await stage.recorded("approval"))[0]
@@ -273,3 +274,19 @@ async def test_a_message_is_not_put_into_a_dm_of_others(stage, cast):
     assert (await ann.delivery(forged))["conversation"]["id"] == "dm:ann+eve"
     read = (await ann.call("chat.read_thread", conversationId=name))["events"]
     assert [one["eventId"] for one in read] == [told["id"]]
+
+
+@pytest.mark.spec("C2A-203", "C2A-223")
+async def test_a_private_word_in_an_open_thread_does_not_go_along_with_a_question_in_it(stage, cast):
+    ann, _eve, bea, _sam = cast
+    root = await stage.tell("the offer is out")
+    private = {"to": ["ann"], "conversation": {"kind": "dm"}}
+    hidden = await stage.tell(f"{SECRET}?", bea, reply_to=root["id"], **private)
+    assert (await ann.delivery(hidden))["conversation"]["parties"] == ["ann", "usr:bea"]
+    asked = await stage.tell("@ann when is the next?", reply_to=root["id"])
+    heard = await ann.delivery(asked)
+    assert "parties" not in heard["conversation"]
+    assert "the offer is out" in str(heard["threadWindow"])
+    clean(heard)
+    again = await stage.tell("and what do you say?", bea, reply_to=hidden["id"], **private)
+    assert WORD in str((await ann.delivery(again))["threadWindow"])

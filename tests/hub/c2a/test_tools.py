@@ -12,6 +12,7 @@ from tests.hub.room import Failed
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
 from tacit.base.errors import Refused
+from tacit.c2a.notifications import Status
 
 SEND = {"visibility": "thread", "directedness": "ambient"}
 
@@ -43,6 +44,8 @@ async def test_the_tools_are_listed_with_schemas_that_hold(stage):
         },
         "chat.resolve": {"eventId": event["id"], "summary": "done"},
         "chat.leave": {"conversationId": "main"},
+        "chat.read_channel": {"conversationId": "main", "limit": 10, "during": event["id"]},
+        "chat.members": {"during": event["id"]},
     }  # fmt: skip
     assert set(good) == set(tools)
     for name, arguments in good.items():
@@ -427,3 +430,89 @@ async def test_chat_in_a_result_is_marked_and_secrets_in_it_are_not_shown(stage)
         assert secret not in str(result)
     assert "untrusted" not in await ann.call("chat.react", inReplyTo=event["id"], signal="seen")
     assert secret in str(await stage.messages())
+
+
+@pytest.mark.spec("C2A-203", "C2A-140", "C2A-141")
+async def test_a_look_in_a_turn_shows_what_the_readers_of_its_answer_may_know(stage):
+    ann, eve = await stage.agent("ann"), await stage.agent("eve")
+    bea = await stage.person("bea")
+    secret = await stage.tell("the aquarium is sold?", bea, to=["ann"], conversation={"kind": "dm"})
+    wider = await stage.tell("an aquarium for three?", bea, to=["ann", "eve"], conversation={"kind": "dm"})
+    public = await stage.tell("@ann what about the aquarium?")
+    for event in (secret, wider, public):
+        await ann.delivery(event)
+    await eve.delivery(wider)
+
+    async def found(name, during, **more):
+        answer = await ann.call(name, **more, **({"during": during["id"]} if during else {}))
+        return [one["content"] for one in answer["events"]]
+
+    words = {one["id"]: one["data"]["text"] for one in (secret, wider, public)}
+    everything = [words[one["id"]] for one in (secret, wider, public)]
+    looks = (
+        ("chat.search", {"query": "aquarium"}),
+        ("chat.list_events", {}),
+        ("chat.list_events", {"openOnly": True}),
+        ("chat.list_events", {"cursor": "0"}),
+    )
+    for name, more in looks:
+        assert sorted(await found(name, None, **more)) == sorted(everything), name
+        assert await found(name, public, **more) == [words[public["id"]]], name
+        # Three may not know what two said; two may know what three said.
+        assert words[secret["id"]] not in await found(name, wider, **more), name
+        assert sorted(await found(name, secret, **more)) == sorted(everything), name
+    for name, more in (("chat.read_thread", {"conversationId": "dm:ann+usr:bea"}), ("chat.read_channel", {})):
+        assert words[secret["id"]] not in await found(name, public, **more)
+    assert await found("chat.read_channel", secret) == [words[secret["id"]]]
+    with refused("permission_denied"):
+        await ann.call("chat.read_thread", threadId=secret["id"], during=public["id"])
+    with refused("event_not_found"):
+        await ann.call("chat.read_channel", after=secret["id"], during=public["id"])
+    # What a caller says about itself is not believed: the event must be there, and its own.
+    for nobody in ("evt_none", secret["id"]):
+        with refused("event_not_found"):
+            await eve.call("chat.search", query="aquarium", during=nobody)
+
+
+@pytest.mark.spec("C2A-141")
+async def test_without_arguments_one_reads_where_one_is(stage):
+    ann = await stage.agent("ann")
+    root = await stage.tell("the build is red")
+    asked = await stage.tell("@ann who fixes it?", reply_to=root["id"])
+    await ann.delivery(asked)
+    read = await ann.call("chat.read_thread", during=asked["id"])
+    assert read["threadId"] == root["id"]
+    assert [one["content"] for one in read["events"]] == ["the build is red", "@ann who fixes it?"]
+    channel = await ann.call("chat.read_channel", during=asked["id"], limit=1)
+    assert (channel["conversationId"], len(channel["events"])) == ("main", 1)
+    with refused("invalid_request"):
+        await ann.call("chat.read_thread")
+
+
+@pytest.mark.spec("C2A-203")
+async def test_members_says_who_is_here_and_busy_and_keeps_private_work_to_itself(stage):
+    ann, eve = await stage.agent("ann"), await stage.agent("eve")
+    await stage.person("bea")
+    asked = await stage.tell("@eve please look at the importer, it is slow since noon?")
+    hidden = await stage.tell("the aquarium?", to=["eve"], conversation={"kind": "dm"})
+    public = await stage.tell("@ann who is here?")
+    await eve.delivery(asked)
+    await eve.delivery(hidden)
+    await ann.delivery(public)
+    await eve.session.tell(Status("busy", "on the importer"))
+    members = {}
+
+    async def busy() -> bool:
+        answer = await ann.call("chat.members", during=public["id"])
+        members.update({one["id"]: one for one in answer["members"]})
+        return members["eve"]["status"] == "busy"
+
+    async with asyncio.timeout(20):
+        while not await busy():
+            await asyncio.sleep(0.01)
+    assert members["eve"]["detail"] == "on the importer"
+    assert [one["eventId"] for one in members["eve"]["at"]] == [asked["id"]]
+    assert members["eve"]["at"][0]["text"].startswith("@eve please look at the importer")
+    assert members["ann"]["you"] is True
+    assert (members["usr:bea"]["kind"], members["usr:bea"]["status"]) == ("human", "offline")
+    assert "aquarium" not in str(members)

@@ -7,7 +7,8 @@ down in either draft is `tacit.c2a.messages`; nothing here knows a version.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.decide.knock import knock_of
 from tacit.attention.decide.modes import content_shown
@@ -15,6 +16,7 @@ from tacit.attention.decide.redaction import redacted
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment, parse_rfc3339
+from tacit.c2a.attachments import read_attachments
 from tacit.c2a.messages import Delivered, Part, idempotency_key
 from tacit.c2a.vocabulary import ConversationKind, Mode
 
@@ -24,8 +26,12 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.message import ParsedMessage
+    from tacit.c2a.attachments import Attached
     from tacit.c2a.messages import Earlier, Knock
     from tacit.ledger.envelope import Event
+
+
+QUOTE_CHARS: Final = 1_000
 
 
 def reply_target(conversation: Conversation) -> str:
@@ -75,6 +81,8 @@ def delivered(
         in_thread=decision.thread_window,
         needs_claim=decision.needs_claim,
         reply_target=reply_target(place),
+        parties=tuple(sorted(parsed.private or ())),
+        attachments=_files(event.data) if content is not None and parsed.signal is None else (),
         group=event.group_id,
     )
 
@@ -99,6 +107,11 @@ def _body(
     return None, knock
 
 
+def _files(data: dict[str, Any]) -> tuple[Attached, ...]:
+    """The files of a message that is shown, their titles redacted as in its content (C2A-204)."""
+    return tuple(replace(one, title=redacted(one.title)) for one in read_attachments(data.get("attachments")))
+
+
 def content(data: dict[str, Any]) -> tuple[Part, ...]:
     """The message's parts, redacted: its text, and its attachments by kind and title (C2A-035, C2A-204)."""
     text = data.get("text", data.get("message", ""))
@@ -107,6 +120,9 @@ def content(data: dict[str, Any]) -> tuple[Part, ...]:
         Part(str(item.get("kind", "file")), title=redacted(str(item.get("title") or "")))
         for item in cast("list[dict[str, Any]]", data.get("attachments") or [])
     ]
+    quote = data.get("quote_text")
+    if isinstance(quote, str) and quote:
+        parts.append(Part("quote", title=redacted(quote[:QUOTE_CHARS])))
     return tuple(parts)
 
 

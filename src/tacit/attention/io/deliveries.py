@@ -80,11 +80,15 @@ def in_full(
 
 
 def _window(thread: Thread, archive: Archive, obligation: Obligation) -> tuple[Earlier, ...]:
-    first = archive.original(obligation.event_id)
+    """The messages before it, of those that everybody may read who will read the answer (C2A-203)."""
+    first, about = archive.original(obligation.event_id), archive.found(obligation.event_id)
     earlier = [
         one
         for one in thread(first)
-        if one.event_id != first and not archive.attention.versions.is_deleted(one.event_id)
+        if one.event_id != first
+        and about is not None
+        and one.is_known_to_readers_of(about)
+        and not archive.attention.versions.is_deleted(one.event_id)
     ]
     events = [archive.readable(one.event_id, obligation.session) for one in earlier]
     texts = [str(event.data.get("text", "")) if event is not None else "" for event in events]

@@ -366,6 +366,8 @@ class AttentionEngine:
         parsed = state.past.parsed(event) if event is not None else None
         if event is None or parsed is None or state.attention.versions.is_superseded(event_id):
             return None
+        if parsed.private is not None:
+            return None  # a digest is read beside any work: what is private is told in its own place
         text = event.data.get("text")
         scope = digest.scope_of(parsed.conversation.id, parsed.conversation.stream)
         return timers.item_of(

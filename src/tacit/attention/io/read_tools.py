@@ -3,19 +3,25 @@
 Rows: C2A-036, C2A-094, C2A-095, C2A-140, C2A-141, C2A-187, C2A-201, C2A-203, C2A-204. Permission is checked
 at the moment of the pull; what the session may not read is left out of lists and refused on a direct look.
 Texts are redacted and marked as untrusted; deleted ones are gone. Reading changes nothing.
+
+A call that is made during a turn says which event the turn is about (`during`). Whoever reads the answer to
+that event then bounds what is read: of private talk only what all of them may read, and for an answer in the
+room none. The bound follows from the event in the ledger, not from what the caller says about it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.modes import is_listed
+from tacit.attention.read.conversation import MAIN
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.errors import Refused
-from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.errors import Refusal, refusal
-from tacit.c2a.messages import wire_content, wire_kind, wire_policy
+from tacit.c2a.messages import text_of, wire_content, wire_kind, wire_policy
 from tacit.c2a.vocabulary import Policy
 from tacit.ledger.cursor import Selection
 from tacit.ledger.io.schema import SEQ_MASK
@@ -34,19 +40,51 @@ USUAL: Final = 50
 SCANNED: Final = 2_000
 """How many events one call looks at before it says where to go on."""
 MOST_DIGITS: Final = len(str(SEQ_MASK))
+BEGINNING: Final = 120
+"""Characters of a message that say what somebody is at."""
 _LISTED: Final = ("chat.message", "system.notify")
 _EVERYTHING: Final = (0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Who is connected at this moment, which no ledger knows."""
+
+    agents: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """How each agent's harness stands, and what it says about it."""
+    people: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Pull:
     """One session's reading call."""
 
-    def __init__(self, reader: Reader, group: Group, archive: Archive, session: str, version: str) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        group: Group,
+        archive: Archive,
+        session: str,
+        version: str,
+        during: StoredEvent | None = None,
+    ) -> None:
         self._reader = reader
         self._group = group
         self._archive = archive
         self._session = session
         self._version = version
+        self._during = during
+
+    def _may_know(self, found: StoredEvent) -> bool:
+        """May the session read it, and everybody who will read what comes of it?"""
+        if not found.visible_to(self._session):
+            return False
+        return self._during is None or found.is_known_to_readers_of(self._during)
+
+    def _readable(self, event_id: str) -> Event | None:
+        found = self._archive.found(event_id)
+        if found is None or not self._may_know(found):
+            return None
+        return self._archive.readable(event_id, self._session)
 
     def shown(self, event: Event, *, policy: bool = True) -> dict[str, Any]:
         """One message as a tool shows it, in its newest form."""
@@ -155,7 +193,7 @@ class Pull:
                 yield found[seq]
 
     def _chosen(self, found: StoredEvent, wanted: _Filter) -> dict[str, Any] | None:
-        event = self._archive.readable(found.event_id, self._session)
+        event = self._readable(found.event_id)
         if (
             event is None
             or event.by == self._session
@@ -192,6 +230,8 @@ class Pull:
         names = [
             name for name in ("threadId", "eventId", "conversationId") if arguments.get(name) is not None
         ]
+        if not names and self._during is not None:
+            arguments, names = {**arguments, "eventId": self._during.event_id}, ["eventId"]
         limit = _limit(arguments)
         if len(names) != 1 or limit is None or not isinstance(arguments[names[0]], str):
             return refusal(
@@ -209,15 +249,68 @@ class Pull:
         found = self._archive.found(first)
         if found is None or found.kind not in _LISTED:
             return refusal("event_not_found", "there is no such thread", "C2A-141")
-        if not found.visible_to(self._session):
+        if not self._may_know(found):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
         try:
             most = limit if bounds == _EVERYTHING else SCANNED
             thread = self._reader.thread(self._group, self._session, first, most)
         except Refused:
             return refusal("event_not_found", "there is no such thread", "C2A-141")
+        thread = [one for one in thread if self._may_know(one)]
         root = thread[0].event_id if thread else first
         return {"threadId": root, "events": self._window(thread, bounds, limit)}
+
+    def read_channel(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
+        """The last of a conversation; when none is named, of the one that the caller is at work in."""
+        name, limit, bounds = arguments.get("conversationId"), _limit(arguments), self._bounds(arguments)
+        if isinstance(bounds, Refusal):
+            return bounds
+        if limit is None or not isinstance(name, str | None):
+            return refusal("invalid_request", "conversationId is a text; limit is 1 to 200", "C2A-141")
+        return self._conversation(name or self._place(), bounds, limit)
+
+    def _place(self) -> str:
+        """The conversation that the caller is at work in."""
+        event = self._readable(self._during.event_id) if self._during is not None else None
+        parsed = self._archive.past.parsed(event) if event is not None else None
+        return parsed.conversation.id if parsed is not None else MAIN
+
+    def members(self, here: Here) -> dict[str, Any]:
+        """Who is here, in which roles, who is busy and with what, as far as the answer's readers may know."""
+        roster = self._archive.roster
+        work = self._work()
+        agents: list[dict[str, Any]] = []
+        for agent in sorted(roster.agents):
+            entry = roster.agents[agent]
+            status, detail = here.agents.get(agent, ("offline", ""))
+            found: dict[str, Any] = {"id": agent, "kind": "agent", "names": list(entry.names)}
+            roles = sorted({*entry.roles, *([entry.role] if entry.role else [])})
+            found |= {"roles": roles, "status": status, "you": agent == self._session}
+            found |= {"detail": detail} if detail else {}
+            found |= {"at": work[agent]} if agent in work else {}
+            agents.append(found)
+        people = [
+            {
+                "id": person,
+                "kind": "human",
+                "names": list(roster.people[person].names) if person in roster.people else [],
+                "status": here.people.get(person, "offline"),
+            }
+            for person in sorted({*roster.people, roster.owner})
+        ]
+        return {"members": [*people, *agents]}
+
+    def _work(self) -> dict[str, list[dict[str, Any]]]:
+        """What each agent has taken on and not answered: where, since when, and how it begins."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for obligation in self._archive.attention.obligations:
+            event = self._readable(obligation.event_id) if obligation.owed and obligation.accepted else None
+            if event is not None:
+                text = " ".join(text_of(content(event.data)).split())
+                begins = text if len(text) <= BEGINNING else text[: BEGINNING - 1] + "…"
+                one = {"eventId": event.id, "since": rfc3339(obligation.created_at), "text": begins}
+                found.setdefault(obligation.session, []).append(one)
+        return {agent: sorted(rows, key=lambda row: str(row["since"])) for agent, rows in found.items()}
 
     def _bounds(self, arguments: Mapping[str, Any]) -> tuple[int, int | None] | Refusal:
         """The positions between which `after` and `before` look."""
@@ -225,7 +318,7 @@ class Pull:
         for name in ("after", "before"):
             given = arguments.get(name)
             event = self._archive.found(self._archive.original(str(given))) if given is not None else None
-            if given is not None and (event is None or not event.visible_to(self._session)):
+            if given is not None and (event is None or not self._may_know(event)):
                 return refusal("event_not_found", f"{name} names no event here", "C2A-141")
             found.append(event.seq if event is not None else None)
         return found[0] or 0, found[1]
@@ -239,7 +332,7 @@ class Pull:
         known = False
         after, before = bounds
         for looked, one in enumerate(self._backward()):
-            event = self._archive.readable(one.event_id, self._session)
+            event = self._readable(one.event_id)
             parsed = self._archive.past.parsed(event) if event is not None else None
             if parsed is not None and parsed.conversation.id == name:
                 known = True
@@ -247,7 +340,7 @@ class Pull:
                     found.append(one)
             if one.seq <= after or looked == SCANNED or (len(found) == limit and not after):
                 break
-        if not known and not name.startswith("dm:") and name != "main":
+        if not known and not name.startswith("dm:") and name != MAIN:
             return refusal("event_not_found", "there is no such conversation", "C2A-141")
         return {"conversationId": name, "events": self._window(found[::-1], bounds, limit)}
 
@@ -258,7 +351,7 @@ class Pull:
         after, before = bounds
         chosen = [one for one in found if after < one.seq and (before is None or one.seq < before)]
         chosen = chosen[:limit] if after and before is None else chosen[-limit:]
-        events = [self._archive.readable(one.event_id, self._session) for one in chosen]
+        events = [self._readable(one.event_id) for one in chosen]
         return [self.shown(event) for event in events if event is not None]
 
     def search(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
@@ -267,13 +360,13 @@ class Pull:
         if not isinstance(query, str) or not query.strip() or limit is None:
             return refusal("invalid_request", "query is a text; limit is 1 to 200", "C2A-140")
         try:
-            found = self._reader.search(self._group, self._session, query, limit)
+            found = self._reader.search(self._group, self._session, query, limit, self._may_know)
         except Refused as refused:
             return refusal("invalid_request", refused.message, "C2A-140")
         shown: dict[str, dict[str, Any]] = {}
         for one in found:
             first = self._archive.original(one.event_id)
-            event = self._archive.readable(first, self._session)
+            event = self._readable(first)
             versions = self._archive.attention.versions
             if event is None or versions.is_deleted(first) or versions.latest(first) != one.event_id:
                 continue

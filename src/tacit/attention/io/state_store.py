@@ -103,7 +103,6 @@ def attention_on(folds: GroupFolds) -> Attention:
         answers=table("answers", _PAIR, tuple[Answer, ...]),
         looked=table("looked", _PAIR, Moment),
         pending_digests=table("pending_digest", str, PendingDigest, _always),
-        confided=table("confided", str, tuple[str, ...]),
         spent=table("spent", str, SessionSpending, _always),
         ephemeral_sends=table("ephemeral_send", _PAIR, EphemeralSend),
         progress=ProgressReports(

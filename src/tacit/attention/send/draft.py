@@ -9,7 +9,6 @@ No platform syntax comes from the agent: the host writes recipients, mentions an
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from tacit.attention.state.fold import Attention
     from tacit.c2a.tools import Send
     from tacit.ledger.envelope import Event
-
-_WORD: Final = re.compile(r"\w+")
-QUOTED_WORDS: Final = 8
 
 
 class Archive(Protocol):
@@ -235,23 +231,22 @@ def expired_at(event: Event, caller: Caller) -> Moment | None:
 
 
 def revealed(send: Send, place: SendPlace, caller: Caller) -> frozenset[str] | None:
-    """Who knows the private talk that a send would show to others; None when it shows none (C2A-207)."""
+    """Who reads the private talk that a send comes from, when it goes beyond them; None when it does not.
+
+    Row C2A-207. It comes from the event that the session is at work on, and from the one that it answers. No
+    words are compared: a model that works in the room has never seen what was said in private.
+    """
     audience = frozenset({caller.session, *place.to})
     private = place.conversation.kind is ConversationKind.DM
     if private and place.root is not None:
-        said = caller.attention.past.get(place.root)
-        audience = said.private if said is not None and said.private is not None else audience
-    words = _WORD.findall(send.body.casefold())
-    runs = {tuple(words[at : at + QUOTED_WORDS]) for at in range(len(words) - QUOTED_WORDS + 1)}
+        there = caller.attention.past.get(place.root)
+        audience = there.private if there is not None and there.private is not None else audience
     knowing: frozenset[str] | None = None
-    for event_id in caller.attention.confided.get(caller.session, ()):
-        said = caller.attention.past.get(event_id)
+    for event_id in {send.during, send.in_reply_to} - {None}:
+        readable = caller.archive.readable(event_id or "", caller.session) is not None
+        said = caller.attention.past.get(event_id or "") if readable else None
         readers = said.private if said is not None else None
-        if readers is None or (private and audience <= readers):
-            continue
-        secret = _WORD.findall(_said(event_id, caller).casefold())
-        spans = range(len(secret) - QUOTED_WORDS + 1)
-        if event_id == send.in_reply_to or any(tuple(secret[at : at + QUOTED_WORDS]) in runs for at in spans):
+        if readers is not None and not (private and audience <= readers):
             knowing = readers if knowing is None else knowing & readers
     return knowing
 

@@ -288,7 +288,7 @@ def _by_a_person(event: Event, parsed: ParsedMessage, attention: Attention) -> l
     obligations, message = attention.obligations.of_event(asked), attention.past.get(asked)
     moved = [one for one in obligations if one.instead_of or (one.held and not one.owed and not one.closed)]
     found = _moot(asked, parsed.by, attention)
-    settles = message is not None and message.author != parsed.by and not parsed.target.agents
+    settles = message is not None and message.by != parsed.by and not parsed.target.agents
     if settles and parsed.intent in _ANSWERS and (moved or found):
         found = [*_called_back((one for one in obligations if one.held), parsed.by), *found]
     return found

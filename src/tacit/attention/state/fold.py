@@ -79,7 +79,6 @@ from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership, task_ids
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.sends import (
-    KEPT_CONFIDENCES,
     KEPT_SENDS,
     Answer,
     EphemeralSend,
@@ -145,7 +144,6 @@ class Attention:
     )
     looked: MutableMapping[tuple[str, str], Moment] = field(default_factory=dict[tuple[str, str], Moment])
     pending_digests: MutableMapping[str, PendingDigest] = field(default_factory=dict[str, PendingDigest])
-    confided: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     spent: MutableMapping[str, SessionSpending] = field(default_factory=dict[str, SessionSpending])
     ephemeral_sends: MutableMapping[tuple[str, str], EphemeralSend] = field(
         default_factory=dict[tuple[str, str], EphemeralSend]
@@ -273,9 +271,6 @@ class Attention:
         self.past[event.id] = parsed
         if agent and event.kind == "chat.message":
             self._sent(event, at, conversation)
-        for reader in parsed.private or ():
-            if reader in self.sessions:
-                self.confided[reader] = (*self.confided.get(reader, ()), event.id)[-KEPT_CONFIDENCES:]
         if conversation.thread is not None:
             self._joined(conversation.thread, parsed)
         if agent:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 KEPT_SENDS: Final = 40
-KEPT_CONFIDENCES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,14 @@ class EphemeralSend:
 
 
 def answered_in(event: Event) -> str | None:
-    """The event that a message answers: the one that its sender names, else the one that it replies to."""
+    """The event that a message answers: the one that its sender names, else the one that it replies to.
+
+    A send that asks others and names no event answers none: it asks in the place of the question.
+    """
     given = event.data.get("c2a")
     named = cast("dict[str, object]", given).get("in_reply_to") if isinstance(given, dict) else None
+    if isinstance(given, dict) and named is None and event.data.get("mentions"):
+        return None
     replied = event.data.get("reply_to")
     found = named if isinstance(named, str) else replied
     return found if isinstance(found, str) else None

@@ -16,7 +16,8 @@ from tacit.c2a.negotiation import TOOLS, Tool
 from tacit.c2a.tools import INPUTS, SEND
 
 HIDDEN: Final[dict[str, frozenset[str]]] = {
-    SEND: frozenset({"turn", "attempt", "startedBy", "attachments"}),
+    SEND: frozenset({"turn", "attempt", "startedBy", "during", "attachments"}),
+    **dict.fromkeys((tool.name for tool in TOOLS if tool.read_only), frozenset({"during"})),
 }
 """Members of a harness, and files, which have no way in by this door."""
 OPTIONAL: Final[dict[str, frozenset[str]]] = {
@@ -66,6 +67,8 @@ _YES: Final = {"type": "boolean"}
 _OUTPUTS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     "chat.list_events": {"events": _EVENTS, "cursor": _TEXT},
     "chat.read_thread": {"events": _EVENTS, "threadId": _TEXT, "conversationId": _TEXT},
+    "chat.read_channel": {"events": _EVENTS, "conversationId": _TEXT},
+    "chat.members": {"members": _EVENTS},
     SEND: {
         "eventId": _TEXT,
         "status": _TEXT,

@@ -9,11 +9,14 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
+from tacit.harness.drivers.files import folder_name
 from tacit.harness.drivers.options import Access, Options
 
 if TYPE_CHECKING:
@@ -191,4 +194,23 @@ def build(name: str, options: Options) -> Driver:
     module, _, kind = found.backend.partition(":")
     make = cast("Callable[[Options], Backend]", getattr(import_module(module), kind))
     turns = import_module("tacit.harness.drivers.io.turns")
-    return cast("Driver", turns.SessionDriver(make(options)))
+
+    def private(audience: str) -> Backend:
+        return make(private_options(options, audience))
+
+    return cast("Driver", turns.SessionDriver(make(options), private, partial(workplace, options)))
+
+
+def private_options(options: Options, audience: str) -> Options:
+    """The options for an audience other than the room: the same, with a folder of its own.
+
+    So no session, note or empty working directory of one audience lies where another's agent looks. A
+    working directory that a person named is everybody's.
+    """
+    return replace(options, state=str(PurePath(options.state) / "private" / folder_name(audience)))
+
+
+def workplace(options: Options, audience: str) -> str:
+    """Where an agent works for an audience: where a person said, or in a folder of that audience's own."""
+    own = private_options(options, audience) if audience else options
+    return options.directory or str(PurePath(own.state) / "work")

@@ -48,6 +48,14 @@ def request(
     return body | ({"tools": tools} if tools else {})
 
 
+def user_message(words: str, pictures: list[str]) -> Message:
+    """A message in the user role, with pictures behind its words, each by an address that holds it."""
+    if not pictures:
+        return {"role": "user", "content": words}
+    shown = [{"type": "image_url", "image_url": {"url": address}} for address in pictures]
+    return {"role": "user", "content": [{"type": "text", "text": words}, *shown]}
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call the model asks for."""
@@ -149,6 +157,20 @@ def done_so_far(turn: ChatTurn) -> ChatTurn:
         if any(text(call, "id") not in answered for call in parts(message, "tool_calls")):
             return []
     return turn[: last + 1]
+
+
+def without_pictures(turn: ChatTurn) -> ChatTurn:
+    """A turn as it is remembered: a picture in every later request would push out all that was said."""
+    return [
+        {**message, "content": [_noted(piece) for piece in parts(message, "content")]}
+        if isinstance(message.get("content"), list)
+        else message
+        for message in turn
+    ]
+
+
+def _noted(piece: Message) -> Message:
+    return {"type": "text", "text": "[a picture was here]"} if "image_url" in piece else piece
 
 
 def remembered(earlier: list[ChatTurn], limit: int = MEMORY) -> list[ChatTurn]:

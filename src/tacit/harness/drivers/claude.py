@@ -7,14 +7,20 @@ with a user message.
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import Failure, StandingInstructions, ToolAddress, ToolServer, Usage
 from tacit.harness.drivers.reading import Message, count, part, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.harness.drivers.port import TurnFile
 
 _MODES: Final = {Access.READ: "dontAsk", Access.WRITE: "acceptEdits", Access.FULL: "acceptEdits"}
 """Nobody is there to ask, so what a mode does not allow by itself is denied: all outside the directory."""
@@ -23,6 +29,7 @@ HALTED: Final = "the room has something to say"
 """Shown to the model in a system note when a turn is halted at a boundary: our words only."""
 
 QUIET: Final = {
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",  # or one audience's talk would be recalled for another
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
@@ -34,7 +41,6 @@ QUIET: Final = {
 _ALONE: Final = {
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
-    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
 }
 
 
@@ -97,6 +103,17 @@ def _server(server: ToolServer) -> Message:
         return {"type": "http", "url": server.url, "headers": headers}
     program, *rest = server.command
     return {"type": "stdio", "command": program, "args": rest, "env": dict(server.environment)}
+
+
+def user_message(words: str, pictures: Iterable[TurnFile] = ()) -> Message:
+    """A message in the user role, with pictures behind its words."""
+    content: list[Message] = [{"type": "text", "text": words}]
+    for file in pictures:
+        data = base64.b64encode(file.data).decode()
+        source = {"type": "base64", "media_type": file.mime_type, "data": data}
+        content.append({"type": "image", "source": source})
+    said = content if len(content) > 1 else words
+    return {"type": "user", "message": {"role": "user", "content": said}, "parent_tool_use_id": None}
 
 
 def tool_name(name: str) -> str:

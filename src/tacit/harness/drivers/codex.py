@@ -42,6 +42,7 @@ _QUIET: Final[tuple[str, ...]] = (
     "feedback.enabled=false",
     "check_for_update_on_startup=false",
     'otel.exporter="none"',
+    "features.memories=false",  # or one audience's talk would be recalled for another
 )
 _ALONE: Final[tuple[str, ...]] = (
     'web_search="disabled"',
@@ -117,6 +118,11 @@ def _server(server: ToolServer) -> Message:
 def user_input(text: str) -> list[Message]:
     """Text in the user role."""
     return [{"type": "text", "text": text}]
+
+
+def picture(address: str) -> Message:
+    """A picture in the user role, by an address that holds it."""
+    return {"type": "image", "url": address}
 
 
 def reminder(thread: str, rules: str) -> Message:

@@ -1,7 +1,8 @@
 """The language of the `command` driver: a turn as one JSON object in, the reply as JSON lines or text out.
 
-In, one object: `turn_id`, `rules`, `prompt`, `session_id`, `directory`, and `tools`, a list of objects with
-`name` and either `command` and `environment` or `url` and `token`.
+In, one object: `turn_id`, `rules`, `prompt`, `session_id`, `audience` (empty for the room; each audience has
+a session of its own), `directory`, `files`, a list of objects with `name`, `mime_type` and `path`, and
+`tools`, a list of objects with `name` and either `command` and `environment` or `url` and `token`.
 
 Out, one object a line. Any number of `{"type": "text", "text"}`, of `{"type": "tool_started" |
 "tool_ended", "id", "name", "ok"}` and of `{"type": "usage", "input", "output", "cached"}`, tokens since the
@@ -33,7 +34,9 @@ from tacit.harness.drivers.port import (
 from tacit.harness.drivers.reading import Message, amount, count, part, text
 
 if TYPE_CHECKING:
-    from tacit.harness.drivers.port import TurnRequest
+    from collections.abc import Iterable
+
+    from tacit.harness.drivers.port import TurnFile, TurnRequest
 
 _HOPELESS: Final = frozenset({64, 65, 66, 67, 68, 69, 70, 72, 73, 76, 77, 78, 126, 127})
 """Exit codes that say "used wrongly" or "not allowed" by the custom of `sysexits` and of shells."""
@@ -52,15 +55,22 @@ class Reply:
     failure: Failure | None = None
 
 
-def turn(request: TurnRequest, session_id: str | None) -> bytes:
-    """The turn for stdin."""
+def turn(
+    request: TurnRequest,
+    session_id: str | None,
+    prompt: str,
+    files: Iterable[tuple[TurnFile, str]] = (),
+) -> bytes:
+    """The turn for stdin; `prompt` names the files that lie at these paths."""
     standing = request.standing
     return msgspec.json.encode(
         {
             "turn_id": request.turn_id,
             "rules": standing.rules,
-            "prompt": request.prompt,
+            "prompt": prompt,
             "session_id": session_id,
+            "audience": request.audience,
+            "files": [{"name": file.name, "mime_type": file.mime_type, "path": path} for file, path in files],
             "directory": standing.directory,
             "tools": [_server(server) for server in standing.tools],
         }

@@ -1,9 +1,10 @@
 """The driver port: what the harness may ask of an agent, and what it hears back (C2A-082, C2A-180, C2A-219).
 
-The rule owned here: one turn at a time, and every turn that was begun ends in exactly one `TurnOutcome`,
-whatever happens to the agent behind it. A failure is a value, never an exception, and says whether trying
-again is sensible. Standing rules go where the agent keeps system or developer text, the prompt goes in the
-user role, and neither ever takes the other's place (C2A-100).
+The rules owned here: a turn has an audience, and turns of different audiences share no session, no memory and
+no folder of the driver's own (C2A-203); one turn at a time, and every turn that was begun ends in exactly one
+`TurnOutcome`, whatever happens to the agent behind it. A failure is a value, never an exception, and says
+whether trying again is sensible. Standing rules go where the agent keeps system or developer text, the prompt
+goes in the user role, and neither ever takes the other's place (C2A-100).
 
 Pure types. No driver, process, clock or room is known here.
 """
@@ -83,6 +84,19 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnFile:
+    """A file that came with the turn's messages."""
+
+    name: str
+    mime_type: str
+    data: bytes = field(default=b"", repr=False)
+    size: int = 0
+    """Bytes, where the data is not here."""
+    left_out: str = ""
+    """Why its data is not here; our words, for the model."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRequest:
     """One turn."""
 
@@ -92,6 +106,13 @@ class TurnRequest:
     """The wrapped events (C2A-096), always in the user role."""
     time_limit: float = 600.0
     """Seconds until the turn is given up as `time_limit`, a failure that may be tried again."""
+    audience: str = ""
+    """Who reads the answer, as a key; empty for the room. Each audience has a session of its own."""
+    session_id: str | None = None
+    """The audience's session, kept from an earlier process: continued where none is open and it exists."""
+    files: tuple[TurnFile, ...] = ()
+    """What came with the messages. The driver hands each over in a form that its agent takes, and lists all
+    of them behind the prompt, those that could not be handed over too."""
     fresh: bool = False
     """Begin a new session with this turn; the one before is not continued."""
     allowance: Allowance = Allowance()
@@ -160,7 +181,8 @@ class TurnOutcome:
     estimated: bool = False
     """Nobody counted the tokens: they are reckoned by bytes."""
     session_id: str | None = None
-    """The agent's own name for this conversation, to be kept and given to `start` after a restart."""
+    """The agent's own name for the session of the turn's audience, to be kept and given back after a
+    restart: for the room to `start`, for another audience with its next turn."""
     failure: Failure | None = None
 
 
@@ -250,8 +272,12 @@ class Driver(Protocol):
         """What this driver can do."""
         ...
 
+    def workplace(self, audience: str) -> str | None:
+        """The folder in which the agent works for this audience, unless the turn names another."""
+        ...
+
     async def start(self, standing: StandingInstructions, session_id: str | None = None) -> None:
-        """Open the agent, continuing the session `session_id` where it still exists.
+        """Open the agent for the room, continuing the session `session_id` where it still exists.
 
         Raises `Unavailable` when the agent cannot be run (not installed, does not start), `Refused` when
         its options are wrong. Starting again after the agent died is the way back; a second start of a live

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.settings import DEFAULTS, Settings
+from tacit.base.errors import Refused
+from tacit.c2a.tools import DURING, body_of
+from tacit.harness.chat_tools import named, takes
+from tacit.harness.naming import Named, company, may_name, named_in
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from tacit.base.ports import Clock
     from tacit.c2a.io.session import AgentSession
     from tacit.c2a.messages import Delivered
     from tacit.harness.io.store import Store, StoreTransaction
     from tacit.harness.session_view import SessionView
+
+
+MEMBERS: Final = "chat.members"
 
 
 class Teller(Protocol):
@@ -48,6 +55,10 @@ class HarnessContext:
     """Keys of sends that somebody is making at this moment."""
     outgoing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the outbox has something."""
+    shown_up_to: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    """How far each audience's session has read each conversation, in this process."""
+    unreached: dict[str, Named] = field(default_factory=dict[str, Named])
+    """By audience: whom the last answer named in vain. Its model is told with the next turn."""
     whole: dict[str, None] = field(default_factory=dict[str, None])
     """Events after which their author has said nothing more.
 
@@ -70,6 +81,33 @@ class HarnessContext:
     async def said(self, key: str, state: str, result: str = "") -> None:
         """Keep how a send went."""
         await self.write(lambda writing: writing.said(key, state, result))
+
+    def offers(self, tool: str) -> bool:
+        """Does the hub have this tool?"""
+        return bool(named(tool, self.session.tools))
+
+    async def read(self, tool: str, about: Delivered, **where: Any) -> dict[str, Any]:
+        """A look around for an event's turn: what those who read its answer may know."""
+        if takes(named(tool, self.session.tools), DURING):
+            where[DURING] = about.event_id
+        return await self.session.call(tool, **where)
+
+    async def named(self, arguments: Mapping[str, Any], about: Delivered) -> Named:
+        """Whom the words of a send name; nobody where the hub does not say who is here."""
+        if not may_name(arguments) or not self.offers(MEMBERS):
+            return Named()
+        try:
+            result = await self.read(MEMBERS, about)
+        except Refused:
+            return Named()
+        elsewhere = arguments.get("target") not in {None, about.reply_target}
+        return named_in(
+            body_of(arguments.get("content")),
+            company(result.get("members")),
+            me=self.name,
+            about=about,
+            elsewhere=elsewhere,
+        )
 
     def describe(self, error: Any) -> dict[str, object]:
         """An error as a tool result's error object."""

@@ -43,6 +43,7 @@ from tacit.harness.effects import (
     Tell,
 )
 from tacit.harness.io.context import HarnessContext, Teller, tell_nobody
+from tacit.harness.io.files import Files
 from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
 from tacit.harness.io.persist import persist
@@ -109,6 +110,7 @@ class Harness:
         self._known: dict[str, tuple[str, str, str]] = {}
         self._prompt_bytes: dict[str, int] = {}
         self._paused_for = ""
+        self._roles: tuple[str, ...] = ()
         self._taken = 0
 
     def stop(self) -> None:
@@ -153,20 +155,38 @@ class Harness:
         context.ask_again = self._ask_again
         self._sender = OutboxSender(context)
         self._work = WorkTeller(context, self._conduct)
-        self._calls = ModelCalls(context, self._conduct, self._sender, self._one)
+        self._files = Files(config.url, config.token)
+        self._calls = ModelCalls(
+            context, self._conduct, self._sender, self._one, self._files, self._workplace
+        )
         try:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
-                rules = standing_rules(config.name, config.instructions)
-                earlier = store.note("session") if traits.resumes else None
-                self._standing = StandingInstructions(rules, (door.program,), config.directory)
+                self._door = door
                 await self._unless_stopped(session.is_up())  # agents ask only once which tools there are
-                await self._unless_stopped(self._driver.start(self._standing, earlier))
+                await self._unless_stopped(self._driver.start(self._standing(), self._earlier("")))
                 if self._stopping.is_set():
                     return
                 self._tell("started", driver=traits.name)
                 await self._live(context)
         finally:
             await self._driver.close()
+
+    def _standing(self, audience: str = "") -> StandingInstructions:
+        """What holds in an audience's session: the rules for all, and a door that knows whom it is for."""
+        return StandingInstructions(self._rules(), (self._door.program(audience),), self.config.directory)
+
+    def _workplace(self, audience: str) -> str | None:
+        """The folder from which files may go into the room."""
+        return self.config.directory or self._driver.workplace(audience)
+
+    def _rules(self) -> str:
+        agreed = self._context.session.agreed
+        self._roles = agreed.roles if agreed is not None else self._roles
+        return standing_rules(self.config.name, self.config.instructions, self._roles)
+
+    def _earlier(self, audience: str) -> str | None:
+        """The audience's session of an earlier process, where the driver can go on with one."""
+        return self._context.store.session_for(audience) if self._driver.traits.resumes else None
 
     async def _live(self, context: HarnessContext) -> None:
         try:
@@ -369,20 +389,25 @@ class Harness:
             if whole is None:
                 return
             turn = whole
+            files = await self._unless_stopped(self._files.of_turn(turn))
+            standing = self._standing(turn.audience)
             prompt = turn_prompt(
-                self._standing.rules,
+                standing.rules,
                 turn.events,
-                ours=standing_rules(self.config.name, self.config.instructions),
+                ours=self._rules(),
                 knocks=turn.knocks,
                 digests=turn.digests,
-                note=turn.note,
+                note=f"{turn.note} {self._told_in_vain(turn.audience)}".strip(),
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(
                 turn.id,
-                self._standing,
+                standing,
                 prompt.user,
                 self.config.time_limit,
+                turn.audience,
+                self._earlier(turn.audience),
+                files or (),
                 fresh=turn.fresh,
                 allowance=self._allowance(),
             )
@@ -404,8 +429,8 @@ class Harness:
             return
         outcome = priced(outcome, self.config.price, self._prompt_bytes.get(turn.id, 0))
         if outcome.session_id is not None:
-            session = outcome.session_id
-            await self._context.write(lambda writing: writing.note("session", session))
+            session, audience, now = outcome.session_id, turn.audience, self._clock.now()
+            await self._context.write(lambda writing: writing.session_for(audience, session, now))
         code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
         self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
         await self._step(lambda now: self._ended(outcome, now))
@@ -415,6 +440,14 @@ class Harness:
         """What a turn that begins now may use."""
         spent = self._context.store.spent_on(day_of(self._clock.now()))
         return self.config.budget.left(spent, self.config.price)
+
+    def _told_in_vain(self, audience: str) -> str:
+        """That the last answer named somebody who was not reached."""
+        named = self._context.unreached.pop(audience, None)
+        if named is None:
+            return ""
+        names = ", ".join(f"@{name} ({why})" for name, why in named.unreached)
+        return f"Your last answer did not reach {names}."
 
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""

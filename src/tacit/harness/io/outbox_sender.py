@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.c2a.errors import Refusal
 from tacit.c2a.retry import OutcomeUnknown, passes
-from tacit.c2a.tools import SEND, read_send
+from tacit.c2a.tools import DURING, SEND, read_send
 from tacit.c2a.vocabulary import Policy
 from tacit.harness.io.store import OutboxRow
+from tacit.harness.naming import declared
 
 if TYPE_CHECKING:
     from tacit.harness.io.context import HarnessContext
@@ -122,17 +123,29 @@ class OutboxSender:
         context = self._context
         if row.name != SEND:
             return await context.session.call(row.name, **row.arguments)
-        send = read_send(row.arguments, context.name)
+        arguments = await self._naming(row)
+        send = read_send(arguments, context.name)
         if isinstance(send, Refusal):
             raise _refused_by_us(send)
         refusal = context.view.judge(send, context.clock.now(), context.settings)
         if refusal is not None:
             raise _refused_by_us(refusal)
-        result = await context.session.call(SEND, **row.arguments)
+        result = await context.session.call(SEND, **arguments)
         if result.get("status") == "failed_permanent":
             raise Refused("delivery_failed", "the platform did not take it", details={"permanent": True})
         context.view.said(send, str(result.get("eventId", "")), context.clock.now())
         return result
+
+    async def _naming(self, row: OutboxRow) -> dict[str, Any]:
+        """A last word with the names in it declared; a send by the tool has been read already (C2A-111)."""
+        about = self._context.view.event(row.event_id)
+        if about is None or "mentions" in row.arguments or DURING in row.arguments:
+            return row.arguments
+        named = await self._context.named(row.arguments, about)
+        if named.unreached:
+            self._context.unreached[about.audience] = named
+            self._context.tell("unreached", event_id=row.event_id, names=len(named.unreached))
+        return declared(row.arguments, named)
 
     async def _refused(self, row: OutboxRow, refused: Refused) -> None:
         """A no: remedy it, or end it."""

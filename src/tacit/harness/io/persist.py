@@ -56,7 +56,7 @@ def _row(effect: Post | React | Defer, context: HarnessContext, now: Moment) -> 
         case Post():
             event_id = effect.turn.carrier.event_id
             key = f"{event_id}:{context.name}:reply:{context.store.replies_to(event_id)}"
-            arguments = chat_tools.reply(effect.turn, effect.body, key)
+            arguments = chat_tools.reply(effect.turn, effect.body, key, effect.attachments)
             return OutboxRow(key, effect.turn.id, event_id, chat_tools.SEND, arguments, "ready")
         case React():
             arguments = {"inReplyTo": effect.event_id, "signal": effect.signal}

@@ -1,30 +1,56 @@
-"""Before a turn: what its question still lacks is looked up (C2A-083, C2A-086, C2A-174).
+"""Before a turn: what its question still lacks is looked up (C2A-083, C2A-086, C2A-174, C2A-223).
 
-The lines that the author has added without naming the agent again, waited for while they come; and, where the
-question has run out, the thread as it stands now. Reads only; a look that fails leaves the question as it is.
+The lines that the author has added without naming the agent again, waited for while they come; where the
+question has run out, the thread as it stands now; and for a question in the open flow of a conversation the
+lines before it. Reads only; a look that fails leaves the question as it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_window
 from tacit.c2a.retry import OutcomeUnknown
 from tacit.harness.continuing import may_go_on, went_on
+from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
 
 if TYPE_CHECKING:
     from tacit.harness.conduct import Conduct
     from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
 
+READ_THREAD: Final = "chat.read_thread"
+READ_CHANNEL: Final = "chat.read_channel"
+REMEMBERED_PLACES: Final = 1_000
+
 
 async def prepared(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
     """The turn with everything that belongs to its question."""
-    return await _whole(context, conduct, await _looked_at(context, turn))
+    return await _in_context(context, await _whole(context, conduct, await _looked_at(context, turn)))
+
+
+async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
+    """The question with what was said before it, as far as this audience's session has not read it."""
+    carrier, first = turn.carrier, turn.events[0]
+    if not wants_context(carrier) or not context.offers(READ_CHANNEL):
+        return turn
+    place = (turn.audience, carrier.conversation)
+    where = {"conversationId": carrier.conversation, "before": first.event_id, "limit": LOOKED_AT}
+    try:
+        result = await context.read(READ_CHANNEL, carrier, **where)
+    except (Refused, Unavailable, OutcomeUnknown):
+        return turn
+    window = scrolled_back(
+        first, result.get("events"), context.name, shown_up_to=context.shown_up_to.get(place)
+    )
+    context.shown_up_to[place] = max(carrier.sequence, context.shown_up_to.get(place, 0))
+    while len(context.shown_up_to) > REMEMBERED_PLACES:
+        del context.shown_up_to[next(iter(context.shown_up_to))]
+    return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)))
 
 
 async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
@@ -33,7 +59,7 @@ async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     if due is None or due > context.clock.now() or not carrier.created_at:
         return turn
     try:
-        result = await context.session.call("chat.read_thread", eventId=carrier.event_id)
+        result = await context.read(READ_THREAD, carrier, eventId=carrier.event_id)
     except (Refused, Unavailable, OutcomeUnknown):
         return turn
     window = read_window(result.get("events"))
@@ -50,7 +76,7 @@ async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> 
     more: list[tuple[Moment, str]] = []
     while (running := conduct.running) is not None and not running.is_ending:
         try:
-            result = await context.session.call("chat.read_thread", after=carrier.event_id, **where)
+            result = await context.read(READ_THREAD, carrier, after=carrier.event_id, **where)
         except (Refused, Unavailable, OutcomeUnknown):
             break
         more = went_on(carrier, result.get("events") or (), settings.compose_cap_ms)

@@ -45,6 +45,11 @@ class ScriptedDriver:
         """What this driver can do."""
         return Traits("scripted", steers=False, inserts=False, boundaries=False, resumes=False)
 
+    def workplace(self, audience: str) -> str | None:
+        """A script works in no folder."""
+        del audience
+        return None
+
     async def start(self, standing: StandingInstructions, session_id: str | None = None) -> None:
         """Nothing to open."""
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _AFRESH: Final = "the agent begins afresh, and what it had not answered goes on to somebody else in time"
 REMEMBERED: Final = 8 * 86_400 * SECOND
+KEPT_SESSIONS: Final = 500
+"""Audiences whose session is remembered."""
 _SCHEMA: Final = Schema(
     0x7AC17402,
     [
@@ -56,6 +58,13 @@ _SCHEMA: Final = Schema(
         ALTER TABLE spent ADD COLUMN conversation TEXT NOT NULL DEFAULT '';
         ALTER TABLE spent ADD COLUMN model TEXT NOT NULL DEFAULT '';
         ALTER TABLE spent ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
+        """,
+        # The one session that was kept before held private talk beside the room's: it is not continued.
+        """
+        CREATE TABLE sessions (
+          audience TEXT PRIMARY KEY, session_id TEXT NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX sessions_by_use ON sessions(used);
+        DELETE FROM notes WHERE name = 'session';
         """,
     ],
 )
@@ -209,6 +218,11 @@ class Store:
             for day, place, model, turns, tokens, cost, estimated in cast("Iterable[tuple[Any, ...]]", rows)
         ]
 
+    def session_for(self, audience: str) -> str | None:
+        """The model's session for an audience, as its driver named it last."""
+        row = self._db.execute("SELECT session_id FROM sessions WHERE audience = ?", (audience,)).fetchone()
+        return str(row[0]) if row else None
+
     def note(self, name: str) -> str | None:
         """Something small, kept by name."""
         row = self._db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
@@ -309,6 +323,15 @@ class StoreTransaction:
                 model,
                 spent.estimated,
             ),
+        )
+
+    def session_for(self, audience: str, session_id: str, now: Moment) -> None:
+        """Keep an audience's session; those that were used longest ago are forgotten beyond a measure."""
+        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)", (audience, session_id, now))
+        self._db.execute(
+            "DELETE FROM sessions WHERE audience != '' AND audience NOT IN "
+            "(SELECT audience FROM sessions ORDER BY used DESC LIMIT ?)",
+            (KEPT_SESSIONS,),
         )
 
     def note(self, name: str, value: str) -> None:

@@ -1,7 +1,8 @@
 """The door through which a driver's agent reaches the chat tools: a Unix socket in a folder of our own.
 
-Every call goes to one function of the harness. Whoever connects must know the key that only this harness's
-driver was given. Speaks MCP lines (`tacit.harness.mcp_door`); knows nothing of turns or rules.
+Every call goes to one function of the harness. Whoever connects must know a key that only this harness's
+driver was given; there is one for each audience, so that a call always says for whom it is made, also one
+that comes late. Speaks MCP lines (`tacit.harness.mcp_door`); knows nothing of turns or rules.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger("tacit.harness")
 LINE: Final = 4 * 2**20
-Call = "Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]"
 
 
 class ToolDoor:
@@ -36,25 +36,34 @@ class ToolDoor:
 
     def __init__(
         self,
-        call: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]],
+        call: Callable[[str, dict[str, Any], str], Awaitable[dict[str, Any]]],
         tools: Callable[[], list[dict[str, Any]]],
     ) -> None:
         self._call = call
         self._tools = tools
-        self._key = SystemEntropy().draw(24).hex()
+        self._keys: dict[str, str] = {}
         # A socket's path is short by nature; the state folder's may not be.
         self._folder = Path(tempfile.mkdtemp(prefix="tacit-"))
         self._server: asyncio.Server | None = None
         self._guests: set[asyncio.Task[None]] = set()
 
-    @property
-    def program(self) -> ToolProgram:
-        """What a driver tells its agent to start."""
+    def program(self, audience: str = "") -> ToolProgram:
+        """What a driver tells its agent to start, for one audience."""
+        if audience not in self._keys:
+            self._keys[audience] = SystemEntropy().draw(24).hex()
         return ToolProgram(
             mcp_door.NAME,
             (sys.executable, "-P", "-m", "tacit.harness.io.tool_pipe"),
-            {SOCKET: str(self._folder / "tools"), KEY: self._key},
+            {SOCKET: str(self._folder / "tools"), KEY: self._keys[audience]},
         )
+
+    def _audience_of(self, key: bytes) -> str | None:
+        """For whom a key was made; None for one that was not."""
+        found: str | None = None
+        for audience, known in self._keys.items():
+            if hmac.compare_digest(key, known.encode()):
+                found = audience
+        return found
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_unix_server(self._guest, self._folder / "tools", limit=LINE)
@@ -74,9 +83,9 @@ class ToolDoor:
         assert task is not None  # noqa: S101 - a connection is served by a task
         self._guests.add(task)
         try:
-            key = await _line(reader)
-            if hmac.compare_digest(key.strip(), self._key.encode()):
-                await self._serve(reader, writer)
+            audience = self._audience_of((await _line(reader)).strip())
+            if audience is not None:
+                await self._serve(reader, writer, audience)
         except asyncio.CancelledError:
             log.debug("the tool door closes")
         finally:
@@ -85,7 +94,7 @@ class ToolDoor:
             with contextlib.suppress(ConnectionError):
                 await writer.wait_closed()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, audience: str) -> None:
         """Calls of one agent may overlap; answers go out whole, in the order in which they are ready."""
         async with asyncio.TaskGroup() as calls:
             while line := await _line(reader):
@@ -95,13 +104,13 @@ class ToolDoor:
                     message = None
                 found = mcp_door.heard(message, self._tools())
                 if isinstance(found, mcp_door.ToolCall):
-                    calls.create_task(self._answer(found, writer))
+                    calls.create_task(self._answer(found, writer, audience))
                 elif found is not None:
                     await _say(writer, found)
 
-    async def _answer(self, call: mcp_door.ToolCall, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, call: mcp_door.ToolCall, writer: asyncio.StreamWriter, audience: str) -> None:
         try:
-            answer = mcp_door.called(call, await self._call(call.name, call.arguments))
+            answer = mcp_door.called(call, await self._call(call.name, call.arguments, audience))
         except Exception:
             # A fault of our own costs the one call: the agent keeps its tools.
             log.exception("a tool call failed")

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from tacit.attention.commands import CallTool
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.read_tools import Pull
+from tacit.attention.io.read_tools import Here, Pull
 from tacit.attention.send import tools
 from tacit.attention.state import records
 from tacit.attention.state.records import submitted
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from tacit.hub.async_ledger import AsyncLedger
     from tacit.ledger.io.reader import Reader
 
-READING: Final = frozenset({"chat.list_events", "chat.read_thread", "chat.search"})
+READING: Final = frozenset(
+    {"chat.list_events", "chat.read_thread", "chat.read_channel", "chat.members", "chat.search"}
+)
 
 
 class Tools:
@@ -38,6 +40,7 @@ class Tools:
         self._ledger = ledger
         self._reading: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self.whisper: Callable[[str, EphemeralWords], None] = lambda _group, _words: None
+        self.here: Callable[[str], Here] = lambda _group: Here()
 
     async def call(
         self,
@@ -80,16 +83,27 @@ class Tools:
     async def _read(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
     ) -> dict[str, Any] | Refusal:
+        here = self.here(group_id)
+
         def query(reader: Reader) -> dict[str, Any] | Refusal:
             group = reader.group(group_id)
-            pull = Pull(reader, group, Archive.on(reader, group), session, version)
+            archive = Archive.on(reader, group)
+            during = archive.found(str(arguments["during"])) if "during" in arguments else None
+            if "during" in arguments and (during is None or not during.visible_to(session)):
+                return refusal("event_not_found", "`during` names no event of this session", "C2A-203")
+            pull = Pull(reader, group, archive, session, version, during)
+            wanted = {member: value for member, value in arguments.items() if member != "during"}
             match name:
                 case "chat.list_events":
-                    return pull.list_events(arguments)
+                    return pull.list_events(wanted)
                 case "chat.read_thread":
-                    return pull.read_thread(arguments)
+                    return pull.read_thread(wanted)
+                case "chat.read_channel":
+                    return pull.read_channel(wanted)
+                case "chat.members":
+                    return pull.members(here)
                 case _:
-                    return pull.search(arguments)
+                    return pull.search(wanted)
 
         # One look at a time for each session: whoever asks ten times at once leaves the readers to others.
         lock = self._reading.setdefault((group_id, session), asyncio.Lock())

@@ -24,7 +24,7 @@ from tacit.ledger.io.rows import SELECT, found, one
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     import apsw
 
@@ -335,8 +335,15 @@ class Reader:
         )
         return {"acknowledged": [row[0] for row in done], "owing": [row[0] for row in owing]}
 
-    def search(self, group: Group, principal: str, query: str, limit: int) -> list[StoredEvent]:
-        """Messages that contain every word of the query, newest first."""
+    def search(
+        self,
+        group: Group,
+        principal: str,
+        query: str,
+        limit: int,
+        fits: Callable[[StoredEvent], bool] = lambda _event: True,
+    ) -> list[StoredEvent]:
+        """Messages that contain every word of the query, newest first; of those that fit."""
         # SQLite reads a NUL as the end of the text; between words it means no more than a space.
         query = query.replace("\0", " ")
         words = [word.replace('"', '""') for word in query.split()]
@@ -352,7 +359,8 @@ class Reader:
                 "ORDER BY s.rowid DESC LIMIT ?",
                 (match, base, upper, limit),
             ).fetchall()
-            events += [event for row in rows if (event := found(row)).visible_to(principal)]
+            read = [event for row in rows if (event := found(row)).visible_to(principal)]
+            events += [event for event in read if fits(event)]
             if len(rows) < limit:
                 break
             upper = int(rows[-1][0])

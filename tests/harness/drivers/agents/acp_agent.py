@@ -20,11 +20,18 @@ from acp.schema import (
     LoadSessionResponse,
     NewSessionResponse,
     PermissionOption,
+    PromptCapabilities,
     PromptResponse,
     ToolCallUpdate,
     Usage,
 )
 from thinking import Mind, ModelFault, keep
+
+
+def content(block):
+    if block.type == "image":
+        return [{"type": "image_url", "image_url": {"url": f"data:{block.mime_type};base64,{block.data}"}}]
+    return block.text
 
 
 class SmallAgent:
@@ -37,7 +44,10 @@ class SmallAgent:
 
     async def initialize(self, protocol_version, client_capabilities=None, client_info=None, **_):
         return InitializeResponse(
-            protocol_version=PROTOCOL_VERSION, agent_capabilities=AgentCapabilities(load_session=True)
+            protocol_version=PROTOCOL_VERSION,
+            agent_capabilities=AgentCapabilities(
+                load_session=True, prompt_capabilities=PromptCapabilities(image=True)
+            ),
         )
 
     async def new_session(self, cwd, mcp_servers=None, **_):
@@ -64,7 +74,7 @@ class SmallAgent:
     async def prompt(self, session_id, prompt, **_):
         file = self._file(session_id)
         earlier = json.loads(file.read_text()) if file.exists() else []
-        said = [{"role": "user", "content": block.text} for block in prompt]
+        said = [{"role": "user", "content": content(block)} for block in prompt]
 
         async def on_text(text):
             await self.client.session_update(session_id, update_agent_message_text(text))
@@ -77,7 +87,7 @@ class SmallAgent:
             await self.client.session_update(session_id, update_tool_call(call_id, status=status))
             await asyncio.sleep(0)
 
-        if prompt[-1].text.startswith("MAY I "):
+        if getattr(prompt[-1], "text", "").startswith("MAY I "):
             kind = prompt[-1].text.removeprefix("MAY I ")
             options = [
                 PermissionOption(option_id="y", name="Yes", kind="allow_once"),

@@ -1,6 +1,7 @@
 """A program for the `command` driver: reads a turn, thinks, prints events and a reply."""
 
 import asyncio
+import base64
 import json
 import os
 import sys
@@ -14,6 +15,11 @@ CODES = {429: "rate_limited", 401: "signed_out", 400: "model_refused", 200: "rub
 def say(**message):
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
+
+
+def picture(file):
+    data = base64.b64encode(Path(file["path"]).read_bytes()).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{file['mime_type']};base64,{data}"}}
 
 
 async def main():
@@ -36,6 +42,11 @@ async def main():
         {"role": "system", "content": turn["rules"]},
         *earlier,
         {"role": "user", "content": turn["prompt"]},
+        *(
+            {"role": "user", "content": [picture(file)]}
+            for file in turn["files"]
+            if file["name"].endswith("png")
+        ),
     ]
     try:
         text = await mind.think(messages, turn["tools"])

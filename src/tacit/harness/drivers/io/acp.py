@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
@@ -23,12 +24,14 @@ from tacit.harness.drivers.failures import cancelled, permanent
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import OneProcess, places
+from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.port import TextDelta, ToolAddress, ToolEnded, Traits, TurnOutcome, Usage
 from tacit.harness.drivers.reading import counted
 
 if TYPE_CHECKING:
     from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
 
+    from tacit.harness.drivers.io.placing import Handed
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
     from tacit.harness.drivers.port import StandingInstructions, ToolServer
@@ -88,6 +91,8 @@ class Acp(OneProcess):
         self._connection: AcpConnection | None = None
         self._rules: str | None = None
         self._telling: Telling | None = None
+        self._sees = False
+        """Does the agent take pictures in a prompt?"""
 
     async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Start the agent and open or load a session."""
@@ -110,7 +115,7 @@ class Acp(OneProcess):
         self._rules = standing.rules
         try:
             async with asyncio.timeout(options.start_limit):
-                self._session = await _session(connection, standing, directory, session_id)
+                self._session, self._sees = await _session(connection, standing, directory, session_id)
         except TimeoutError as error:
             raise Unavailable("the agent was not ready in time") from error
         except RequestError as error:
@@ -122,12 +127,19 @@ class Acp(OneProcess):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Send the prompt and wait for the end of the turn."""
-        from acp import RequestError, text_block
+        with handed(live.request, self._options, pictures=self._sees) as given:
+            return await self._perform(live, given)
+
+    async def _perform(self, live: LiveTurn, given: Handed) -> TurnOutcome:
+        from acp import RequestError, image_block, text_block
 
         connection, telling, session = self._connection, self._telling, self._session
         if connection is None or telling is None or session is None:
             raise Unavailable("the agent is not running")
-        blocks = [text_block(part) for part in (self._rules, live.request.prompt) if part]
+        blocks: list[Any] = [text_block(part) for part in (self._rules, given.prompt) if part]
+        blocks += [
+            image_block(b64encode(file.data).decode(), mime_type=file.mime_type) for file in given.pictures
+        ]
         telling.begin(live)
         try:
             result = await connection.prompt(session_id=session, prompt=list(blocks))
@@ -161,7 +173,8 @@ class Acp(OneProcess):
 
 async def _session(
     connection: AcpConnection, standing: StandingInstructions, directory: str, session_id: str | None
-) -> str:
+) -> tuple[str, bool]:
+    """The session's id, and whether the agent takes pictures."""
     from acp import PROTOCOL_VERSION, RequestError
     from acp.schema import ClientCapabilities, Implementation
 
@@ -172,14 +185,16 @@ async def _session(
     )
     servers: list[Any] = [_server(server) for server in standing.tools]
     abilities = hello.agent_capabilities
+    prompts = abilities.prompt_capabilities if abilities is not None else None
+    sees = prompts is not None and bool(prompts.image)
     if session_id is not None and abilities is not None and abilities.load_session:
         try:
             await connection.load_session(cwd=directory, session_id=session_id, mcp_servers=servers)
         except RequestError:
             pass  # no longer there: a new one begins
         else:
-            return session_id
-    return (await connection.new_session(cwd=directory, mcp_servers=servers)).session_id
+            return session_id, sees
+    return (await connection.new_session(cwd=directory, mcp_servers=servers)).session_id, sees
 
 
 def _server(server: ToolServer) -> Any:

@@ -23,6 +23,7 @@ from tacit.harness.drivers.failures import cancelled
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import OneProcess, places
+from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.port import (
     Insert,
     Proceed,
@@ -139,16 +140,17 @@ class Claude(OneProcess):
         """Run a turn, continued after every text that was put in at a boundary."""
         self._live, self._insert = live, []
         try:
-            prompt = live.request.prompt
-            while True:
-                outcome = await self._ask(live, prompt)
-                if not self._insert or outcome.failure is not None or live.shut:
-                    return outcome
-                prompt, self._insert = "\n\n".join(self._insert), []
+            with handed(live.request, self._options, pictures=True) as given:
+                said = claude.user_message(given.prompt, given.pictures)
+                while True:
+                    outcome = await self._ask(live, said)
+                    if not self._insert or outcome.failure is not None or live.shut:
+                        return outcome
+                    said, self._insert = claude.user_message("\n\n".join(self._insert)), []
         finally:
             self._live = None
 
-    async def _ask(self, live: LiveTurn, prompt: str) -> TurnOutcome:
+    async def _ask(self, live: LiveTurn, said: Message) -> TurnOutcome:
         from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent
 
         client, messages = self._client, self._messages
@@ -156,7 +158,7 @@ class Claude(OneProcess):
             raise Unavailable("Claude Code is not running")
         self._word = None
         with _faults("Claude Code's process ended"):
-            await client.query(prompt)
+            await client.query(_one(said))
             async for message in messages:
                 if isinstance(message, StreamEvent):
                     if (seen := claude.seen_usage(message.event)) is not None:
@@ -241,6 +243,10 @@ class Claude(OneProcess):
                 (Path(self._options.state) / secret).unlink(missing_ok=True)
         if client is not None:
             await client.disconnect()
+
+
+async def _one(message: Message) -> AsyncIterator[Message]:
+    yield message
 
 
 def _is_ours(result: ResultMessage) -> bool:

@@ -18,10 +18,12 @@ from tacit.base.errors import PeerFault, Unavailable
 from tacit.harness.drivers import codex
 from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import cancelled, retryable
+from tacit.harness.drivers.files import data_url
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.json_rpc import RpcPeer
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import places
+from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.port import Insert, ToolEnded, Traits, TurnOutcome
 from tacit.harness.drivers.reading import Message, part, text
 
@@ -138,8 +140,12 @@ class Codex:
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Run a turn in the thread, and another for text that came too late for the first."""
+        with handed(live.request, self._options, pictures=True) as given:
+            pictures = [codex.picture(data_url(file)) for file in given.pictures]
+            return await self._perform(live, [*codex.user_input(given.prompt), *pictures])
+
+    async def _perform(self, live: LiveTurn, words: list[Message]) -> TurnOutcome:
         self._offered = {}
-        words = codex.user_input(live.request.prompt)
         while True:
             outcome = await self._ask(live, words)
             async with self._steering:  # whoever is offering text right now has its answer first

@@ -15,10 +15,12 @@ from tacit.harness.drivers import command
 from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import retryable
 from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.io.turns import NoSteering
 from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome, Usage
 
 if TYPE_CHECKING:
+    from tacit.harness.drivers.io.placing import Handed
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
     from tacit.harness.drivers.port import StandingInstructions
@@ -69,6 +71,10 @@ class Command(NoSteering):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Run the program for this turn."""
+        with handed(live.request, self._options, pictures=False) as given:
+            return await self._perform(live, given)
+
+    async def _perform(self, live: LiveTurn, given: Handed) -> TurnOutcome:
         options, request = self._options, live.request
         self._child = child = await Child.start(
             options.command,
@@ -79,9 +85,8 @@ class Command(NoSteering):
             state=Path(options.state),
         )
         try:
-            await self._tell(
-                child, request.prompt.encode() if options.plain_text else command.turn(request, self._session)
-            )
+            told = command.turn(request, self._session, given.prompt, given.paths)
+            await self._tell(child, given.prompt.encode() if options.plain_text else told)
             reply = await (self._plain(child) if options.plain_text else self._lines(child, live))
             failure = command.ended(await child.settled() or 0)  # whoever lingers after a reply is ended
         finally:

@@ -20,6 +20,8 @@ import msgspec
 from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers import chat
 from tacit.harness.drivers.failures import cancelled, from_status, permanent, retryable
+from tacit.harness.drivers.files import data_url
+from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.io.tool_box import ToolBox
 from tacit.harness.drivers.io.turns import NoSteering
 from tacit.harness.drivers.port import (
@@ -107,7 +109,7 @@ class OpenAi(NoSteering):
     def _remember(self, turn: chat.ChatTurn) -> None:
         if not turn or self._session is None:
             return
-        self._earlier = chat.remembered([*self._earlier, turn])
+        self._earlier = chat.remembered([*self._earlier, chat.without_pictures(turn)])
         file = self._file(self._session)
         fresh = file.with_suffix(".new")
         try:
@@ -119,7 +121,9 @@ class OpenAi(NoSteering):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Ask the model, call what it asks for, and again, until it has said its last word."""
-        turn: chat.ChatTurn = [{"role": "user", "content": live.request.prompt}]
+        with handed(live.request, self._options, pictures=True, on_disk=False) as given:
+            said = chat.user_message(given.prompt, [data_url(file) for file in given.pictures])
+        turn: chat.ChatTurn = [said]
         for _ in range(_ROUNDS):
             answer = await self._ask(live, turn)
             if isinstance(answer, Failure):

@@ -1,19 +1,22 @@
 """One turn at a time, each with one outcome: what all drivers have in common (C2A-180, C2A-188, C2A-219).
 
 `SessionDriver` is the driver port over a `Backend`, which is what differs between agents. The rules owned
-here: turns wait for each other; a cancelled turn ends at once for its watch and soon for the agent, by
-force if need be; a turn past its time limit is ended the same way; a dead agent is opened again, with its
-session, by the next turn; changed standing rules open it anew. Knows nothing of any agent's language.
+here: each audience has a backend of its own, with its own session and folder, and of those that are not the
+room's only a few are kept open; turns wait for each other; a cancelled turn ends at once for its watch and
+soon for the agent, by force if need be; a turn past its time limit is ended the same way; a dead agent is
+opened again, with its session, by the next turn; changed standing rules open it anew. Knows nothing of any
+agent's language.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.harness.drivers.failures import cancelled, permanent, retryable
 from tacit.harness.drivers.port import (
     BoundaryOrder,
@@ -31,12 +34,16 @@ from tacit.harness.drivers.port import (
 from tacit.harness.prices import estimated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.harness.drivers.port import Failure
 
 _GRACE: Final = 2.0
 _ASK_AGAIN: Final = 0.2
 _LAST_WORD: Final = 0.2
 OVER_BUDGET: Final = "the day's budget was reached in the middle of the turn, which was ended there"
+MOST_OPEN: Final = 3
+"""Private audiences whose agents stay open; the others' sessions are opened again when they are needed."""
 
 
 class LiveTurn:
@@ -164,41 +171,77 @@ class Backend(Protocol):
         ...
 
 
-class SessionDriver:
-    """The driver port over a backend."""
+@dataclass(slots=True)
+class AudienceSession:
+    """One audience's backend, and what it was last opened with."""
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self._standing: StandingInstructions | None = None
-        self._session_id: str | None = None
+    backend: Backend
+    session_id: str | None = None
+    standing: StandingInstructions | None = None
+
+    async def ready(self, standing: StandingInstructions) -> None:
+        """Open it, unless it is open with these rules."""
+        if self.backend.alive and standing == self.standing:
+            return
+        await self.backend.kill()
+        try:
+            await self.backend.open(standing, self.session_id)
+        except BaseException:
+            await asyncio.shield(self.backend.kill())
+            raise
+        self.standing = standing
+        self.session_id = self.backend.session_id or self.session_id
+
+
+class SessionDriver:
+    """The driver port over backends: `room` for what everybody reads, `private` makes one for an audience."""
+
+    def __init__(
+        self,
+        room: Backend,
+        private: Callable[[str], Backend] | None = None,
+        workplace: Callable[[str], str | None] = lambda _audience: None,
+    ) -> None:
+        self._room = AudienceSession(room)
+        self._private = private
+        self._workplace = workplace
+        self._others: OrderedDict[str, AudienceSession] = OrderedDict()
         self._lane = asyncio.Lock()
         self._turns: dict[str, LiveTurn] = {}
-        self._running: LiveTurn | None = None
+        self._running: tuple[LiveTurn, Backend] | None = None
         self._closed = False
 
     @property
     def traits(self) -> Traits:
         """What this driver can do."""
-        return self._backend.traits
+        return self._room.backend.traits
+
+    def workplace(self, audience: str) -> str | None:
+        """Where the agent works for this audience, unless the turn says otherwise."""
+        return self._workplace(audience)
 
     async def start(self, standing: StandingInstructions, session_id: str | None = None) -> None:
         """Open the agent, continuing a session where it still exists."""
         async with self._lane:
             self._closed = False
-            self._session_id = session_id or self._session_id
-            await self._ready(standing)
+            self._room.session_id = session_id or self._room.session_id
+            await self._room.ready(standing)
 
-    async def _ready(self, standing: StandingInstructions) -> None:
-        if self._backend.alive and standing == self._standing:
-            return
-        await self._backend.kill()
-        try:
-            await self._backend.open(standing, self._session_id)
-        except BaseException:
-            await asyncio.shield(self._backend.kill())
-            raise
-        self._standing = standing
-        self._session_id = self._backend.session_id or self._session_id
+    async def _session_for(self, turn: TurnRequest) -> AudienceSession:
+        """The audience's session; the one that was idle longest is closed when there would be too many."""
+        if not turn.audience:
+            return self._room
+        found = self._others.get(turn.audience)
+        if found is None:
+            if self._private is None:
+                raise Bug("this driver has no sessions beside the room's")
+            found = self._others[turn.audience] = AudienceSession(self._private(turn.audience))
+        self._others.move_to_end(turn.audience)
+        found.session_id = found.session_id or turn.session_id
+        while len(self._others) > MOST_OPEN:
+            _, idle = self._others.popitem(last=False)
+            await idle.backend.kill()
+        return found
 
     async def run(self, turn: TurnRequest, watch: Watch) -> TurnOutcome:
         """Run one turn to its outcome."""
@@ -207,19 +250,21 @@ class SessionDriver:
         try:
             async with self._lane:
                 if live.shut or self._closed:
-                    return live.outcome(session_id=self._session_id, failure=cancelled())
-                self._running = live
-                outcome = await self._run(live)
-                self._session_id = outcome.session_id or self._session_id
-                return replace(outcome, session_id=self._session_id)
+                    return live.outcome(failure=cancelled())
+                session = await self._session_for(turn)
+                self._running = (live, session.backend)
+                outcome = await self._run(live, session)
+                session.session_id = outcome.session_id or session.session_id
+                return replace(outcome, session_id=session.session_id)
         finally:
             live.end()
             self._turns.pop(turn.turn_id, None)
-            if self._running is live:
+            if self._running is not None and self._running[0] is live:
                 self._running = None
 
-    async def _run(self, live: LiveTurn) -> TurnOutcome:
-        work = asyncio.create_task(self._work(live))
+    async def _run(self, live: LiveTurn, session: AudienceSession) -> TurnOutcome:
+        backend = session.backend
+        work = asyncio.create_task(self._work(live, session))
         ended = asyncio.create_task(live.ended.wait())
         try:
             await asyncio.wait(
@@ -229,53 +274,53 @@ class SessionDriver:
                 return whole
             if work.done() and not live.shut:
                 if work.exception() is not None:  # a watch that raised: the agent is still in the turn
-                    await self._backend.kill()
+                    await backend.kill()
                 return work.result()
             failure = _why_ended(live)
             live.end()
-            await self._settle(live, work)
-            return live.outcome(session_id=self._backend.session_id, failure=failure)
+            await self._settle(live, work, backend)
+            return live.outcome(session_id=backend.session_id, failure=failure)
         except asyncio.CancelledError:
             live.end()
-            await asyncio.shield(self._settle(live, work))
+            await asyncio.shield(self._settle(live, work, backend))
             raise
         finally:
             ended.cancel()
 
-    async def _work(self, live: LiveTurn) -> TurnOutcome:
+    async def _work(self, live: LiveTurn, session: AudienceSession) -> TurnOutcome:
         try:
             if live.request.fresh:
-                await self._backend.kill()
-                self._session_id = None
-            await self._ready(live.request.standing)
-            return await self._backend.perform(live)
+                await session.backend.kill()
+                session.session_id = None
+            await session.ready(live.request.standing)
+            return await session.backend.perform(live)
         except Unavailable as error:
-            await self._backend.kill()
+            await session.backend.kill()
             return live.outcome(failure=retryable("agent_died", hint=str(error)))
         except Refused as error:
             return live.outcome(failure=permanent("agent_error", hint=error.message))
 
-    async def _settle(self, live: LiveTurn, work: asyncio.Task[TurnOutcome]) -> None:
+    async def _settle(self, live: LiveTurn, work: asyncio.Task[TurnOutcome], backend: Backend) -> None:
         """Have the agent leave the turn: by asking, and after the grace by ending its process."""
         with suppress(TimeoutError, Unavailable):
             async with asyncio.timeout(_GRACE):
                 while not work.done():  # it may not have begun when first asked
-                    await self._backend.interrupt(live)
+                    await backend.interrupt(live)
                     await asyncio.wait({work}, timeout=_ASK_AGAIN)
         if not work.done():
             work.cancel()
             await asyncio.wait({work})
-            await self._backend.kill(politely=False)
+            await backend.kill(politely=False)
         if not work.cancelled() and (error := work.exception()) is not None:
             raise error
 
     async def steer(self, turn_id: str, text: str) -> bool:
         """Offer more text to the running turn."""
-        live = self._running
-        if live is None or live.shut or live.request.turn_id != turn_id:
+        live, backend = self._running or (None, None)
+        if live is None or backend is None or live.shut or live.request.turn_id != turn_id:
             return False
         try:
-            return await self._backend.steer(live, text)
+            return await backend.steer(live, text)
         except Unavailable:
             return False
 
@@ -290,7 +335,8 @@ class SessionDriver:
         for live in list(self._turns.values()):
             live.end()
         async with self._lane:
-            await self._backend.kill()
+            for session in (self._room, *self._others.values()):
+                await session.backend.kill()
 
 
 async def _last_word(work: asyncio.Task[TurnOutcome]) -> TurnOutcome | None:

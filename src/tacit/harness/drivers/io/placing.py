@@ -1,0 +1,80 @@
+"""Files of a turn on the agent's own disk, where its tools can open them; and the prompt that names them.
+
+In a folder of the driver's own they stay, as the session that read them does. In a folder that a person
+named, which every audience's agent works in, they are gone when the turn is over, and no version control
+sees them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tacit.base.errors import Unavailable
+from tacit.harness.drivers.files import folder_name, is_image, safe_name, with_files
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.drivers.port import TurnFile, TurnRequest
+
+FOLDER: Final = ".tacit-files"
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What an agent is given for a turn."""
+
+    prompt: str
+    pictures: tuple[TurnFile, ...] = ()
+    """Files that go along with the prompt as pictures."""
+    paths: tuple[tuple[TurnFile, str], ...] = ()
+    """Files that lie on the agent's disk."""
+
+
+@contextmanager
+def handed(
+    request: TurnRequest, options: Options, *, pictures: bool, on_disk: bool = True
+) -> Generator[Handed]:
+    """The turn's prompt and files, in the form that an agent takes, while the turn runs."""
+    named = request.standing.directory or options.directory
+    directory = Path(named or Path(options.state) / "work")
+    files = dict(enumerate(request.files, 1))
+    seen = frozenset(
+        number for number, file in files.items() if pictures and is_image(file) and not file.left_out
+    )
+    folder = directory / FOLDER / folder_name(request.turn_id)
+    try:
+        paths = _placed(folder, files) if on_disk else {}
+        yield Handed(
+            with_files(request.prompt, request.files, seen=seen, paths=paths),
+            tuple(files[number] for number in sorted(seen)),
+            tuple((files[number], path) for number, path in paths.items()),
+        )
+    finally:
+        if named is not None and request.files:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _placed(folder: Path, files: dict[int, TurnFile]) -> dict[int, str]:
+    wanted = {number: file for number, file in files.items() if not file.left_out}
+    if not wanted:
+        return {}
+    paths: dict[int, str] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder.parent / ".gitignore").write_text("*\n", encoding="ascii")
+        for number, file in wanted.items():
+            path = folder / safe_name(file.name, number)
+            made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(made, "wb") as out:
+                out.write(file.data)
+            paths[number] = str(path)
+    except OSError as error:
+        raise Unavailable(f"the files of a turn cannot be written: {error.strerror}") from error
+    return paths

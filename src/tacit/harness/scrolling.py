@@ -1,0 +1,91 @@
+"""Scrolling back: the lines before a question that somebody who comes in would read first (C2A-223).
+
+Of the lines before it those of the same talk: from the newest back until a long pause, a measure of lines or
+of bytes, or what the session has been shown already. Deleted lines and those inside threads are left out.
+Pure: the lines come from a look at the conversation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.base.moment import SECOND, parse_rfc3339
+from tacit.c2a.messages import Part, read_window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.c2a.messages import Delivered, Earlier
+
+LOOKED_AT: Final = 40
+"""How many lines are asked for."""
+LINES: Final = 24
+BYTES: Final = 6_000
+LINE_BYTES: Final = 1_200
+PAUSE: Final = 30 * 60 * SECOND
+"""A silence after which another talk begins."""
+ANYWAY: Final = 4
+"""Lines that are shown whatever the pause: without any of them a question hangs in the air."""
+OLDEST: Final = 24 * 3600 * SECOND
+
+
+def wants_context(event: Delivered) -> bool:
+    """Is it said in the open flow of a channel?
+
+    What is in a thread comes with its thread; and a private conversation has a session of its own, which has
+    read all of it.
+    """
+    flat = event.thread is None and not event.window and not event.audience
+    return flat and event.content is not None and event.signal is None
+
+
+def scrolled_back(
+    event: Delivered, rows: object, session: str, *, shown_up_to: int | None = None
+) -> tuple[Earlier, ...]:
+    """The lines to show before an event, oldest first.
+
+    `shown_up_to` is how far the session's model has read this conversation; its own words since it knows.
+    """
+    chosen: list[Earlier] = []
+    room, later, paused = BYTES, event.created_at, False
+    for row in reversed(list(_lines(rows))):
+        at = parse_rfc3339(str(row.get("createdAt", "")))
+        given = row.get("sequence")
+        sequence = given if isinstance(given, int) else 0
+        if at is None or sequence >= event.sequence > 0:
+            continue
+        if shown_up_to is not None and (sequence <= shown_up_to or _by(row) == session):
+            continue
+        [line] = read_window([row])
+        line = _cut(line)
+        room -= len(line.text.encode())
+        paused = paused or later - at > PAUSE
+        most = ANYWAY if paused else LINES
+        if room < 0 or len(chosen) >= most or event.created_at - at > OLDEST:
+            break
+        chosen.append(line)
+        later = at
+    return tuple(reversed(chosen))
+
+
+def _lines(rows: object) -> Iterable[dict[str, Any]]:
+    for row in cast("list[object]", rows) if isinstance(rows, list) else []:
+        line = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+        place = line.get("conversation")
+        threaded = isinstance(place, dict) and "threadId" in place
+        if line and not threaded and not line.get("deleted"):
+            yield line
+
+
+def _by(row: dict[str, Any]) -> str:
+    author: object = row.get("author")
+    return str(cast("dict[str, Any]", author).get("id", "")) if isinstance(author, dict) else ""
+
+
+def _cut(line: Earlier) -> Earlier:
+    said = line.text.encode()
+    if len(said) <= LINE_BYTES:
+        return line
+    short = said[:LINE_BYTES].decode(errors="ignore")
+    return replace(line, content=(Part(text=f"{short} [... cut]"),))
