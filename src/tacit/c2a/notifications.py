@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LEVELS: Final = frozenset({"debug", "info", "notice", "warning", "error"})
+WORK_STATES: Final = frozenset({"queued", "working", "waiting", "failed", "called_off"})
 STATUSES: Final = frozenset({"idle", "busy", "away", "stopped"})
 
 
@@ -98,7 +99,29 @@ class Usage:
     driver: str = ""
 
 
-Notification = Cancelled | Typing | Continued | Ephemeral | Progress | Log | Status | Usage
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How the work on a delivered event stands at the agent; to the hub.
+
+    Sent at every change, and again as a sign of life while it lasts. Answers and handing over are not told:
+    the hub sees those itself.
+    """
+
+    event_id: str
+    state: str
+    """One of `WORK_STATES`."""
+    turn: str = ""
+    position: int = 0
+    """How many pieces of work are before it, while it is queued."""
+    code: str = ""
+    """Why it failed, or what it waits for: a code of the driver."""
+    message: str = ""
+    """The same as a sentence for a person."""
+    retry_at: str = ""
+    """When it is tried again by itself (RFC 3339); empty when it is not."""
+
+
+Notification = Cancelled | Typing | Continued | Ephemeral | Progress | Log | Status | Usage | Work
 METHODS: Final[dict[type, str]] = {
     Cancelled: "notifications/cancelled",
     Typing: "notifications/typing",
@@ -108,6 +131,7 @@ METHODS: Final[dict[type, str]] = {
     Log: "notifications/log",
     Status: "notifications/status",
     Usage: "notifications/usage",
+    Work: "notifications/work",
 }
 UTILITIES: Final[dict[type, str]] = {Progress: "progress", Cancelled: "cancellation", Log: "logging"}
 """The capability under `utilities` without which a notification is dropped (C2A-023)."""
@@ -146,6 +170,10 @@ def members(value: Notification) -> dict[str, Any]:
             counts = {wire: getattr(value, name) for name, wire in _COUNTS.items()}
             words = {name: getattr(value, name) or None for name in ("turn", "currency", "model", "driver")}
             return _said(eventIds=list(value.event_ids), cost=value.cost, **counts, **words)
+        case Work(event_id, state, turn, position, code, message, retry_at):
+            words = {"turn": turn, "code": code, "message": message, "retryAt": retry_at}
+            said = {name: word for name, word in words.items() if word}
+            return _said(eventId=event_id, state=state, position=position or None, **said)
 
 
 def _said(**given: Any) -> dict[str, Any]:
@@ -213,6 +241,21 @@ def _usage(params: Mapping[str, Any]) -> Usage:
     )
 
 
+def _work(params: Mapping[str, Any]) -> Work | None:
+    event_id, state = _text(params, "eventId"), _text(params, "state")
+    if not event_id or state not in WORK_STATES:
+        return None
+    return Work(
+        event_id,
+        state,
+        turn=_text(params, "turn"),
+        position=_count(params.get("position")),
+        code=_text(params, "code"),
+        message=_text(params, "message"),
+        retry_at=_text(params, "retryAt"),
+    )
+
+
 _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Notification | None]]] = {
     "notifications/cancelled": _cancelled,
     "notifications/typing": _typing,
@@ -222,6 +265,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Notification | None]]] =
     "notifications/log": _log,
     "notifications/status": _status,
     "notifications/usage": _usage,
+    "notifications/work": _work,
 }
 
 
