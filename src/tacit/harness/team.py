@@ -41,6 +41,7 @@ class Member:
     time_limit: float = 1800.0
     claims: bool = True
     ambient: tuple[str, ...] = ()
+    permission_wait: float = 600.0
 
 
 _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
@@ -55,6 +56,7 @@ _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
     "time_limit": (int, float),
     "claims": (bool,),
     "ambient": (list,),
+    "permission_wait": (int, float),
 }
 _BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
 
@@ -129,4 +131,5 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         float(given.get("time_limit", 1800.0)),
         bool(given.get("claims", True)),
         tuple(given.get("ambient", ())),
+        float(given.get("permission_wait", 600.0)),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.io.engine import AttentionEngine
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
+from tacit.hub.host.activities import Activities
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.ports import HookPorts
@@ -86,6 +87,8 @@ class Hub:
             self.store.transport.on_restart = self._writer_restarted
         self.host = Host(self.store, self.ledger)
         self.host.presence = self.live.presence
+        self.activities = Activities(self.ledger, self.host, self.live.activity)
+        self.host.gone = self.activities.gone
         self.tools = Tools(self.ledger)
         self.tools.whisper = self._whisper
         opened = self.store.options

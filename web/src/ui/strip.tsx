@@ -10,6 +10,7 @@ import type { VNode } from "preact";
 import type { Room } from "../state/room";
 import { panel } from "../state/ui";
 import type { AgentDecision, Decisions, Row } from "../types";
+import { ActivityCards } from "./activity";
 import { hue } from "./avatar";
 
 /** How each state is said on the strip, to one and to several; `tone` picks its colour. */
@@ -111,6 +112,7 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
         ))}
         {quiet > 0 && <span class="mark none">{marks.length === 0 ? everyone(quiet, room.isAgent(row.event.by)) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
       </button>
+      <ActivityCards row={row} room={room} decisions={found.decisions} />
       {moving.map((one) => (
         <div class="progress" key={one.agent}>
           <progress value={one.progress!.value} max={one.progress!.total ?? 100} aria-label={`${room.nameOf(one.agent)} is working`} />

@@ -71,6 +71,10 @@ def _live(obligation: Obligation) -> bool:
     return obligation.live
 
 
+def _holds(asked: Asked) -> bool:
+    return asked.holds
+
+
 def attention_on(folds: GroupFolds) -> Attention:
     """The fold of a group on its tables."""
     table = folds.table
@@ -87,7 +91,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         versions=Versions(
             table("edited", str, str), table("deleted", str, bool), table("first_form", str, str)
         ),
-        approvals=Approvals(table("approval", _PAIR, Asked, _always)),
+        approvals=Approvals(table("approval", _PAIR, Asked, _holds)),
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
@@ -106,6 +110,7 @@ def attention_on(folds: GroupFolds) -> Attention:
             table("progress", _PAIR, records.Progress), table("progress_moved", str, tuple[str, ...])
         ),
         recalled=table("recalled", str, tuple[str, ...]),
+        turns=table("turns", _PAIR, tuple[records.Turn, ...]),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

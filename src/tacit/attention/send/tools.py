@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.send import draft
+from tacit.attention.send import draft, permissions
 from tacit.attention.send.rules import Permit, may_send
 from tacit.attention.state import absences, acts, approvals, loops, records
 from tacit.attention.state.claims import event_target, release, renewals, take, thread_target
@@ -386,6 +386,12 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     return Done({}, [record, *notice])
 
 
+def ask_permission(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """What the agent's own program asks a person (C2A-207); no tool of any model."""
+    found = permissions.permission(arguments, caller)
+    return found if isinstance(found, Refusal) else Done(found[0], [*found[1]])
+
+
 REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
 WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = {
     "chat.send_message": send_message,
@@ -396,4 +402,5 @@ WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = 
     "chat.leave": leave,
     "chat.progress": progress,
     "chat/disposition": dispose,
+    "chat/permission": ask_permission,
 }

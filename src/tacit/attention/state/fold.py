@@ -104,6 +104,7 @@ _EMPTY: Final[frozenset[str]] = frozenset()
 _ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
+KEPT_TURNS: Final = 3
 
 
 @dataclass(slots=True)
@@ -139,6 +140,10 @@ class Attention:
     )
     progress: ProgressReports = field(default_factory=ProgressReports)
     recalled: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    turns: MutableMapping[tuple[str, str], tuple[records.Turn, ...]] = field(
+        default_factory=dict[tuple[str, str], tuple[records.Turn, ...]]
+    )
+    """What a session did about an event: its last turns."""
 
     def take(self, event: Event, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -369,7 +374,8 @@ class Attention:
         | records.Digest
         | records.Usage
         | records.Ephemeral
-        | records.Progress,
+        | records.Progress
+        | records.Turn,
         event_id: str,
         at: Moment,
         day: str,
@@ -399,6 +405,9 @@ class Attention:
                 )
             case records.Progress():
                 self.progress.apply(record)
+            case records.Turn():
+                key = (record.event_id, record.session)
+                self.turns[key] = (*self.turns.get(key, ()), record)[-KEPT_TURNS:]
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
         if record.action in {"take", "assign", "release", "expire"}:

@@ -135,6 +135,19 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answered_by: str | None = None
     says: str = ""
     """What the person is asked about, for the people's eyes."""
+    kind: str = "send"
+    """A message that would tell something private, or what the agent's own program asks."""
+    title: str = ""
+    details: str = ""
+    directory: str = ""
+    covers: str = ""
+    """What "always" would allow, in words; empty where only this once can be allowed."""
+    event_id: str | None = None
+    turn: str = ""
+    scope: str = ""
+    """How far a yes goes: once, turn, always."""
+    reason: str = ""
+    """Why it was refused, or taken back."""
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
@@ -198,6 +211,25 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
+class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent did in a turn, in a few lines: no output, and nothing of what anybody said."""
+
+    session: str
+    event_id: str
+    turn: str = ""
+    files: list[str] = []
+    file_count: int = 0
+    added: int = 0
+    removed: int = 0
+    commands: list[dict[str, Any]] = []
+    command_count: int = 0
+    tests: list[dict[str, Any]] = []
+    tools: int = 0
+    duration_ms: int = 0
+    cost_usd: float | None = None
+    ended: str = ""
+
+
 Record: TypeAlias = (
     Delivery
     | Accepted
@@ -214,6 +246,7 @@ Record: TypeAlias = (
     | Session
     | Rules
     | Usage
+    | Turn
 )
 KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.delivery": Delivery,
@@ -231,6 +264,7 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.session": Session,
     "x.c2a.rules": Rules,
     "x.c2a.usage": Usage,
+    "x.c2a.turn": Turn,
 }
 _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
 

@@ -21,11 +21,11 @@ from tacit.attention.io.submissions import submitted
 from tacit.attention.state import records, timers
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.notifications import Continued, Ephemeral, Typing
+from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
 from tacit.hub.host.dispatch import Dispatch, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tacit.attention.commands import Effect, TimersRun
     from tacit.hub.async_ledger import AsyncLedger
@@ -64,6 +64,7 @@ class Host:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
+        self.gone: Callable[[Link], None] = lambda _link: None
         self._due: list[tuple[Moment, str]] = []
         self.dispatch = Dispatch(ledger, self)
 
@@ -87,6 +88,18 @@ class Host:
             elif (link := self.link(committed.group_id, effect.session)) is not None and link.was_greeted:
                 link.notify(Continued(effect.event_id))
         self.dispatch.committed(committed, draft)
+        if committed.event.kind == "x.c2a.approval":
+            self._decided(committed.group_id, committed.event.data)
+
+    def _decided(self, group_id: str, data: Mapping[str, Any]) -> None:
+        """A person answered what an agent's own program asked: its harness waits for it (C2A-207)."""
+        link = self.link(group_id, str(data.get("session")))
+        if link is None or not link.was_greeted or data.get("kind", "send") == "send":
+            return
+        if data.get("state") in {"granted", "denied", "revoked"}:
+            words = {name: str(data.get(name, "")) for name in ("scope", "reason")}
+            by = str(data.get("answered_by", ""))
+            link.notify(PermissionDecided(str(data["approval_id"]), str(data["state"]), by=by, **words))
 
     def spawn(self, work: Any) -> None:
         """Run something beside; its failure is logged."""
@@ -196,6 +209,7 @@ class Host:
             del self._links[link.group_id, link.session]
             self._see(link.group_id)
             self.presence(link.group_id, link.session, "offline")
+            self.gone(link)
 
     def _see(self, group_id: str) -> None:
         """Who is there has changed; the writer hears of it in its turn, behind what was asked before."""

@@ -22,7 +22,7 @@ from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.json_rpc import RpcPeer
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import places
-from tacit.harness.drivers.port import Insert, ToolEnded, Traits, TurnOutcome
+from tacit.harness.drivers.port import Insert, NotPermitted, ToolEnded, Traits, TurnOutcome
 from tacit.harness.drivers.reading import Message, part, text
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Codex:
         self._offered: dict[str, str] = {}
         self._unheard = False
         self._steering = asyncio.Lock()
+        self._live: LiveTurn | None = None
+        self._edits: dict[str, Message] = {}
 
     @property
     def traits(self) -> Traits:
@@ -74,7 +76,7 @@ class Codex:
             # A sandbox that was being set up when Codex ended waits for its parent for ever.
             strays=(program[0], "codex-linux-sandbox", _real(directory)),
         )
-        self._peer = RpcPeer(child, codex.refusal)
+        self._peer = RpcPeer(child, self._answer, self._remember)
         try:
             async with asyncio.timeout(options.start_limit):
                 await self._open_thread(self._peer, standing, directory, session_id)
@@ -138,7 +140,14 @@ class Codex:
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Run a turn in the thread, and another for text that came too late for the first."""
-        self._offered = {}
+        self._offered, self._live = {}, live
+        try:
+            return await self._perform(live)
+        finally:
+            self._live = None
+            self._edits.clear()
+
+    async def _perform(self, live: LiveTurn) -> TurnOutcome:
         words = codex.user_input(live.request.prompt)
         while True:
             outcome = await self._ask(live, words)
@@ -184,7 +193,26 @@ class Codex:
                 self._unheard = False
             await self._tell(live, method, params)
 
+    def _remember(self, method: str, params: Message) -> None:
+        """Keep what an edit is about until it is asked for: the question names it by its id alone."""
+        item = part(params, "item")
+        if method == "item/started" and text(item, "type") == "fileChange":
+            self._edits[text(item, "id")] = item
+
+    async def _answer(self, method: str, params: Message) -> Message | None:
+        """What Codex asks a person is asked of the room; the reason of a no is told to the model."""
+        wanted = codex.asks(method, params, self._edits.get(text(params, "itemId"), {}))
+        live = self._live
+        if wanted is None or live is None:
+            return codex.decision(method, params, NotPermitted("nobody is asked this"))
+        answer = await live.permission(wanted)
+        if isinstance(answer, NotPermitted) and not live.shut:
+            await self._offer(codex.refusal_note(wanted, answer.reason))
+        return codex.decision(method, params, answer)
+
     async def _tell(self, live: LiveTurn, method: str, params: Message) -> None:
+        if (activity := codex.activity(method, params)) is not None:
+            await live.did(activity)
         event = codex.event(method, params)
         if isinstance(event, ToolEnded):
             order = await live.boundary(event)
