@@ -172,6 +172,7 @@ async def test_a_question_survives_the_hubs_restart(home, model, tmp_path):
         (asked,) = await waiting(home)
         home.stop()
         home.start()
+        (asked,) = await waiting(home)
         await answer(home, asked)
         assert (await home.until_reply(question)).data["text"] == "It is made."
     assert made.exists()

@@ -110,7 +110,7 @@ export function summed(turns: TurnSummary[]): string {
   return [
     `worked ${lasting(sum((one) => one.duration_ms))}`,
     ...counted(files, "file"),
-    ...(added + removed > 0 ? [`+${added} −${removed}`] : []),
+    ...(added + removed > 0 ? [`+${added} -${removed}`] : []),
     ...counted(commands, "command"),
     ...(commands + files === 0 ? counted(tools, "tool call") : []),
     ...(tests ? [tests.ok ? "tests pass" : "tests fail"] : []),
