@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 
 function toneOf(line: string): string {
-  if (line.startsWith("+++") || line.startsWith("---")) return "file";
+  if (line.startsWith("+++") || line.startsWith("---")) return "path";
   if (line.startsWith("@@")) return "hunk";
   if (line.startsWith("+")) return "added";
   return line.startsWith("-") ? "removed" : "";
