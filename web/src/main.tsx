@@ -6,6 +6,7 @@ import "./style/base.css";
 import "./style/shell.css";
 import "./style/talk.css";
 import "./style/views.css";
+import "./style/cockpit.css";
 
 arrive();
 start();

@@ -131,6 +131,23 @@ export interface AgentDecision {
   progress?: { value: number; total: number | null; message: string | null };
   work?: Work;
   prompt_bytes?: number;
+  /** What the agent did about it: its last turns, summed up by the ledger. */
+  turns?: TurnSummary[];
+}
+
+export interface TurnSummary {
+  turn: string;
+  files?: string[];
+  file_count?: number;
+  added?: number;
+  removed?: number;
+  commands?: { command: string; ok: boolean }[];
+  command_count?: number;
+  tests?: { command: string; ok: boolean }[];
+  tools?: number;
+  duration_ms?: number;
+  cost_usd?: number | null;
+  ended?: string;
 }
 
 export interface Decisions {

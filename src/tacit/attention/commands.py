@@ -88,7 +88,7 @@ class DeleteMessage(GroupCommand, frozen=True, tag=True, array_like=True):
 
 
 class Steer(GroupCommand, frozen=True, tag=True, array_like=True):
-    """What a person in charge does: cancel, reassign, approve, refuse, leave, return."""
+    """What a person in charge does: cancel, reassign, approve, refuse, revoke, leave, return."""
 
     principal: str
     op: str
@@ -97,6 +97,8 @@ class Steer(GroupCommand, frozen=True, tag=True, array_like=True):
     to: str | None = None
     approval_id: str | None = None
     conversation_id: str | None = None
+    scope: str = "once"
+    reason: str = ""
 
 
 class ChangeRules(GroupCommand, frozen=True, tag=True, array_like=True):

@@ -50,6 +50,8 @@ class Settings:
     vocatives: bool = True
     channel_mentions_by_agents: bool = False
     show_gratitude: bool = False
+    people_permit: bool = False
+    """May the room's people, beside the owner, allow what an agent's own program asks?"""
 
 
 DEFAULTS: Final = Settings()

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.errors import refusal
 from tacit.c2a.messages import (
     DELIVER,
@@ -32,7 +33,7 @@ from tacit.c2a.messages import (
     read_connected,
     read_delivered,
 )
-from tacit.c2a.notifications import Cancelled, Continued, Typing, read_notification
+from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Typing, read_notification
 from tacit.c2a.vocabulary import STRENGTH, Policy
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class Answer:
     error: dict[str, Any] | None = None
 
 
-Heard = Connected | Pending | Cancelled | Typing | Continued
+Heard = Connected | Pending | Cancelled | Typing | Continued | PermissionDecided | ActivityWanted
 """What is handed over, in the order in which it came."""
-Output = Answer | Connected | Pending | Cancelled | Typing | Continued
+Output = Answer | Connected | Pending | Cancelled | Typing | Continued | PermissionDecided | ActivityWanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class HarnessEnd:
         match read_notification(method, params):
             case Cancelled() as cancelled:
                 return self._hear(self._cancelled(cancelled))
-            case Typing() | Continued() as said:
+            case Typing() | Continued() | PermissionDecided() | ActivityWanted() as said:
                 return self._hear(said)
             case _:
                 return []

@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.c2a import activity
+from tacit.c2a.activity import Activity, ActivityWanted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -121,7 +124,36 @@ class Work:
     """When it is tried again by itself (RFC 3339); empty when it is not."""
 
 
-Notification = Cancelled | Typing | Continued | Ephemeral | Progress | Log | Status | Usage | Work
+@dataclass(frozen=True, slots=True)
+class PermissionDecided:
+    """A person answered what the agent's own program asked, or took an answer back (C2A-207); to the harness.
+
+    Says that it was; whoever lost it, or was away, asks again with `chat/permission`.
+    """
+
+    approval_id: str
+    state: str
+    """`granted`, `denied` or `revoked`."""
+    scope: str = ""
+    """How far a yes goes: `once`, `turn` or `always`."""
+    by: str = ""
+    reason: str = ""
+
+
+Notification = (
+    Cancelled
+    | Typing
+    | Continued
+    | Ephemeral
+    | Progress
+    | Log
+    | Status
+    | Usage
+    | Work
+    | PermissionDecided
+    | Activity
+    | ActivityWanted
+)
 METHODS: Final[dict[type, str]] = {
     Cancelled: "notifications/cancelled",
     Typing: "notifications/typing",
@@ -132,6 +164,9 @@ METHODS: Final[dict[type, str]] = {
     Status: "notifications/status",
     Usage: "notifications/usage",
     Work: "notifications/work",
+    PermissionDecided: "notifications/permission",
+    Activity: activity.TELL,
+    ActivityWanted: activity.WANT,
 }
 UTILITIES: Final[dict[type, str]] = {Progress: "progress", Cancelled: "cancellation", Log: "logging"}
 """The capability under `utilities` without which a notification is dropped (C2A-023)."""
@@ -174,6 +209,12 @@ def members(value: Notification) -> dict[str, Any]:
             words = {"turn": turn, "code": code, "message": message, "retryAt": retry_at}
             said = {name: word for name, word in words.items() if word}
             return _said(eventId=event_id, state=state, position=position or None, **said)
+        case PermissionDecided(approval_id, state, scope, by, reason):
+            words = {"scope": scope, "by": by, "reason": reason}
+            said = {name: word for name, word in words.items() if word}
+            return _said(approvalId=approval_id, state=state, **said)
+        case Activity() | ActivityWanted():
+            return value.members()
 
 
 def _said(**given: Any) -> dict[str, Any]:
@@ -256,6 +297,15 @@ def _work(params: Mapping[str, Any]) -> Work | None:
     )
 
 
+def _permission(params: Mapping[str, Any]) -> PermissionDecided | None:
+    approval_id, state = _text(params, "approvalId"), _text(params, "state")
+    if not approval_id or not state:
+        return None
+    return PermissionDecided(
+        approval_id, state, _text(params, "scope"), _text(params, "by"), _text(params, "reason")
+    )
+
+
 _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Notification | None]]] = {
     "notifications/cancelled": _cancelled,
     "notifications/typing": _typing,
@@ -266,6 +316,9 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Notification | None]]] =
     "notifications/status": _status,
     "notifications/usage": _usage,
     "notifications/work": _work,
+    "notifications/permission": _permission,
+    activity.TELL: activity.read_activity,
+    activity.WANT: activity.read_wanted,
 }
 
 

@@ -199,6 +199,8 @@ def _prepared(session: CliSession, member: Member, base: Path) -> tuple[Callable
         frozenset(member.ambient),
         options.model,
         price,
+        secrets=(options.key,) if options.key else (),
+        permission_within=member.permission_wait,
     )
     return lambda tell: Harness(config, catalogue.build(member.driver, options), tell=tell), state
 
@@ -251,6 +253,13 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
     callback=_amount,
     help="Seconds for one turn.",
 )
+@click.option(
+    "--permission-wait",
+    type=click.FloatRange(1, 3600),
+    default=600.0,
+    show_default=True,
+    help="Seconds that people have to answer what the agent's program asks; then it is no.",
+)
 @click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
 @pass_session
@@ -278,6 +287,7 @@ def join(session: CliSession, group: str | None, driver: str | None, team: Path 
         prices=given["prices"],
         price_in=given["price_in"],
         price_out=given["price_out"],
+        permission_wait=given["permission_wait"],
     )
     make, state = _prepared(session, member, Path.cwd())
     harness = make(Narrator(session, name))

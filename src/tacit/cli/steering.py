@@ -145,7 +145,9 @@ def _change(text: str) -> tuple[str, Any]:
 
 @attention.command("steer")
 @click.argument("name", metavar="GROUP")
-@click.argument("op", type=click.Choice(["cancel", "reassign", "approve", "refuse", "leave", "return"]))
+@click.argument(
+    "op", type=click.Choice(["cancel", "reassign", "approve", "refuse", "revoke", "leave", "return"])
+)
 @click.option("--event", metavar="EVENT", help="The message, by its id or #number.")
 @click.option("--agent", metavar="NAME", help="The agent that is meant.")
 @click.option("--to", metavar="NAME", help="Who takes over.")

@@ -247,6 +247,11 @@ class Conduct:
             self.running.tools[call_id] = has_effects(name)
             self.running.side_effects |= has_effects(name)
 
+    def tool_waits(self, call_id: str, *, waits: bool) -> None:
+        """A call waits for a person's leave, and so has no effect yet; or it goes on."""
+        if self.running is not None and call_id in self.running.tools:
+            self.running.tools[call_id] = not waits
+
     def boundary(self, call_id: str, now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
         """A tool call ended: what the model does next, and what follows."""
         running = self.running

@@ -46,6 +46,7 @@ class Member:
     price_in: float | None = None
     price_out: float | None = None
     """Dollars for a million tokens, where no list has the model."""
+    permission_wait: float = 600.0
 
 
 _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
@@ -63,6 +64,7 @@ _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
     "prices": (str,),
     "price_in": (int, float),
     "price_out": (int, float),
+    "permission_wait": (int, float),
 }
 _MAY_BE_NOTHING: Final = frozenset({"price_in", "price_out"})
 _BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
@@ -145,4 +147,5 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         str(given.get("prices", "")),
         given.get("price_in"),
         given.get("price_out"),
+        float(given.get("permission_wait", 600.0)),
     )

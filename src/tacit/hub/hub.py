@@ -11,6 +11,7 @@ from tacit.attention.io.read_tools import Here
 from tacit.base.io.private_file import write_private
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
+from tacit.hub.host.activities import Activities
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
 from tacit.hub.host.ports import HookPorts
@@ -79,6 +80,8 @@ class Hub:
         self.host.presence = self.live.presence
         self.ledger.on_committed = self.host.committed
         self.ledger.on_removed = self._removed
+        self.activities = Activities(self.ledger, self.host, self.live.activity)
+        self.host.gone = self.activities.gone
         self.tools = Tools(self.ledger)
         self.tools.whisper = self._whisper
         self.tools.here = self._here

@@ -84,6 +84,11 @@ class Follower:
         ]
 
 
+def _is_person(principal: str) -> bool:
+    kind = kind_of(principal)
+    return kind is not None and kind.is_human
+
+
 class Live:
     """All followers of all groups."""
 
@@ -212,6 +217,12 @@ class Live:
     def whisper(self, group_id: str, by: str, said: dict[str, Any], parties: set[str] | None) -> None:
         """Pass on a message that is kept nowhere."""
         self._tell(group_id, "ephemeral", said, by, parties | {USER} if parties is not None else None)
+
+    def activity(self, group_id: str, said: dict[str, Any], about: StoredEvent) -> None:
+        """Pass on what an agent does, to the people who may read what it is about; agents are not told."""
+        followers = self._followers.get(group_id, {})
+        people = {one.principal for one in followers if _is_person(one.principal)}
+        self._tell(group_id, "activity", said, "", {one for one in people if about.visible_to(one)})
 
     def _tell(
         self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None

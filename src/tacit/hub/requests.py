@@ -203,12 +203,22 @@ class Steer(msgspec.Struct, frozen=True, kw_only=True):
     """What a person in charge wants: cancel or reassign an event, answer an approval, send an agent out."""
 
     group_id: GroupId
-    op: Literal["cancel", "reassign", "approve", "refuse", "leave", "return"]
+    op: Literal["cancel", "reassign", "approve", "refuse", "revoke", "leave", "return"]
     event_id: EventId | None = None
     agent: Name | None = None
     to: Name | None = None
-    approval_id: Annotated[str, Meta(max_length=200)] | None = None
+    approval_id: Annotated[str, Meta(max_length=300)] | None = None
     conversation_id: Annotated[str, Meta(max_length=128)] | None = None
+    scope: Literal["once", "turn", "always"] = "once"
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
+class Activity(msgspec.Struct, frozen=True, kw_only=True):
+    """What agents did about an event; or have their harnesses forget it."""
+
+    group_id: GroupId
+    event_id: EventId
+    forget: bool = False
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,6 +87,11 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
                 for one in archive.attention.approvals.waiting(now)
                 if _is_human(credential) and may_answer(one, credential.principal)
             ],
+            "permissions": [
+                approval_view(one)
+                for one in archive.attention.approvals.standing_grants()
+                if _is_human(credential) and may_answer(one, credential.principal)
+            ],
         }
 
     return await hub.ledger.read(query)
@@ -113,6 +118,17 @@ async def list_work(hub: Hub, credential: Credential, request: requests.Work) ->
         )
 
     return await hub.ledger.read(query)
+
+
+async def show_activity(hub: Hub, credential: Credential, request: requests.Activity) -> object:
+    """What agents did about an event: the turns that run, and those that their harnesses kept."""
+    group = await _group(hub, credential, request.group_id)
+    await hub.ledger.read(lambda reader: reader.event(group, request.event_id, credential.principal))
+    _require_human(credential)
+    if request.forget:
+        credential.require_owner()
+        return await hub.activities.forget(request.group_id, request.event_id)
+    return await hub.activities.cards(request.group_id, request.event_id)
 
 
 def _is_human(credential: Credential) -> bool:
@@ -162,6 +178,8 @@ async def steer(hub: Hub, credential: Credential, request: requests.Steer) -> ob
         request.to,
         request.approval_id,
         request.conversation_id,
+        request.scope,
+        request.reason,
     )
     return (await hub.ledger.decide(command)).answer.result
 

@@ -110,6 +110,7 @@ CONCERNS: Final[dict[str, tuple[Concern, ...]]] = {
     "x.c2a.rules": (_EVERYONE,),
     "x.c2a.usage": (_PEOPLE,),
     "x.c2a.work": (_EVENT,),
+    "x.c2a.turn": (_EVENT,),
 }
 """Whom each record of the house concerns: tried in order, the first way that its data answers counts.
 

@@ -10,7 +10,14 @@ import pytest
 
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.options import Options
-from tacit.harness.drivers.port import Proceed, StandingInstructions, ToolProgram, ToolStarted, TurnRequest
+from tacit.harness.drivers.port import (
+    NotPermitted,
+    Proceed,
+    StandingInstructions,
+    ToolProgram,
+    ToolStarted,
+    TurnRequest,
+)
 from tests.model_server import ModelServer
 
 AGENTS = Path(__file__).parent / "agents"
@@ -75,7 +82,10 @@ def named(*names: str) -> list:
 class RecordingWatch:
     """A watch that keeps what it saw and answers boundaries as the test wishes."""
 
-    def __init__(self, *orders):
+    def __init__(self, *orders, answers=()):
+        self.answers = list(answers)
+        self.wanted = []
+        self.activities = []
         self.events = []
         self.orders = list(orders)
         self.boundaries = []
@@ -86,6 +96,14 @@ class RecordingWatch:
     async def at_boundary(self, ended):
         self.boundaries.append(ended)
         return self.orders.pop(0) if self.orders else Proceed()
+
+    async def did(self, activity):
+        self.activities.append(activity)
+
+    async def asked(self, wanted):
+        """Whoever is asked more than the test says, says no."""
+        self.wanted.append(wanted)
+        return self.answers.pop(0) if self.answers else NotPermitted("the test says no")
 
     def kinds(self):
         return [type(event).__name__ for event in self.events]

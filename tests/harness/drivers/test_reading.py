@@ -12,6 +12,7 @@ from tacit.harness.drivers.failures import from_status
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import (
     FailureKind,
+    NotPermitted,
     StandingInstructions,
     TextDelta,
     ToolAddress,
@@ -148,11 +149,12 @@ def test_codex_items_become_events():
         "execCommandApproval",
     ],
 )
-def test_codex_asks_and_nobody_says_yes(method):
-    answer = json.dumps(codex.refusal(method, {}))
+def test_a_no_is_a_no_to_every_question_of_codex(method):
+    answer = json.dumps(codex.decision(method, {"permissions": {"network": True}}, NotPermitted("no")))
     assert "accept" not in answer
     assert "approved" not in answer
-    assert codex.refusal("something/new", {}) is None
+    assert "network" not in answer
+    assert codex.decision("something/new", {}, NotPermitted("no")) is None
 
 
 def test_claude_gets_tokens_in_a_file_and_rules_on_its_line():
@@ -315,7 +317,7 @@ def test_acp_updates_become_events():
     ],
 )
 def test_acp_permissions_follow_the_access_that_was_granted(call, access, yes):
-    assert (acp.permission(call, {"room"}, access)[0] == "allow_once") is yes
+    assert acp.allowed(call, {"room"}, access) is yes
 
 
 def test_environments():

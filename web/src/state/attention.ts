@@ -13,6 +13,15 @@ export interface Approval {
   session: string;
   says: string;
   expires_at: string;
+  /** "send": it would tell something private. Else what the agent's own program asks: "command", "edit", "other". */
+  kind?: string;
+  title?: string;
+  details?: string;
+  directory?: string;
+  /** What "always" would allow, in words; empty where only this once can be allowed. */
+  covers?: string;
+  event_id?: string | null;
+  answered_by?: string;
 }
 
 const KEPT = 400;
@@ -20,6 +29,8 @@ const KEPT = 400;
 export class Attention {
   readonly agents = signal<AgentPresence[]>([]);
   readonly approvals = signal<Approval[]>([]);
+  /** What agents were allowed for good. */
+  readonly permissions = signal<Approval[]>([]);
   /** False when this hub does not decide about attention: then nothing is drawn for it. */
   readonly offered = signal(true);
   private readonly known = new Map<string, Signal<Decisions | null>>();
@@ -74,9 +85,10 @@ export class Attention {
 
   async refreshAgents(): Promise<void> {
     try {
-      const answer = await this.line.call<{ agents: AgentPresence[]; approvals: Approval[] }>("agents", { group_id: this.groupId });
+      const answer = await this.line.call<{ agents: AgentPresence[]; approvals: Approval[]; permissions?: Approval[] }>("agents", { group_id: this.groupId });
       this.agents.value = answer.agents;
-      if (answer.approvals.some((one) => !this.says.has(one.approval_id))) await this.learnQuestions();
+      this.permissions.value = answer.permissions ?? [];
+      if (answer.approvals.some((one) => (one.kind ?? "send") === "send" && !this.says.has(one.approval_id))) await this.learnQuestions();
       this.approvals.value = answer.approvals.map((one) => ({ ...one, says: this.says.get(one.approval_id) ?? "" }));
     } catch {
       // An older hub, or offline: the roster alone is shown.

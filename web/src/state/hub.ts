@@ -184,6 +184,8 @@ function noticed(method: string, params: any): void {
     roomOf(params.group_id)?.signalled(params.by, where);
   } else if (method === "presence") {
     roomOf(params.group_id)?.stirred(params.actor_id, params.status);
+  } else if (method === "activity") {
+    roomOf(params.group_id)?.activities.take(params);
   } else if (method === "ephemeral") {
     roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
   }

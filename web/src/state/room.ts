@@ -11,6 +11,7 @@ import { placeKey, sameParties, type Place } from "./fold";
 import { arrived } from "./outbox";
 import { load, onSaved, save } from "./storage";
 import { Timeline } from "./timeline";
+import { Activities } from "./activity";
 import { Attention } from "./attention";
 
 const TYPING_MS = 6000;
@@ -41,6 +42,7 @@ export class Room {
   /** Those who are connected; whoever is not here is offline. */
   readonly presence = signal<ReadonlyMap<string, "online" | "away">>(new Map());
   readonly attention: Attention;
+  readonly activities: Activities;
   /** The last position that the stream has shown. */
   seen: number;
   subscription: number | null = null;
@@ -56,6 +58,7 @@ export class Room {
     this.group = signal(group);
     this.seen = group.last_seq;
     this.attention = new Attention(group.group_id, line);
+    this.activities = new Activities(group.group_id, line);
     this.seenIn.value = load(this.kept, {});
     onSaved(this.kept, () => {
       this.seenIn.value = load(this.kept, {});

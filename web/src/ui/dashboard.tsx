@@ -7,6 +7,7 @@ import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
 import { lasting } from "../text/time";
 import type { LedgerEvent } from "../types";
+import { Granted } from "./approvals";
 import { Bars, Lines } from "./plot";
 
 const HOUR = 3_600_000;
@@ -69,6 +70,7 @@ export function Dashboard({ room }: { room: Room }): VNode {
         </div>
       </header>
       {cut && <p class="soft">Only the first {MOST.toLocaleString()} events of this range are counted.</p>}
+      <Granted room={room} />
       {figures && (
         <>
           <dl class="tiles">

@@ -10,6 +10,7 @@ import type { VNode } from "preact";
 import type { Room } from "../state/room";
 import { panel } from "../state/ui";
 import type { AgentDecision, Decisions, Row } from "../types";
+import { ActivityCards } from "./activity";
 import { hue } from "./avatar";
 import { WorkLines } from "./work";
 
@@ -100,32 +101,35 @@ export function Strip({ row, room }: { row: Row; room: Room }): VNode | null {
   const moving = found.decisions.filter((one) => one.progress !== undefined);
   const open = () => (panel.value = { kind: "inspector", row });
   return (
-    <div class={marks.length === 0 ? "strip still" : "strip"}>
-      <button type="button" class="strip-line" onClick={open} title="Who saw it, and why" aria-label={`Attention: ${spoken(marks, quiet, room)}. Open the inspector.`}>
-        {marks.map((mark) => (
-          <span class={`mark ${mark.tone}`} key={mark.word}>
-            {mark.agents.slice(0, 3).map((agent) => (
-              <i class={`chip hue-${hue(agent)}`} />
-            ))}
-            <span>
-              {listed(mark.agents, room)} {mark.word}
+    <>
+      <div class={marks.length === 0 ? "strip still" : "strip"}>
+        <button type="button" class="strip-line" onClick={open} title="Who saw it, and why" aria-label={`Attention: ${spoken(marks, quiet, room)}. Open the inspector.`}>
+          {marks.map((mark) => (
+            <span class={`mark ${mark.tone}`} key={mark.word}>
+              {mark.agents.slice(0, 3).map((agent) => (
+                <i class={`chip hue-${hue(agent)}`} />
+              ))}
+              <span>
+                {listed(mark.agents, room)} {mark.word}
+              </span>
             </span>
-          </span>
+          ))}
+          {quiet > 0 && <span class="mark none">{marks.length === 0 ? everyone(quiet, room.isAgent(row.event.by)) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
+        </button>
+        {moving.map((one) => (
+          <div class="progress" key={one.agent}>
+            <progress value={one.progress!.value} max={one.progress!.total ?? 100} aria-label={`${room.nameOf(one.agent)} is working`} />
+            <span>
+              {room.nameOf(one.agent)}
+              {one.progress!.total ? ` ${Math.round((100 * one.progress!.value) / one.progress!.total)} %` : ""}
+              {one.progress!.message ? ` · ${one.progress!.message}` : ""}
+            </span>
+          </div>
         ))}
-        {quiet > 0 && <span class="mark none">{marks.length === 0 ? everyone(quiet, room.isAgent(row.event.by)) : quiet === 1 ? "1 other stays quiet" : `${quiet} others stay quiet`}</span>}
-      </button>
-      {moving.map((one) => (
-        <div class="progress" key={one.agent}>
-          <progress value={one.progress!.value} max={one.progress!.total ?? 100} aria-label={`${room.nameOf(one.agent)} is working`} />
-          <span>
-            {room.nameOf(one.agent)}
-            {one.progress!.total ? ` ${Math.round((100 * one.progress!.value) / one.progress!.total)} %` : ""}
-            {one.progress!.message ? ` · ${one.progress!.message}` : ""}
-          </span>
-        </div>
-      ))}
-      <WorkLines decisions={found.decisions} room={room} open={open} />
-    </div>
+        <WorkLines decisions={found.decisions} room={room} open={open} />
+      </div>
+      <ActivityCards row={row} room={room} decisions={found.decisions} />
+    </>
   );
 }
 

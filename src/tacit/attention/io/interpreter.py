@@ -310,6 +310,9 @@ def _approve(case: Case, command: Steer) -> Plan:
     asked = case.attention.approvals.find(approval_id)
     if asked is not None and not may_answer(asked, command.principal):
         raise missing("event", "there is no such request for approval", "C2A-207")
+    gone = asked is not None and asked.event_id is not None and _was_called_off(case, asked)
+    if gone:
+        raise invalid("the turn was called off: the answer changes nothing", "C2A-207", reason="stale_event")
     answered = approving.answer(
         case.attention.approvals,
         approval_id,
@@ -317,18 +320,33 @@ def _approve(case: Case, command: Steer) -> Plan:
         by=command.principal,
         by_human=True,
         now=case.snapshot.now,
+        scope=command.scope,
+        reason=command.reason,
     )
     if isinstance(answered, Refusal):
         raise _refused(answered)
-    record = records.Approval(
-        approval_id=answered.approval_id,
-        session=answered.session,
-        state=answered.state,
-        what=answered.what,
-        answered_by=answered.answered_by,
-        for_=list(asked.people) if asked is not None else [answered.session],
-    )
-    return case.answered([record], {"approval_id": approval_id, "state": answered.state})
+    return case.answered([answered], {"approval_id": approval_id, "state": answered.state})
+
+
+def _was_called_off(case: Case, asked: approving.Asked) -> bool:
+    """Was the work that the question is about taken from the agent, whether it has heard of it or not?"""
+    latest = case.attention.versions.latest(asked.event_id or "")
+    obligation = case.attention.obligations.get(latest, asked.session)
+    if case.attention.versions.is_deleted(asked.event_id or ""):
+        return True
+    return obligation is not None and obligation.closed and obligation.disposition is Disposition.SUPERSEDED
+
+
+def _revoke(case: Case, command: Steer) -> Plan:
+    """Take back what was allowed an agent for good; whoever could grant it may."""
+    approval_id = _required(command.approval_id, "approval_id")
+    asked = case.attention.approvals.find(approval_id)
+    if asked is None or not may_answer(asked, command.principal):
+        raise missing("event", "there is no such request for approval", "C2A-207")
+    revoked = approving.revoke(case.attention.approvals, approval_id, command.principal)
+    if isinstance(revoked, Refusal):
+        raise _refused(revoked)
+    return case.answered([revoked], {"approval_id": approval_id, "state": revoked.state})
 
 
 def _leave(case: Case, command: Steer) -> Plan:
@@ -406,6 +424,7 @@ _STEERING: Final[dict[str, Callable[[Case, Steer], Plan]]] = {
     "reassign": _reassign,
     "approve": _approve,
     "refuse": _approve,
+    "revoke": _revoke,
     "leave": _leave,
     "return": _leave,
 }

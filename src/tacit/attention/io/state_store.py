@@ -75,6 +75,10 @@ def _is_open(piece: PieceOfWork) -> bool:
     return piece.is_open
 
 
+def _holds(asked: Asked) -> bool:
+    return asked.holds
+
+
 def attention_on(folds: GroupFolds) -> Attention:
     """The fold of a group on its tables."""
     table = folds.table
@@ -91,7 +95,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         versions=Versions(
             table("edited", str, str), table("deleted", str, bool), table("first_form", str, str)
         ),
-        approvals=Approvals(table("approval", _PAIR, Asked, _always)),
+        approvals=Approvals(table("approval", _PAIR, Asked, _holds)),
         threads=table("thread", str, frozenset[str]),
         thread_owner=table("thread_owner", str, str),
         awaiting=table("awaiting", _PLACE, frozenset[str]),
@@ -115,6 +119,7 @@ def attention_on(folds: GroupFolds) -> Attention:
             table("work_ended", str, tuple[str, ...]),
         ),
         notices=table("notices", str, tuple[str, ...]),
+        turns=table("turns", _PAIR, tuple[records.Turn, ...]),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

@@ -15,6 +15,7 @@ from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
+from tacit.attention.state import records
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.base.moment import Moment, rfc3339
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from tacit.attention.decide.decide import Decided
     from tacit.attention.decide.decision import Decision
     from tacit.attention.io.archive import Archive
-    from tacit.attention.state import records
     from tacit.attention.state.approvals import Asked
     from tacit.attention.state.work import Works
     from tacit.ledger.envelope import Event
@@ -152,6 +152,8 @@ def _one(
     if moved is not None:
         found["progress"] = _progress_shown(moved)
         found["state"] = "working"
+    if turns := attention.turns.get((event.id, agent), ()):
+        found["turns"] = [records.data_of(one) for one in turns]
     return found
 
 
@@ -347,12 +349,17 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
 
 
 def approval_view(asked: Asked) -> dict[str, Any]:
-    """What waits for a person's yes or no."""
-    return {
+    """What waits for a person's yes or no, or was allowed for good."""
+    shown: dict[str, Any] = {
         "approval_id": asked.approval_id,
         "session": asked.session,
+        "kind": asked.kind,
         "expires_at": rfc3339(asked.expires_at),
     }
+    if asked.kind != "send":
+        names = ("title", "details", "directory", "covers", "event_id", "turn", "answered_by")
+        shown |= {name: getattr(asked, name) for name in names}
+    return shown
 
 
 def has_changed_messages(connection: apsw.Connection, number: int) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.send import draft
+from tacit.attention.send import draft, permissions
 from tacit.attention.send.rules import Permit, may_send
 from tacit.attention.state import absences, acts, approvals, loops, records
 from tacit.attention.state.claims import event_target, release, renewals, take, thread_target
@@ -398,6 +398,12 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     return Done({}, [record, Notice(notice)])
 
 
+def ask_permission(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """What the agent's own program asks a person (C2A-207); no tool of any model."""
+    found = permissions.permission(arguments, caller)
+    return found if isinstance(found, Refusal) else Done(found[0], [*found[1]])
+
+
 SENTENCE: Final = 500
 """How much of a driver's own words a notice repeats."""
 REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
@@ -410,4 +416,5 @@ WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = 
     "chat.leave": leave,
     "chat.progress": progress,
     "chat/disposition": dispose,
+    "chat/permission": ask_permission,
 }

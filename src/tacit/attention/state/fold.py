@@ -104,6 +104,7 @@ _EMPTY: Final[frozenset[str]] = frozenset()
 _ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
+KEPT_TURNS: Final = 3
 
 
 class Past(Protocol):
@@ -153,6 +154,10 @@ class Attention:
     work: Works = field(default_factory=Works)
     notices: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """By event: what people were told because nobody answers it."""
+    turns: MutableMapping[tuple[str, str], tuple[records.Turn, ...]] = field(
+        default_factory=dict[tuple[str, str], tuple[records.Turn, ...]]
+    )
+    """What a session did about an event: its last turns."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -389,7 +394,8 @@ class Attention:
         | records.Ephemeral
         | records.Progress
         | records.Work
-        | records.Withdrawal,
+        | records.Withdrawal
+        | records.Turn,
         event_id: str,
         at: Moment,
         day: str,
@@ -429,6 +435,9 @@ class Attention:
                 self.work.reported(record, at)
             case records.Withdrawal():
                 self.notices.pop(record.event_id, None)
+            case records.Turn():
+                key = (record.event_id, record.session)
+                self.turns[key] = (*self.turns.get(key, ()), record)[-KEPT_TURNS:]
 
     def _work_delivered(self, record: records.Delivery, at: Moment) -> None:
         holders = [one.session for one in self.obligations.of_event(record.event_id) if one.owed]

@@ -142,6 +142,19 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answered_by: str | None = None
     says: str = ""
     """What the person is asked about, for the people's eyes."""
+    kind: str = "send"
+    """A message that would tell something private, or what the agent's own program asks."""
+    title: str = ""
+    details: str = ""
+    directory: str = ""
+    covers: str = ""
+    """What "always" would allow, in words; empty where only this once can be allowed."""
+    event_id: str | None = None
+    turn: str = ""
+    scope: str = ""
+    """How far a yes goes: once, turn, always."""
+    reason: str = ""
+    """Why it was refused, or taken back."""
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 
@@ -230,6 +243,25 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who answered."""
 
 
+class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent did in a turn, in a few lines: no output, and nothing of what anybody said."""
+
+    session: str
+    event_id: str
+    turn: str = ""
+    files: list[str] = []
+    file_count: int = 0
+    added: int = 0
+    removed: int = 0
+    commands: list[dict[str, Any]] = []
+    command_count: int = 0
+    tests: list[dict[str, Any]] = []
+    tools: int = 0
+    duration_ms: int = 0
+    cost_usd: float | None = None
+    ended: str = ""
+
+
 Record: TypeAlias = (
     Delivery
     | Accepted
@@ -248,6 +280,7 @@ Record: TypeAlias = (
     | Usage
     | Work
     | Withdrawal
+    | Turn
 )
 KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.delivery": Delivery,
@@ -267,6 +300,7 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.c2a.usage": Usage,
     "x.c2a.work": Work,
     "x.c2a.withdrawal": Withdrawal,
+    "x.c2a.turn": Turn,
 }
 _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.items()}
 

@@ -25,6 +25,7 @@ import aiohttp
 import msgspec
 
 from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
+from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.harness_end import Answer, HarnessEnd, Pending
 from tacit.c2a.io.socket import C2aConnection
 from tacit.c2a.messages import Connected, Delivered, DispositionReport, Initialize
@@ -33,11 +34,13 @@ from tacit.c2a.notifications import (
     Cancelled,
     Continued,
     Log,
+    PermissionDecided,
     Progress,
     Typing,
     members,
     method_of,
 )
+from tacit.c2a.permission import METHOD as PERMISSION
 from tacit.c2a.retry import Annotations, OutcomeUnknown, Pace, may_repeat, passes, retry_after_ms
 from tacit.c2a.rpc import ConnectionLost, Request
 from tacit.c2a.vocabulary import NEWER
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
     from tacit.c2a.harness_end import Output
     from tacit.c2a.notifications import Notification
+    from tacit.c2a.permission import PermissionAsked
     from tacit.c2a.rpc import Notification as RpcNotification
 
 log: Final = logging.getLogger("tacit.client")
@@ -126,7 +130,9 @@ class Delivery:
         return await self._accept(self._pending, duplicate)
 
 
-Incoming = Connected | Disconnected | Delivery | Cancelled | Typing | Continued
+Incoming = (
+    Connected | Disconnected | Delivery | Cancelled | Typing | Continued | PermissionDecided | ActivityWanted
+)
 
 
 class AgentSession:
@@ -263,6 +269,10 @@ class AgentSession:
         """Report how an event ended where no tool says it (C2A-117). The same report twice is one."""
         report = DispositionReport(event_id, disposition, reason, merged_into, error)
         await self._request("chat/disposition", report.members(), repeatable=True)
+
+    async def permission(self, asked: PermissionAsked) -> dict[str, Any]:
+        """Ask the room's people, or hear how it stands; the same key again is the same question (C2A-207)."""
+        return await self._request(PERMISSION, asked.members(), repeatable=True)
 
     async def tell(self, told: Notification) -> bool:
         """Tell the hub something that nobody answers; false, and lost, while there is no connection."""
@@ -431,7 +441,7 @@ class AgentSession:
                 case Connected():
                     self.agreed = output
                     self._heard.put_nowait(output)
-                case Cancelled() | Typing() | Continued():
+                case Cancelled() | Typing() | Continued() | PermissionDecided() | ActivityWanted():
                     self._heard.put_nowait(output)
 
     async def _accept(self, pending: Pending, duplicate: bool) -> bool:

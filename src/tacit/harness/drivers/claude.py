@@ -14,16 +14,30 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
-from tacit.harness.drivers.port import Failure, StandingInstructions, ToolAddress, ToolServer, Usage
-from tacit.harness.drivers.reading import Message, count, part, text
+from tacit.harness.drivers.port import (
+    ACTIVITY_BYTES,
+    TITLE_BYTES,
+    Activity,
+    ActivityState,
+    Failure,
+    PermissionRequest,
+    StandingInstructions,
+    ToolAddress,
+    ToolServer,
+    Usage,
+    cut,
+    permission,
+)
+from tacit.harness.drivers.reading import Message, count, part, parts, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.harness.drivers.port import TurnFile
 
-_MODES: Final = {Access.READ: "dontAsk", Access.WRITE: "acceptEdits", Access.FULL: "acceptEdits"}
-"""Nobody is there to ask, so what a mode does not allow by itself is denied: all outside the directory."""
+_MODES: Final = {Access.READ: "default", Access.WRITE: "acceptEdits", Access.FULL: "acceptEdits"}
+"""What a mode does not allow by itself is asked of the room: all outside the directory, and every command."""
+_EDITS: Final = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _EVERYTHING: Final = "Bash Edit Glob Grep NotebookEdit Read WebFetch WebSearch Write"
 HALTED: Final = "the room has something to say"
 """Shown to the model in a system note when a turn is halted at a boundary: our words only."""
@@ -71,7 +85,7 @@ def arguments(
     """The command line. What is secret is in files: command lines can be read by all."""
     line = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
     line += ["--include-partial-messages", f"--append-system-prompt={standing.rules}"]
-    line += ["--permission-mode", _MODES[access]]
+    line += ["--permission-mode", _MODES[access], "--permission-prompt-tool", "stdio"]
     if allowed := _allowed(standing, access):
         line.append(f"--allowedTools={','.join(allowed)}")
     if model:
@@ -122,6 +136,71 @@ def tool_name(name: str) -> str:
         server, _, tool = name.removeprefix("mcp__").partition("__")
         return f"{server}.{tool}"
     return name
+
+
+def asks(name: str, given: Message, *, directory: str, reason: str, call_id: str) -> PermissionRequest:
+    """What Claude wants a person to allow."""
+    path = text(given, "file_path") or text(given, "notebook_path")
+    if name == "Bash" and text(given, "command"):
+        details = "\n".join(filter(None, (text(given, "description"), reason)))
+        return permission("command", text(given, "command"), details, directory=directory, call_id=call_id)
+    if name in _EDITS and path:
+        details = "\n".join(filter(None, (reason, diff_of(name, given))))
+        return permission("edit", path, details, directory=directory, paths=(path,), call_id=call_id)
+    main = path or next((value for value in given.values() if isinstance(value, str)), "")
+    details = "\n".join(filter(None, (reason, json.dumps(given, ensure_ascii=False, indent=1))))
+    return permission(
+        "other", f"{tool_name(name)} {main}".strip(), details, directory=directory, call_id=call_id
+    )
+
+
+def diff_of(name: str, given: Message) -> str:
+    """What an edit changes, as a diff of what it says itself: the file is not looked at."""
+    path = text(given, "file_path") or text(given, "notebook_path")
+    if name == "Write":
+        return "\n".join([f"+++ {path}", *_signed("+", text(given, "content"))])
+    edits = parts(given, "edits") or [given]
+    found = [f"--- {path}", f"+++ {path}"]
+    for one in edits:
+        old, new = text(one, "old_string"), text(one, "new_string") or text(one, "new_source")
+        found += ["@@", *_signed("-", old), *_signed("+", new)]
+    return "\n".join(found)
+
+
+def _signed(sign: str, said: str) -> list[str]:
+    return [sign + line for line in said.splitlines()]
+
+
+def began(name: str, given: Message, call_id: str) -> Activity:
+    """A tool call as people watch it."""
+    path = text(given, "file_path") or text(given, "notebook_path")
+    if name == "Bash":
+        return Activity(call_id, "command", title=cut(text(given, "command"), TITLE_BYTES))
+    if name in _EDITS:
+        diff = cut(diff_of(name, given), ACTIVITY_BYTES)
+        return Activity(
+            call_id, "edit", title=cut(path, TITLE_BYTES), text=diff, files=(path,) if path else ()
+        )
+    if name == "TodoWrite":
+        marks = {"completed": "x", "in_progress": ">"}
+        steps = [
+            f"[{marks.get(text(one, 'status'), ' ')}] {text(one, 'content')}" for one in parts(given, "todos")
+        ]
+        return Activity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
+    main = path or next((value for value in given.values() if isinstance(value, str)), "")
+    said = cut(json.dumps(given, ensure_ascii=False), ACTIVITY_BYTES) if given else ""
+    return Activity(call_id, "tool", title=cut(f"{tool_name(name)} {main}".strip(), TITLE_BYTES), text=said)
+
+
+def finished(name: str, given: object, call_id: str, *, ok: bool) -> Activity | None:
+    """How a tool call came out; of a command also what it printed."""
+    if name == "TodoWrite":
+        return None
+    state: ActivityState = "done" if ok else "failed"
+    if name == "Bash":
+        printed = "\n".join(filter(None, (text(given, "stdout"), text(given, "stderr"))))
+        return Activity(call_id, "command", state, text=cut(printed, ACTIVITY_BYTES))
+    return Activity(call_id, "edit" if name in _EDITS else "tool", state)
 
 
 def usage(counts: object) -> Usage:

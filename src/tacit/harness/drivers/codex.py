@@ -7,12 +7,21 @@ are read only to sort them and are never passed on: they may quote the conversat
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Final
 
 from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
 from tacit.harness.drivers.port import (
+    ACTIVITY_BYTES,
+    MOST_FILES,
+    TITLE_BYTES,
+    Activity,
+    ActivityState,
     Failure,
+    PermissionAnswer,
+    PermissionRequest,
+    Permitted,
     StandingInstructions,
     TextDelta,
     ToolAddress,
@@ -21,8 +30,10 @@ from tacit.harness.drivers.port import (
     ToolStarted,
     TurnEvent,
     Usage,
+    cut,
+    permission,
 )
-from tacit.harness.drivers.reading import Message, count, part, text
+from tacit.harness.drivers.reading import Message, count, part, parts, text
 
 SANDBOX: Final = {
     Access.READ: "read-only",
@@ -53,6 +64,7 @@ _ALONE: Final[tuple[str, ...]] = (
     "features.tool_suggest=false",
     "features.unbounded_connection_retries=false",
 )
+_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash"})
 KEY: Final = "TACIT_MODEL_KEY"
 """The variable that holds the model's key in the agent's process, named to Codex in its provider's
 settings."""
@@ -99,7 +111,7 @@ def opening(
     bounds = {} if _bounded(access, use_my_config=use_my_config) else {"sandbox": SANDBOX[access]}
     return {
         "cwd": directory,
-        "approvalPolicy": "never",
+        "approvalPolicy": "never" if access is Access.FULL else "on-request",
         **bounds,
         "developerInstructions": standing.rules,
         "config": {"mcp_servers": servers} if servers else {},
@@ -131,12 +143,55 @@ def reminder(thread: str, rules: str) -> Message:
     return {"threadId": thread, "items": [{"type": "message", "role": "developer", "content": content}]}
 
 
-def refusal(method: str, params: Message) -> Message | None:
-    """The answer to whatever Codex would ask a person: nobody is there to approve, so no."""
-    del params
+def asks(method: str, params: Message, item: Message) -> PermissionRequest | None:
+    """What Codex wants a person to allow; None for questions that nobody is asked.
+
+    `item` is what it is about, as it was told before: an edit names its files only there.
+    """
+    reason, directory, call_id = text(params, "reason"), text(params, "cwd"), text(params, "itemId")
+    match method:
+        case "item/commandExecution/requestApproval":
+            line = bare_command(text(params, "command") or text(item, "command"))
+            network = text(part(params, "networkApprovalContext"), "host")
+            if network or not line:
+                return permission("other", f"reach {network or 'the network'}", reason, call_id=call_id)
+            return permission("command", line, reason, directory=directory, call_id=call_id)
+        case "item/fileChange/requestApproval":
+            changes = parts(item, "changes")
+            paths = tuple(text(one, "path") for one in changes)
+            root = text(params, "grantRoot")
+            if root or not paths:
+                return permission("other", f"write under {root}" if root else "change files", reason)
+            details = "\n".join(filter(None, (reason, diff_of(changes))))
+            return permission("edit", ", ".join(paths), details, paths=paths, call_id=call_id)
+        case "item/permissions/requestApproval":
+            wanted = json.dumps(params.get("permissions"), ensure_ascii=False, indent=1)
+            details = "\n".join(filter(None, (reason, wanted)))
+            return permission("other", "more permissions for this turn", details, directory=directory)
+        case _:
+            return None
+
+
+def bare_command(line: str) -> str:
+    """The command that a person would type, without the shell that Codex puts around it."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return line
+    if len(words) == 3 and words[0].rsplit("/", 1)[-1] in _SHELLS and words[1] in {"-c", "-lc"}:
+        return words[2]
+    return line
+
+
+def decision(method: str, params: Message, answer: PermissionAnswer) -> Message | None:
+    """The answer to a question, in Codex's words; what nobody is asked is answered with no.
+
+    Never for its session: how long a yes holds is kept by the harness, where it can be taken back.
+    """
+    yes = isinstance(answer, Permitted)
     match method:
         case "item/commandExecution/requestApproval" | "item/fileChange/requestApproval":
-            return {"decision": "decline"}
+            return {"decision": "accept" if yes else "decline"}
         case "execCommandApproval" | "applyPatchApproval":
             return {"decision": "denied"}
         case "mcpServer/elicitation/request":
@@ -144,7 +199,92 @@ def refusal(method: str, params: Message) -> Message | None:
         case "item/tool/requestUserInput":
             return {"answers": {}}
         case "item/permissions/requestApproval":
-            return {"permissions": {}, "scope": "turn"}
+            return {"permissions": params.get("permissions") if yes else {}, "scope": "turn"}
+        case _:
+            return None
+
+
+def refusal_note(wanted: PermissionRequest, reason: str) -> str:
+    """Why it was not allowed, for the model: the protocol's own no has no room for a reason."""
+    what = {"command": "run this command", "edit": "make this edit"}.get(wanted.kind, "do this")
+    return f"You were not allowed to {what} ({cut(wanted.title, 200)}): {reason}. Go on without it."
+
+
+def diff_of(changes: list[Message]) -> str:
+    """The changes of an edit as one diff."""
+    found: list[str] = []
+    for one in changes:
+        path, kind, diff = text(one, "path"), text(part(one, "kind"), "type"), text(one, "diff")
+        head = {"add": ("/dev/null", path), "delete": (path, "/dev/null")}.get(kind, (path, path))
+        if kind in {"add", "delete"} and not diff.startswith("@@"):
+            sign = "+" if kind == "add" else "-"
+            diff = "\n".join(sign + line for line in diff.splitlines())
+        found.append(f"--- {head[0]}\n+++ {head[1]}\n{diff}".rstrip("\n"))
+    return "\n".join(found)
+
+
+_STATES: Final[dict[str, ActivityState]] = {
+    "inProgress": "running",
+    "completed": "done",
+    "failed": "failed",
+    "declined": "refused",
+}
+
+
+def activity(method: str, params: Message) -> Activity | None:
+    """What people may watch of a notification, if anything."""
+    match method:
+        case "item/started" | "item/completed":
+            return _item(part(params, "item"))
+        case "item/commandExecution/outputDelta":
+            said = cut(text(params, "delta"), ACTIVITY_BYTES)
+            return Activity(text(params, "itemId"), "command", text=said, appends=True)
+        case "item/reasoning/summaryTextDelta":
+            return Activity(text(params, "itemId"), "thought", text=text(params, "delta"), appends=True)
+        case "turn/plan/updated":
+            marks = {"completed": "x", "inProgress": ">"}
+            steps = [
+                f"[{marks.get(text(one, 'status'), ' ')}] {text(one, 'step')}"
+                for one in parts(params, "plan")
+            ]
+            return Activity("plan", "plan", text=cut("\n".join(steps), ACTIVITY_BYTES))
+        case _:
+            return None
+
+
+def _item(item: Message) -> Activity | None:
+    item_id, kind = text(item, "id"), text(item, "type")
+    state = _STATES.get(text(item, "status"), "running")
+    match kind:
+        case "commandExecution":
+            code = item.get("exitCode")
+            return Activity(
+                item_id,
+                "command",
+                state,
+                title=cut(bare_command(text(item, "command")), TITLE_BYTES),
+                text=cut(text(item, "aggregatedOutput"), ACTIVITY_BYTES),
+                exit_code=code if isinstance(code, int) else None,
+            )
+        case "fileChange":
+            changes = parts(item, "changes")
+            files = tuple(text(one, "path") for one in changes)[:MOST_FILES]
+            diff = cut(diff_of(changes), ACTIVITY_BYTES)
+            return Activity(
+                item_id, "edit", state, title=cut(", ".join(files), TITLE_BYTES), text=diff, files=files
+            )
+        case "reasoning" if isinstance(item.get("summary"), list) and item["summary"]:
+            said = "\n".join(str(one) for one in item["summary"])
+            return Activity(item_id, "thought", "done", text=cut(said, ACTIVITY_BYTES))
+        case "webSearch":
+            return Activity(
+                item_id, "tool", state, title=cut(f"web_search {text(item, 'query')}", TITLE_BYTES)
+            )
+        case "mcpToolCall":
+            said = json.dumps(item.get("arguments"), ensure_ascii=False)
+            return Activity(
+                item_id, "tool", state, title=tool_name(item) or "tool", text=cut(said, ACTIVITY_BYTES)
+            )
         case _:
             return None
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -236,6 +236,94 @@ class Stop:
 
 BoundaryOrder = Proceed | Insert | Stop
 
+TITLE_BYTES: Final = 2_000
+DETAILS_BYTES: Final = 8_000
+"""How much of a request for permission is shown; what was cut is never allowed for longer than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """What the agent's own program wants to be allowed, as a person is shown it. Made by `permission`."""
+
+    kind: Literal["command", "edit", "other"]
+    title: str
+    """The command itself, or the thing to be done in one line."""
+    details: str = ""
+    """More to look at: the diff, the arguments, the agent's reason."""
+    directory: str = ""
+    paths: tuple[str, ...] = ()
+    """For an edit, every file that it touches."""
+    call_id: str = ""
+    """The tool call that waits for it, where there is one."""
+    whole: bool = True
+    """Is all of it shown? What was cut may hide anything, so it is allowed once at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """Go ahead, by a person's word for this once, for the rest of the turn, or for a pattern kept earlier."""
+
+    scope: Literal["once", "turn", "pattern"] = "once"
+
+
+@dataclass(frozen=True, slots=True)
+class NotPermitted:
+    """No, and why: our own words or a person's, for the model to read."""
+
+    reason: str
+
+
+PermissionAnswer = Permitted | NotPermitted
+
+
+def permission(
+    kind: Literal["command", "edit", "other"],
+    title: str,
+    details: str = "",
+    *,
+    directory: str = "",
+    paths: tuple[str, ...] = (),
+    call_id: str = "",
+) -> PermissionRequest:
+    """A request within its bounds."""
+    shown, more = cut(title, TITLE_BYTES), cut(details, DETAILS_BYTES)
+    known = paths[:MOST_FILES]
+    whole = (shown, more, known) == (title, details, paths)
+    return PermissionRequest(kind, shown, more, directory, known, call_id, whole)
+
+
+ActivityKind = Literal["command", "edit", "tool", "plan", "text", "thought"]
+ActivityState = Literal["running", "done", "failed", "refused"]
+ACTIVITY_BYTES: Final = 16_000
+"""How much text one piece of activity carries from a driver at a time."""
+MOST_FILES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Something that the agent does in a turn, as people may watch it. The same id twice is the same thing.
+
+    What was not said is left as it stood, so that an end need not repeat its beginning.
+    """
+
+    id: str
+    kind: ActivityKind
+    state: ActivityState = "running"
+    title: str = ""
+    """The command, the tool with its main argument, the files."""
+    text: str = ""
+    """Output, diff, plan or words."""
+    appends: bool = False
+    """The text goes behind what is there; else it takes its place."""
+    files: tuple[str, ...] = ()
+    exit_code: int | None = None
+
+
+def cut(text: str, limit: int) -> str:
+    """The beginning of a text within so many bytes; half a character is left out."""
+    data = text.encode(errors="replace")
+    return text if len(data) <= limit else data[:limit].decode(errors="ignore")
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
@@ -253,7 +341,7 @@ class Traits:
 
 
 class Watch(Protocol):
-    """What the harness sees of one running turn. Neither method may raise; both are awaited, in order."""
+    """What the harness sees of one running turn. No method may raise; all are awaited, `saw` in order."""
 
     async def saw(self, event: TurnEvent) -> None:
         """Something happened in the turn. `ToolEnded` comes before `at_boundary` for the same call."""
@@ -261,6 +349,14 @@ class Watch(Protocol):
 
     async def at_boundary(self, ended: ToolEnded) -> BoundaryOrder:
         """What to do at this tool boundary. The agent waits for the answer where it can be made to."""
+        ...
+
+    async def did(self, activity: Activity) -> None:
+        """Something that people may watch went on."""
+        ...
+
+    async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:
+        """May it? Takes as long as people take; cancelled when the turn is ended from outside."""
         ...
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tacit import __version__
@@ -18,9 +18,10 @@ from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Habits, Incoming
 from tacit.c2a.messages import Connected, Delivered, read_content, read_delivered
-from tacit.c2a.notifications import Cancelled, Continued, Status, Typing, Usage
+from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.harness.budget import Budget, day_of, next_day
@@ -42,10 +43,13 @@ from tacit.harness.effects import (
     Steer,
     Tell,
 )
+from tacit.harness.io.activity_log import ActivityLog
 from tacit.harness.io.context import HarnessContext, Teller, tell_nobody
 from tacit.harness.io.files import Files
+from tacit.harness.io.kept_patterns import KeptPatterns
 from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
+from tacit.harness.io.permissions import ANSWER_WITHIN, Permissions
 from tacit.harness.io.persist import persist
 from tacit.harness.io.preparing import prepared
 from tacit.harness.io.recovery import recovered
@@ -92,6 +96,10 @@ class AgentConfig:
     price: Price | None = None
     """What the model's tokens cost, for agents that do not say it themselves."""
     habits: Habits = Habits(name="tacit-harness", version=__version__)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Texts that are struck out of what people see of the agent's work, such as the model's key."""
+    permission_within: float = ANSWER_WITHIN
+    """Seconds in which a person has to answer what the agent's own program asks; then it is no."""
 
 
 class Harness:
@@ -159,6 +167,10 @@ class Harness:
         self._calls = ModelCalls(
             context, self._conduct, self._sender, self._one, self._files, self._workplace
         )
+        kept = KeptPatterns(config.state / "permissions.json")
+        self._permissions = Permissions(context, kept, self._beside, within=config.permission_within)
+        secrets = (config.token, *config.secrets)
+        self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
         try:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
                 self._door = door
@@ -248,9 +260,15 @@ class Harness:
                 if event_id is not None:
                     self._context.view.withdrawn(event_id)
                     self._tell("cancelled", event_id=event_id)
+                    if "deleted" in item.reason:  # what was taken back is not shown by way of its work
+                        await asyncio.to_thread(self._activity.forget, event_id)
                     await self._step(lambda now: self._conduct.cancelled(event_id, now))
             case Continued():
                 self._context.whole.pop(item.event_id, None)
+            case PermissionDecided():
+                self._permissions.heard(item)
+            case ActivityWanted():
+                self._beside(self._activity.wanted(item))
             case Typing():
                 self._conduct.typing(item.conversation, item.author, self._clock.now(), typing=item.typing)
                 self._changed.set()
@@ -298,6 +316,8 @@ class Harness:
             await self._context.session.log(
                 "warning", "ambient traffic is let through", {"conversationId": conversation}
             )
+        self._permissions.connected()
+        await self._activity.connected()
         await self._status()
         self._work.connected()
         self._context.outgoing.set()
@@ -415,7 +435,7 @@ class Harness:
             if running is None or running.is_ending:
                 outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
             else:
-                outcome = await self._driver.run(request, TurnWatch(self._conduct, self._one_step))
+                outcome = await self._watched(turn, request)
         except Bug:
             failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
             outcome = TurnOutcome(turn.id, failure=failure)
@@ -448,6 +468,24 @@ class Harness:
             return ""
         names = ", ".join(f"@{name} ({why})" for name, why in named.unreached)
         return f"Your last answer did not reach {names}."
+
+    async def _watched(self, turn: ModelTurn, request: TurnRequest) -> TurnOutcome:
+        """Run the turn, with people looking on."""
+        recorder = self._activity.begin(turn)
+        outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
+        try:
+            watch = TurnWatch(self._conduct, self._one_step, turn, self._permissions, recorder)
+            outcome = await self._driver.run(request, watch)
+        finally:
+            await self._activity.end(recorder, outcome)
+        return outcome
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that nobody waits for; not any more while the harness falls."""
+        try:
+            self._tasks.create_task(work, name="beside")
+        except RuntimeError:
+            work.close()
 
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""

@@ -1,17 +1,28 @@
-"""The driver's `Watch` of a running turn, turned into inputs of the conduct."""
+"""The driver's `Watch` of a running turn, as inputs of the conduct and as questions to the room."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.harness.drivers.port import BoundaryOrder, ToolEnded, ToolStarted, TurnEvent
+from tacit.harness.drivers.port import (
+    Activity,
+    BoundaryOrder,
+    PermissionAnswer,
+    PermissionRequest,
+    Permitted,
+    ToolEnded,
+    ToolStarted,
+    TurnEvent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.base.moment import Moment
     from tacit.harness.conduct import Conduct
-    from tacit.harness.effects import Effect
+    from tacit.harness.effects import Effect, ModelTurn
+    from tacit.harness.io.activity_log import TurnRecorder
+    from tacit.harness.io.permissions import Permissions
 
     Judged = Callable[[Callable[[Moment], tuple[Any, list[Effect]]]], Awaitable[Any]]
 
@@ -19,15 +30,37 @@ if TYPE_CHECKING:
 class TurnWatch:
     """Watches one turn."""
 
-    def __init__(self, conduct: Conduct, judged: Judged) -> None:
+    def __init__(
+        self,
+        conduct: Conduct,
+        judged: Judged,
+        turn: ModelTurn,
+        permissions: Permissions,
+        recorder: TurnRecorder,
+    ) -> None:
         self._conduct = conduct
         self._judged = judged
+        self._turn = turn
+        self._permissions = permissions
+        self._recorder = recorder
 
     async def saw(self, event: TurnEvent) -> None:
-        """Remember which calls run."""
+        """Remember which calls run, and let people see them."""
+        self._recorder.saw(event)
         if isinstance(event, ToolStarted):
             self._conduct.tool_started(event.call_id, event.name)
 
     async def at_boundary(self, ended: ToolEnded) -> BoundaryOrder:
         """Ask the conduct what comes next."""
         return await self._judged(lambda now: self._conduct.boundary(ended.call_id, now))
+
+    async def did(self, activity: Activity) -> None:
+        """Let people see it."""
+        self._recorder.did(activity)
+
+    async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:
+        """Ask the room. A call that waits for leave has done nothing: the turn may be ended meanwhile."""
+        self._conduct.tool_waits(wanted.call_id, waits=True)
+        answer = await self._permissions.ask(self._turn, wanted)
+        self._conduct.tool_waits(wanted.call_id, waits=not isinstance(answer, Permitted))
+        return answer

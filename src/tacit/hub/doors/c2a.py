@@ -52,6 +52,7 @@ def ports_of(hub: Hub) -> SessionPorts:
         refused=lambda code: hub.metrics.refused.labels(code).inc(),
         presence=hub.live.presence,
         type_in=hub.type_in,
+        activities=hub.activities,
     )
 
 

@@ -156,6 +156,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Who saw an event, how, and why",
     ),
     Operation(
+        "activity",
+        "POST",
+        _G + "/events/{event_id}/activity",
+        requests.Activity,
+        steering.show_activity,
+        "What agents did about an event, or have it forgotten",
+    ),
+    Operation(
         "edit",
         "POST",
         _G + "/events/{event_id}/edit",

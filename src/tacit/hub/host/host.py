@@ -33,11 +33,11 @@ from tacit.attention.state.records import submitted
 from tacit.attention.state.work import SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
-from tacit.c2a.notifications import Continued, Ephemeral, Typing
+from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tacit.attention.commands import Effect, TimersRun
     from tacit.c2a.notifications import Work
@@ -77,6 +77,7 @@ class Host:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self.presence: Callable[[str, str, str], None] = lambda _group, _session, _status: None
+        self.gone: Callable[[Link], None] = lambda _link: None
         self._due: list[tuple[Moment, str]] = []
         self._since = store.options.clock.now()
         self._gone: dict[tuple[str, str], SessionLife] = {}
@@ -107,6 +108,8 @@ class Host:
             self.dispatch.want(committed.group_id, Wanted(draft.session, draft.event_id), draft)
         elif committed.event.kind in RECORDS_THAT_GO_OUT:
             self.dispatch.committed(committed)
+        if committed.event.kind == "x.c2a.approval":
+            self._decided(committed.group_id, committed.event.data)
 
     def _ended(self, committed: Committed) -> None:
         """What is closed is no longer worked on: nothing is kept of it."""
@@ -114,6 +117,16 @@ class Host:
             link = self.link(committed.group_id, str(data["session"]))
             if link is not None:
                 link.work.pop(str(data["event_id"]), None)
+
+    def _decided(self, group_id: str, data: Mapping[str, Any]) -> None:
+        """A person answered what an agent's own program asked: its harness waits for it (C2A-207)."""
+        link = self.link(group_id, str(data.get("session")))
+        if link is None or not link.was_greeted or data.get("kind", "send") == "send":
+            return
+        if data.get("state") in {"granted", "denied", "revoked"}:
+            words = {name: str(data.get(name, "")) for name in ("scope", "reason")}
+            by = str(data.get("answered_by", ""))
+            link.notify(PermissionDecided(str(data["approval_id"]), str(data["state"]), by=by, **words))
 
     def spawn(self, work: Any) -> None:
         """Run something beside; its failure is logged."""
@@ -274,6 +287,7 @@ class Host:
                 self._gone[link.group_id, link.session] = last
             self._see(link.group_id)
             self.presence(link.group_id, link.session, "offline")
+            self.gone(link)
 
     def _see(self, group_id: str) -> None:
         """Who is there has changed; the writer hears of it in its turn, behind what was asked before."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
     from tacit.hub.async_ledger import AsyncLedger
+    from tacit.hub.host.activities import Activities
     from tacit.hub.host.host import Host
     from tacit.hub.host.tools import Tools
 
@@ -31,6 +32,8 @@ class SessionPorts:
     """In a group, a session has this status."""
     type_in: Callable[[str, str, str | None], None]
     """In a group, somebody writes in a conversation, or in none in particular."""
+    activities: Activities
+    """What agents do in their turns."""
 
 
 @dataclass(frozen=True, slots=True)

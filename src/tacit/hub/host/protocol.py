@@ -17,6 +17,7 @@ from tacit.attention.state import records
 from tacit.attention.state.records import submitted
 from tacit.base.errors import Refused, TacitError
 from tacit.base.strict_json import Malformed, parse
+from tacit.c2a.activity import Activity
 from tacit.c2a.errors import INTERNAL, MALFORMED, NO_REQUEST, Refusal, refusal
 from tacit.c2a.messages import Connected, Initialize, accepts, read_initialize
 from tacit.c2a.negotiation import Agreement, agree, tool_allowed
@@ -146,7 +147,7 @@ class Conversation:
                 return {"tools": [listed(tool, own) for tool in link.agreement.tools()]}
             case "tools/call":
                 return await self._call(link, params)
-            case "chat/disposition":
+            case "chat/disposition" | "chat/permission":
                 return await self._ports.tools.call(
                     self._group_id, self._session, method, params, link.agreement.version
                 )
@@ -277,6 +278,8 @@ class Conversation:
             case Status(status, detail):
                 link.status, link.detail = status, detail[:200]
                 self._ports.presence(self._group_id, self._session, status)
+            case Activity():
+                await self._ports.activities.told(link, told)
             case Typing(conversation):
                 self._ports.type_in(self._group_id, self._session, conversation or None)
             case _:

@@ -93,7 +93,9 @@ class SmallAgent:
                 PermissionOption(option_id="y", name="Yes", kind="allow_once"),
                 PermissionOption(option_id="n", name="No", kind="reject_once"),
             ]
-            call = ToolCallUpdate(tool_call_id="p1", title="something", kind=kind)
+            kind, _, line = kind.partition(": ")
+            given = {"raw_input": {"command": line}} if line else {}
+            call = ToolCallUpdate(tool_call_id="p1", title="something", kind=kind, **given)
             answer = await self.client.request_permission(
                 session_id=session_id, tool_call=call, options=options
             )

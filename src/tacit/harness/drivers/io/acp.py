@@ -3,8 +3,8 @@
 The protocol has no place for system text: the standing rules go before the first prompt of every opened
 session, as a block of their own in the user role. It takes no text into a running turn, and a second prompt
 must wait: the driver port sees to that. Boundaries are seen, but the agent does not wait at them. The agent's
-own requests for permission are answered by the access a person granted; calls to the chat tools are always
-allowed.
+own requests for permission are answered by the access a person granted, and beyond it by the room; calls to
+the chat tools are always allowed. The protocol's no has no words: the reason travels in `_meta`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,17 @@ from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import OneProcess, places
 from tacit.harness.drivers.io.placing import handed
-from tacit.harness.drivers.port import TextDelta, ToolAddress, ToolEnded, Traits, TurnOutcome, Usage
+from tacit.harness.drivers.port import (
+    NotPermitted,
+    PermissionAnswer,
+    Permitted,
+    TextDelta,
+    ToolAddress,
+    ToolEnded,
+    Traits,
+    TurnOutcome,
+    Usage,
+)
 from tacit.harness.drivers.reading import counted
 
 if TYPE_CHECKING:
@@ -109,7 +119,7 @@ class Acp(OneProcess):
             directory=directory,
             state=Path(options.state),
         )
-        self._telling = Telling(options, {server.name for server in standing.tools})
+        self._telling = Telling(options, {server.name for server in standing.tools}, directory)
         made: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
         self._connection = connection = cast("AcpConnection", made)
         self._rules = standing.rules
@@ -230,8 +240,10 @@ class Telling:
     one.
     """
 
-    def __init__(self, options: Options, servers: set[str]) -> None:
+    def __init__(self, options: Options, servers: set[str], directory: str) -> None:
         self._options = options
+        self._directory = directory
+        self._live: LiveTurn | None = None
         self._servers = servers
         self._news: asyncio.Queue[Any] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None
@@ -240,7 +252,7 @@ class Telling:
 
     def begin(self, live: LiveTurn) -> None:
         """Listen for this turn."""
-        self._news, self._said, self._calls = asyncio.Queue(), [], {}
+        self._news, self._said, self._calls, self._live = asyncio.Queue(), [], {}, live
         self._reader = asyncio.create_task(self._read(live))
 
     async def finish(self) -> str:
@@ -252,13 +264,15 @@ class Telling:
 
     async def stop(self) -> None:
         """Listen no more."""
-        reader, self._reader = self._reader, None
+        reader, self._reader, self._live = self._reader, None, None
         if reader is not None:
             reader.cancel()
             await asyncio.wait({reader})
 
     async def _read(self, live: LiveTurn) -> None:
         while (update := await self._news.get()) is not None:
+            if (activity := reading.activity(update)) is not None:
+                await live.did(activity)
             event = reading.event(update, self._calls)
             if isinstance(event, TextDelta):
                 self._said.append(event.text)
@@ -280,14 +294,22 @@ class Telling:
         from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 
         del session_id
-        wanted = reading.permission(
-            tool_call.model_dump(by_alias=True, exclude_none=True, mode="json"),
-            self._servers,
-            self._options.access,
+        call = tool_call.model_dump(by_alias=True, exclude_none=True, mode="json")
+        answer = await self._answer(call)
+        wanted = reading.YES if isinstance(answer, Permitted) else reading.NO
+        said = (
+            {"field_meta": {"tacit": {"reason": answer.reason}}} if isinstance(answer, NotPermitted) else {}
         )
-        for option in options:
-            if option.kind in wanted:
-                return RequestPermissionResponse(
-                    outcome=AllowedOutcome(outcome="selected", option_id=option.option_id)
-                )
-        return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+        for kind in wanted:  # once comes first: how long a yes holds is kept by the harness
+            for option in options:
+                if option.kind == kind:
+                    chosen = AllowedOutcome(outcome="selected", option_id=option.option_id)
+                    return RequestPermissionResponse(outcome=chosen, **said)
+        return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"), **said)
+
+    async def _answer(self, call: dict[str, Any]) -> PermissionAnswer:
+        if reading.allowed(call, self._servers, self._options.access):
+            return Permitted()
+        if self._live is None:
+            return NotPermitted("no turn runs")
+        return await self._live.permission(reading.asks(call, self._directory))

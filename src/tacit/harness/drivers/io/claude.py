@@ -24,8 +24,11 @@ from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import OneProcess, places
 from tacit.harness.drivers.io.placing import handed
+from tacit.harness.drivers.io.turns import CALLED_OFF
 from tacit.harness.drivers.port import (
+    Activity,
     Insert,
+    NotPermitted,
     Proceed,
     TextDelta,
     ToolEnded,
@@ -59,6 +62,7 @@ class Claude(OneProcess):
         self._live: LiveTurn | None = None
         self._insert: list[str] = []
         self._word: str | None = None
+        self._directory = ""
 
     async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
         """Start the process, connect to it, and wait for the tools."""
@@ -84,6 +88,7 @@ class Claude(OneProcess):
         hooks = {"PreToolUse": watch, "PostToolUse": watch, "PostToolUseFailure": watch}
         fresh: Any = {"type": "preset", "preset": "claude_code", "snapshot": False}  # rules may change
         options = ClaudeAgentOptions(
+            can_use_tool=self._may,
             hooks=hooks,  # pyright: ignore[reportArgumentType]
             system_prompt=fresh,
             verbatim_prompts=True,  # or an `@/path` in somebody's chat would put that file before the model
@@ -99,6 +104,7 @@ class Claude(OneProcess):
         options = self._options
         state = Path(options.state)
         home, directory = places(options, standing)
+        self._directory = directory
         tools, key = state / "tools.json", state / "key"
         _write_private(tools, msgspec.json.encode(claude.tools_file(standing)))
         _write_private(key, options.key.encode())
@@ -211,13 +217,18 @@ class Claude(OneProcess):
         """A tool is about to run, or has run. Claude waits for what is returned."""
         del context
         live, call_id = self._live, tool_use_id or ""
-        name = claude.tool_name(text(event, "tool_name"))
+        called = text(event, "tool_name")
+        name = claude.tool_name(called)
         if live is None or live.shut:
             return {"continue_": False, "stopReason": claude.HALTED}
         if event["hook_event_name"] == "PreToolUse":
+            await live.did(claude.began(called, part(event, "tool_input"), call_id))
             await live.saw(ToolStarted(call_id, name))
             return {}
-        ended = ToolEnded(call_id, name, ok=event["hook_event_name"] == "PostToolUse")
+        ok = event["hook_event_name"] == "PostToolUse"
+        if (shown := claude.finished(called, event.get("tool_response"), call_id, ok=ok)) is not None:
+            await live.did(shown)
+        ended = ToolEnded(call_id, name, ok=ok)
         if text(event, "agent_id"):  # inside a helper of the agent's own, which has no ear for the room
             await live.saw(ended)
             return {}
@@ -225,6 +236,22 @@ class Claude(OneProcess):
         if isinstance(order, Insert):
             self._insert.append(order.text)
         return {} if isinstance(order, Proceed) else {"continue_": False, "stopReason": claude.HALTED}
+
+    async def _may(self, name: str, given: dict[str, Any], context: Any) -> Any:
+        """Claude asks whether it may use a tool. The reason of a no is what the model reads."""
+        from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
+
+        live, call_id = self._live, context.tool_use_id or ""
+        if live is None or live.shut:
+            return PermissionResultDeny(message=CALLED_OFF, interrupt=True)
+        reason = context.decision_reason or ""
+        wanted = claude.asks(name, given, directory=self._directory, reason=reason, call_id=call_id)
+        answer = await live.permission(wanted)
+        if isinstance(answer, NotPermitted):
+            await live.did(Activity(call_id, "tool", "refused"))
+            await live.saw(ToolEnded(call_id, claude.tool_name(name), ok=False))
+            return PermissionResultDeny(message=f"not allowed: {answer.reason}", interrupt=live.shut)
+        return PermissionResultAllow(updated_input=given)
 
     async def interrupt(self, live: LiveTurn) -> None:
         """Ask for the turn's end."""

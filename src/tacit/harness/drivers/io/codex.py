@@ -24,7 +24,7 @@ from tacit.harness.drivers.io.json_rpc import RpcPeer
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import places
 from tacit.harness.drivers.io.placing import handed
-from tacit.harness.drivers.port import Insert, ToolEnded, Traits, TurnOutcome
+from tacit.harness.drivers.port import Insert, NotPermitted, ToolEnded, Traits, TurnOutcome
 from tacit.harness.drivers.reading import Message, part, text
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class Codex:
         self._offered: dict[str, str] = {}
         self._unheard = False
         self._steering = asyncio.Lock()
+        self._live: LiveTurn | None = None
+        self._edits: dict[str, Message] = {}
 
     @property
     def traits(self) -> Traits:
@@ -76,7 +78,7 @@ class Codex:
             # A sandbox that was being set up when Codex ended waits for its parent for ever.
             strays=(program[0], "codex-linux-sandbox", _real(directory)),
         )
-        self._peer = RpcPeer(child, codex.refusal)
+        self._peer = RpcPeer(child, self._answer, self._remember)
         try:
             async with asyncio.timeout(options.start_limit):
                 await self._open_thread(self._peer, standing, directory, session_id)
@@ -140,12 +142,16 @@ class Codex:
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Run a turn in the thread, and another for text that came too late for the first."""
-        with handed(live.request, self._options, pictures=True) as given:
-            pictures = [codex.picture(data_url(file)) for file in given.pictures]
-            return await self._perform(live, [*codex.user_input(given.prompt), *pictures])
+        self._offered, self._live = {}, live
+        try:
+            with handed(live.request, self._options, pictures=True) as given:
+                pictures = [codex.picture(data_url(file)) for file in given.pictures]
+                return await self._perform(live, [*codex.user_input(given.prompt), *pictures])
+        finally:
+            self._live = None
+            self._edits.clear()
 
     async def _perform(self, live: LiveTurn, words: list[Message]) -> TurnOutcome:
-        self._offered = {}
         while True:
             outcome = await self._ask(live, words)
             async with self._steering:  # whoever is offering text right now has its answer first
@@ -190,7 +196,26 @@ class Codex:
                 self._unheard = False
             await self._tell(live, method, params)
 
+    def _remember(self, method: str, params: Message) -> None:
+        """Keep what an edit is about until it is asked for: the question names it by its id alone."""
+        item = part(params, "item")
+        if method == "item/started" and text(item, "type") == "fileChange":
+            self._edits[text(item, "id")] = item
+
+    async def _answer(self, method: str, params: Message) -> Message | None:
+        """What Codex asks a person is asked of the room; the reason of a no is told to the model."""
+        wanted = codex.asks(method, params, self._edits.get(text(params, "itemId"), {}))
+        live = self._live
+        if wanted is None or live is None:
+            return codex.decision(method, params, NotPermitted("nobody is asked this"))
+        answer = await live.permission(wanted)
+        if isinstance(answer, NotPermitted) and not live.shut:
+            await self._offer(codex.refusal_note(wanted, answer.reason))
+        return codex.decision(method, params, answer)
+
     async def _tell(self, live: LiveTurn, method: str, params: Message) -> None:
+        if (activity := codex.activity(method, params)) is not None:
+            await live.did(activity)
         event = codex.event(method, params)
         if isinstance(event, ToolEnded):
             order = await live.boundary(event)

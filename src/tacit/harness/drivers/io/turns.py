@@ -19,7 +19,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.harness.drivers.failures import cancelled, permanent, retryable
 from tacit.harness.drivers.port import (
+    Activity,
     BoundaryOrder,
+    NotPermitted,
+    PermissionAnswer,
+    PermissionRequest,
     StandingInstructions,
     Stop,
     TextDelta,
@@ -44,6 +48,7 @@ _LAST_WORD: Final = 0.2
 OVER_BUDGET: Final = "the day's budget was reached in the middle of the turn, which was ended there"
 MOST_OPEN: Final = 3
 """Private audiences whose agents stay open; the others' sessions are opened again when they are needed."""
+CALLED_OFF: Final = "the turn was called off"
 
 
 class LiveTurn:
@@ -59,6 +64,21 @@ class LiveTurn:
         self.ended = asyncio.Event()
         self._watch = watch
         self._shut = False
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._asking: dict[object, float] = {}
+        self._held = 0.0
+
+    def begin(self) -> None:
+        """The time limit runs from here, not while the turn waited for another one."""
+        self._began = self._loop.time()
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the time limit. While a person is asked the turn's time stands still."""
+        now = self._loop.time()
+        held = self._held + (now - min(self._asking.values()) if self._asking else 0.0)
+        return self.request.time_limit + held - (now - self._began)
 
     @property
     def usage(self) -> Usage:
@@ -114,6 +134,34 @@ class LiveTurn:
         if isinstance(order, Stop):
             self.end()
         return Stop() if self._shut else order
+
+    async def did(self, activity: Activity) -> None:
+        """Tell the watch of something that people may look at."""
+        if not self._shut:
+            await self._watch.did(activity)
+
+    async def permission(self, wanted: PermissionRequest) -> PermissionAnswer:
+        """Ask whoever may allow it. A turn that is ended meanwhile has its answer: no."""
+        if self._shut:
+            return NotPermitted(CALLED_OFF)
+        asking = asyncio.ensure_future(self._watch.asked(wanted))
+        ended = asyncio.create_task(self.ended.wait())
+        self._asking[asking] = self._loop.time()
+        try:
+            await asyncio.wait({asking, ended}, return_when=asyncio.FIRST_COMPLETED)
+            return NotPermitted(CALLED_OFF) if self._shut else asking.result()
+        finally:
+            self._held_until_now(asking)
+            ended.cancel()
+            asking.cancel()
+            await asyncio.wait({asking, ended})
+
+    def _held_until_now(self, asking: object) -> None:
+        """Count the time for which anybody was asked, once however many questions were open."""
+        began = min(self._asking.values())
+        del self._asking[asking]
+        now = self._loop.time()
+        self._held += min([now, *self._asking.values()]) - began
 
     def outcome(
         self, *, text: str = "", session_id: str | None = None, failure: Failure | None = None
@@ -264,12 +312,14 @@ class SessionDriver:
 
     async def _run(self, live: LiveTurn, session: AudienceSession) -> TurnOutcome:
         backend = session.backend
+        live.begin()
         work = asyncio.create_task(self._work(live, session))
         ended = asyncio.create_task(live.ended.wait())
         try:
-            await asyncio.wait(
-                {work, ended}, timeout=live.request.time_limit, return_when=asyncio.FIRST_COMPLETED
-            )
+            while (left := live.time_left) > 0:
+                done, _ = await asyncio.wait({work, ended}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if done:
+                    break
             if live.over_budget and (whole := await _last_word(work)) is not None:
                 return whole
             if work.done() and not live.shut:

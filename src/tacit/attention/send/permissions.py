@@ -1,0 +1,111 @@
+"""`chat/permission`: an agent's own program wants to do something, and people are asked (C2A-207).
+
+From the question and the state as it stands to the record of asking, or to how it stands. The owner may
+always answer; the room's other people where the group's setting `people_permit` says so, and then those alone
+who may read what the agent works on. What was asked is kept in the ledger for them and for nobody else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention.state import approvals, records
+from tacit.attention.state.approvals import Asked, State
+from tacit.base.moment import rfc3339
+from tacit.c2a.errors import Refusal, refusal
+from tacit.c2a.permission import read_permission
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.attention.send.draft import Caller
+    from tacit.c2a.permission import PermissionAsked
+
+ABOUT: Final = "of:"
+"""A key that asks how an earlier approval stands, by its id."""
+
+
+def permission(
+    arguments: Mapping[str, Any], caller: Caller
+) -> tuple[dict[str, Any], list[records.Approval]] | Refusal:
+    """Ask, take back, or say how it stands: the result, and what is written."""
+    asked = read_permission(arguments)
+    if isinstance(asked, Refusal):
+        return asked
+    found = _known(asked, caller)
+    if found is not None and asked.withdrawn:
+        return _withdrawn(found, asked.withdrawn, caller)
+    if found is not None:
+        return _standing(found, caller), []
+    if asked.withdrawn or asked.key.startswith(ABOUT):
+        return refusal("event_not_found", "there is no such request for approval", "C2A-207")
+    event = caller.archive.readable(asked.event_id, caller.session)
+    if event is None or not asked.title:
+        return refusal("event_not_found", "a permission is asked for work on an event", "C2A-207")
+    record = _record(asked, event.id, caller)
+    told = {
+        "approvalId": record.approval_id,
+        "state": State.ASKED.value,
+        "expiresAt": rfc3339(approvals.Moment(record.expires_at)),
+    }
+    return told, [record]
+
+
+def _known(asked: PermissionAsked, caller: Caller) -> Asked | None:
+    known = caller.attention.approvals
+    if asked.key.startswith(ABOUT):
+        found = known.find(asked.key.removeprefix(ABOUT))
+        return found if found is not None and found.session == caller.session else None
+    return known.of(caller.session, _what(asked.key, caller))
+
+
+def _what(key: str, caller: Caller) -> str:
+    return approvals.fingerprint("permission", caller.session, key)
+
+
+def _standing(found: Asked, caller: Caller) -> dict[str, Any]:
+    state = caller.attention.approvals.standing(found.session, found.what, caller.now) or State.LAPSED
+    told: dict[str, Any] = {"approvalId": found.approval_id, "state": state.value}
+    words = {"scope": found.scope, "by": found.answered_by, "reason": found.reason}
+    return told | {name: word for name, word in words.items() if word}
+
+
+def _withdrawn(found: Asked, why: str, caller: Caller) -> tuple[dict[str, Any], list[records.Approval]]:
+    if found.state is not State.ASKED:
+        return _standing(found, caller), []
+    record = records.Approval(
+        approval_id=found.approval_id,
+        session=found.session,
+        what=found.what,
+        state=State.LAPSED,
+        kind=found.kind,
+        event_id=found.event_id,
+        reason=why,
+        for_=list(found.people),
+    )
+    return {"approvalId": found.approval_id, "state": State.LAPSED.value}, [record]
+
+
+def _record(asked: PermissionAsked, event_id: str, caller: Caller) -> records.Approval:
+    what = _what(asked.key, caller)
+    people: list[str] = []
+    if caller.attention.settings.people_permit:
+        readable = caller.archive.readable
+        people = [one for one in sorted(caller.roster.people) if readable(event_id, one) is not None]
+    verb = {"command": "run", "edit": "change"}.get(asked.kind, "do")
+    return records.Approval(
+        approval_id=approvals.id_of(caller.session, what),
+        session=caller.session,
+        what=what,
+        state=State.ASKED,
+        expires_at=caller.now + asked.within_ms * approvals.MS,
+        says=f"{caller.session} wants to {verb}: {asked.title}",
+        kind=asked.kind,
+        title=asked.title,
+        details=asked.details,
+        directory=asked.directory,
+        covers=asked.covers,
+        event_id=event_id,
+        turn=asked.turn,
+        for_=[caller.session, *people],
+    )

@@ -1,0 +1,209 @@
+"""What an agent does, told to the hub while it does it, and kept here for whoever asks later.
+
+The rule owned here: updates leave at most every `EVERY` seconds, however fast the agent is; the ledger gets
+a summary when the turn ends; the record itself stays in the agent's own folder, the last `KEPT` turns of it,
+and can be forgotten. What the agent does never waits for any of this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.c2a.activity import Activity as Told
+from tacit.harness.activity import TurnActivity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from tacit.c2a.activity import ActivityWanted
+    from tacit.harness.drivers.port import Activity, TurnEvent, TurnOutcome
+    from tacit.harness.effects import ModelTurn
+    from tacit.harness.io.context import HarnessContext
+
+log: Final = logging.getLogger("tacit.harness")
+EVERY: Final = 0.25
+KEPT: Final = 50
+FRAME_BYTES: Final = 180_000
+"""How much one answer holds: a message to the hub is at most 256 KiB."""
+UNTOLD: Final = 20
+
+
+class TurnRecorder:
+    """One running turn, as its watch tells it."""
+
+    def __init__(self, turn: ModelTurn, secrets: tuple[str, ...], began: float) -> None:
+        self.turn = turn
+        self.began = began
+        self.activity = TurnActivity(secrets)
+        self.updates = 0
+        self.is_over = False
+        self.stirred = asyncio.Event()
+
+    def saw(self, event: TurnEvent) -> None:
+        """What every driver tells."""
+        self.activity.saw(event)
+        self.stirred.set()
+
+    def did(self, told: Activity) -> None:
+        """What some drivers tell beside."""
+        self.activity.did(told)
+        self.stirred.set()
+
+
+class ActivityLog:
+    """One agent's activity."""
+
+    def __init__(
+        self,
+        context: HarnessContext,
+        folder: Path,
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        self._context = context
+        self._folder = folder
+        self._spawn = spawn
+        self._secrets = secrets
+        self._running: TurnRecorder | None = None
+        self._untold: list[Told] = []
+
+    def begin(self, turn: ModelTurn) -> TurnRecorder:
+        """A turn begins; it is told of as it goes."""
+        recorder = TurnRecorder(turn, self._secrets, asyncio.get_running_loop().time())
+        self._running = recorder
+        self._spawn(self._tell(recorder))
+        return recorder
+
+    async def end(self, recorder: TurnRecorder, outcome: TurnOutcome) -> None:
+        """The turn is over: the last update with its summary, and the record."""
+        failure = outcome.failure
+        recorder.activity.ended("failed" if failure else "done")
+        recorder.is_over = True
+        recorder.stirred.set()
+        if self._running is recorder:
+            self._running = None
+        seconds = asyncio.get_running_loop().time() - recorder.began
+        summary = {
+            **recorder.activity.summary(),
+            "duration_ms": int(seconds * 1000),
+            "cost_usd": outcome.cost_usd,
+            "ended": failure.code if failure else "done",
+        }
+        while recorder.activity.has_news:
+            await self._update(recorder)
+        await self._say(Told(self._about(recorder), recorder.turn.id, "ended", summary=summary))
+        if recorder.activity.items:
+            await asyncio.to_thread(self._keep, recorder)
+
+    async def connected(self) -> None:
+        """The hub is back: what it missed, and the running turn as it stands."""
+        untold, self._untold = self._untold, []
+        for told in untold:
+            await self._say(told)
+        if (running := self._running) is not None:
+            running.activity.tell_all()
+            running.stirred.set()
+
+    @staticmethod
+    def _about(recorder: TurnRecorder) -> str:
+        return recorder.turn.carrier.event_id
+
+    async def _tell(self, recorder: TurnRecorder) -> None:
+        while not recorder.is_over:
+            await recorder.stirred.wait()
+            recorder.stirred.clear()
+            if recorder.is_over:
+                return
+            await self._update(recorder)
+            if recorder.activity.has_news:
+                recorder.stirred.set()
+            await asyncio.sleep(EVERY)
+
+    async def _update(self, recorder: TurnRecorder) -> None:
+        items = recorder.activity.update()
+        if not items:
+            return
+        recorder.updates += 1
+        told = Told(self._about(recorder), recorder.turn.id, "running", recorder.updates, tuple(items))
+        await self._context.session.tell(told)
+
+    async def _say(self, told: Told) -> None:
+        """A summary, said now or when the hub is back."""
+        if not await self._context.session.tell(told):
+            self._untold = [*self._untold, told][-UNTOLD:]
+
+    # -- the record
+
+    def _file(self, turn_id: str) -> Path:
+        return self._folder / f"{hashlib.sha256(turn_id.encode()).hexdigest()[:24]}.json"
+
+    def _keep(self, recorder: TurnRecorder) -> None:
+        """Write the record and let go of the oldest; a disk that is full costs the record, not the turn."""
+        turn = recorder.turn
+        record = {
+            "turn": turn.id,
+            "events": [one.event_id for one in turn.events],
+            "items": recorder.activity.snapshot(),
+        }
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fresh = self._folder / "fresh"
+            fresh.write_bytes(msgspec.json.encode(record))
+            fresh.replace(self._file(turn.id))
+            for old in self._files()[:-KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("a turn's record was not kept", extra={"fault": error.strerror})
+
+    def _files(self) -> list[Path]:
+        """The records, the oldest first."""
+        found = [(path.stat().st_mtime_ns, path) for path in self._folder.glob("*.json")]
+        return [path for _, path in sorted(found)]
+
+    def records_of(self, event_id: str) -> list[tuple[Path, dict[str, Any]]]:
+        """The kept turns about an event, the oldest first."""
+        found: list[tuple[Path, dict[str, Any]]] = []
+        for path in self._files():
+            try:
+                record = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            except (OSError, msgspec.DecodeError):
+                continue
+            if event_id in record.get("events", ()):
+                found.append((path, record))
+        return found
+
+    def forget(self, event_id: str) -> int:
+        """Remove every record about an event; how many there were."""
+        records = self.records_of(event_id)
+        for path, _ in records:
+            path.unlink(missing_ok=True)
+        return len(records)
+
+    async def wanted(self, wanted: ActivityWanted) -> None:
+        """Somebody who may know asks; or wants it forgotten."""
+        if wanted.forget:
+            await asyncio.to_thread(self.forget, wanted.event_id)
+            await self._context.session.tell(Told(wanted.event_id, answers=wanted.request))
+            return
+        kept = await asyncio.to_thread(self.records_of, wanted.event_id)
+        cards = [{"turn": one["turn"], "state": "ended", "items": one["items"]} for _, one in kept[-3:]]
+        await self._context.session.tell(
+            Told(wanted.event_id, answers=wanted.request, cards=tuple(fitted(cards)))
+        )
+
+
+def fitted(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cards that fit into one message: texts give way from the oldest on."""
+    while len(msgspec.json.encode(cards)) > FRAME_BYTES:
+        items = [item for card in cards for item in card["items"] if item.get("text")]
+        if not items:
+            return cards[-1:]
+        for item in items[: max(1, len(items) // 4)]:
+            item["text"], item["cut"] = "", True
+    return cards

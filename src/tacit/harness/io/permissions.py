@@ -1,0 +1,217 @@
+"""What the agent's own program asks a person is asked in the room, and answered within a time (C2A-207).
+
+The rule owned here: a question has exactly one answer, and without a person's yes it is no. What a person
+allowed for the turn, or for good, is not asked again. The hub is told once and asked again after every
+reconnection, so that an answer that came meanwhile is heard; when the time is up, or the turn is called off,
+the question is taken back and whatever is answered later changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.moment import rfc3339
+from tacit.c2a.notifications import PermissionDecided, Work
+from tacit.c2a.permission import PermissionAsked
+from tacit.c2a.retry import OutcomeUnknown
+from tacit.harness.drivers.port import NotPermitted, PermissionAnswer, PermissionRequest, Permitted
+from tacit.harness.io.kept_patterns import KeptPattern, KeptPatterns
+from tacit.harness.permission import Pattern, covers, pattern_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from tacit.harness.effects import ModelTurn
+    from tacit.harness.io.context import HarnessContext
+
+ANSWER_WITHIN: Final = 600.0
+"""Seconds that people have, unless the agent's owner says otherwise."""
+_REST: Final = 1.0
+_WITHDRAW_WITHIN: Final = 3.0
+_CALLED_OFF: Final = "the turn was called off"
+
+
+@dataclass(slots=True)
+class _Question:
+    """One question that waits for a person."""
+
+    asked: PermissionAsked
+    approval_id: str = ""
+    decided: asyncio.Future[PermissionDecided] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    again: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the hub is to be asked once more."""
+
+
+class Permissions:
+    """One agent's questions, and what it was allowed."""
+
+    def __init__(
+        self,
+        context: HarnessContext,
+        kept: KeptPatterns,
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        *,
+        within: float = ANSWER_WITHIN,
+    ) -> None:
+        self.kept = kept
+        self._context = context
+        self._spawn = spawn
+        self._within = within
+        self._open: dict[str, _Question] = {}
+        self._for_turn: tuple[str, list[Pattern]] = ("", [])
+        self._asked = 0
+
+    # -- what the hub says
+
+    def heard(self, told: PermissionDecided) -> None:
+        """A person answered, or took back what was allowed."""
+        if told.state == "revoked":
+            self._revoke(told.approval_id)
+            return
+        for question in self._open.values():
+            if question.approval_id == told.approval_id and not question.decided.done():
+                question.decided.set_result(told)
+                return
+        if told.state == "granted":
+            late = "an answer came after its turn was over: it changes nothing"
+            self._context.tell("permission_late", approval_id=told.approval_id)
+            self._spawn(self._log(late, told.approval_id))
+
+    def connected(self) -> None:
+        """The hub is back: whatever was answered or revoked meanwhile is asked for."""
+        for question in self._open.values():
+            question.again.set()
+        if kept := self.kept.all():
+            self._spawn(self._recheck([one.approval_id for one in kept]))
+
+    async def _recheck(self, approval_ids: list[str]) -> None:
+        for approval_id in approval_ids:
+            try:
+                found = await self._context.session.permission(PermissionAsked(f"of:{approval_id}"))
+            except (Refused, Unavailable, OutcomeUnknown):
+                continue
+            if found.get("state") == "revoked":
+                self._revoke(approval_id)
+
+    def _revoke(self, approval_id: str) -> None:
+        if self.kept.revoke(approval_id):
+            self._for_turn = ("", [])
+            self._context.tell("permission_revoked", approval_id=approval_id)
+
+    async def _log(self, message: str, approval_id: str) -> None:
+        await self._context.session.log("notice", message, {"approvalId": approval_id})
+
+    # -- asking
+
+    async def ask(self, turn: ModelTurn, wanted: PermissionRequest) -> PermissionAnswer:
+        """The one answer to a question of a running turn."""
+        pattern = pattern_of(wanted)
+        if self._for_turn[0] != turn.id:
+            self._for_turn = (turn.id, [])
+        if any(covers(one, wanted) for one in self._for_turn[1]):
+            return Permitted("turn")
+        if any(covers(one.pattern, wanted) for one in self.kept.all()):
+            return Permitted("pattern")
+        question = _Question(self._question(turn, wanted, pattern))
+        self._open[question.asked.key] = question
+        self._context.tell("permission_asked", turn_id=turn.id, kind=wanted.kind)
+        await self._tell_work(turn, "waiting", wanted)
+        try:
+            answer = await self._answered(question)
+        except asyncio.CancelledError:
+            self._withdraw(question, _CALLED_OFF)
+            raise
+        finally:
+            del self._open[question.asked.key]
+            self._spawn(self._tell_work(turn, "working", wanted))
+        if isinstance(answer, PermissionDecided):
+            answer = self._taken(answer, pattern)
+        else:
+            self._withdraw(question, answer.reason)
+        allowed = isinstance(answer, Permitted)
+        self._context.tell("permission_answered", turn_id=turn.id, allowed=allowed)
+        return answer
+
+    def _question(
+        self, turn: ModelTurn, wanted: PermissionRequest, pattern: Pattern | None
+    ) -> PermissionAsked:
+        self._asked += 1
+        return PermissionAsked(
+            key=f"{turn.id}:{self._asked}:{self._context.clock.now()}"[-200:],
+            event_id=turn.carrier.event_id,
+            turn=turn.id,
+            kind=wanted.kind,
+            title=wanted.title,
+            details=wanted.details,
+            directory=wanted.directory,
+            pattern=pattern.members() if pattern is not None else None,
+            covers=pattern.says() if pattern is not None else "",
+            within_ms=int(self._within * 1000),
+        )
+
+    async def _answered(self, question: _Question) -> PermissionDecided | NotPermitted:
+        try:
+            async with asyncio.timeout(self._within):
+                return await self._decided(question)
+        except TimeoutError:
+            waited = f"{self._within / 60:g} minutes" if self._within >= 60 else f"{self._within:g} seconds"
+            return NotPermitted(f"nobody answered within {waited}")
+
+    async def _decided(self, question: _Question) -> PermissionDecided | NotPermitted:
+        while True:
+            question.again.clear()
+            try:
+                found = await self._context.session.permission(question.asked)
+            except Refused as refused:
+                return NotPermitted(f"nobody could be asked ({refused.code})")
+            except (Unavailable, OutcomeUnknown):
+                await asyncio.sleep(_REST)
+                continue
+            question.approval_id = str(found.get("approvalId", ""))
+            if found.get("state") != "asked":
+                words = {name: str(found.get(name) or "") for name in ("scope", "by", "reason")}
+                return PermissionDecided(question.approval_id, str(found.get("state")), **words)
+            again = asyncio.create_task(question.again.wait())
+            try:
+                await asyncio.wait({question.decided, again}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                again.cancel()
+            if question.decided.done():
+                return question.decided.result()
+
+    def _taken(self, told: PermissionDecided, pattern: Pattern | None) -> PermissionAnswer:
+        """What a person's answer means, and what of it is kept."""
+        if told.state != "granted":
+            return NotPermitted(told.reason or f"{told.by or 'a person'} said no")
+        if pattern is None or told.scope not in {"turn", "always"}:
+            return Permitted("once")
+        if told.scope == "turn":
+            self._for_turn[1].append(pattern)
+            return Permitted("turn")
+        at = rfc3339(self._context.clock.now())
+        self.kept.keep(KeptPattern(told.approval_id, pattern, told.by, at))
+        return Permitted("pattern")
+
+    def _withdraw(self, question: _Question, why: str) -> None:
+        """Take the question back; told to the hub beside, as nobody waits for it."""
+        self._spawn(self._withdrawn(PermissionAsked(question.asked.key, withdrawn=why)))
+
+    async def _withdrawn(self, asked: PermissionAsked) -> None:
+        try:
+            async with asyncio.timeout(_WITHDRAW_WITHIN):
+                await self._context.session.permission(asked)
+        except (Refused, Unavailable, OutcomeUnknown, TimeoutError) as error:
+            # It lapses at the hub by itself, and an answer to it finds no question here.
+            self._context.tell("permission_left_open", reason=type(error).__name__)
+
+    async def _tell_work(self, turn: ModelTurn, state: str, wanted: PermissionRequest) -> None:
+        what = {"command": "run a command", "edit": "change files"}.get(wanted.kind, "go on")
+        code, message = ("permission", f"waits for leave to {what}") if state == "waiting" else ("", "")
+        await self._context.session.tell(
+            Work(turn.carrier.event_id, state, turn=turn.id, code=code, message=message)
+        )

@@ -1,0 +1,116 @@
+"""Patterns: what a person's "always" covers (C2A-207).
+
+The rule owned here: no pattern is wider than what the person was shown. A command is covered when it begins
+with the very words that were shown, in the same directory, and adds none that a shell reads as more than a
+word; where the shown command is more than plain words, or its program does something else with every further
+word, the whole of it must be the same. An edit is covered when every file of it lies under the folder that
+was shown. What was not shown whole, or is neither, has no pattern: it is allowed once.
+
+Pure: paths are compared as they are written, after `.` and `..`; nothing is looked up on a disk.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.harness.drivers.port import PermissionRequest
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./ \-]+\Z")
+"""What a shell reads as words and nothing else: no quotes, variables, globs, operators, redirections."""
+_EXACT: Final = frozenset(
+    {
+        "bash", "dash", "dd", "doas", "docker", "env", "eval", "exec", "find", "kill", "killall", "kubectl",
+        "mv", "nohup", "node", "perl", "podman", "python", "python3", "rm", "rmdir", "rsync", "ruby", "scp",
+        "sh", "ssh", "su", "sudo", "tee", "time", "xargs", "zsh", "chmod", "chown", "cp", "ln", "curl",
+        "wget", "nc", "osascript", "systemctl", "crontab", "at",
+    }
+)  # fmt: skip
+"""Programs for which a further word is a further deed: of these only the very same command is covered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What is allowed until it is revoked, as it is shown and kept."""
+
+    kind: Literal["command", "edit"]
+    value: str
+    """The command, or the folder."""
+    directory: str = ""
+    """Where the command runs."""
+    more: bool = False
+    """May further plain words follow the command?"""
+
+    def members(self) -> dict[str, Any]:
+        """As on the wire and on the disk."""
+        return {"kind": self.kind, "value": self.value, "directory": self.directory, "more": self.more}
+
+    def says(self) -> str:
+        """The pattern in words, as the person reads it who grants or revokes it."""
+        if self.kind == "edit":
+            return f"edits under {self.value}"
+        place = f" in {self.directory}" if self.directory else ""
+        return f"commands that begin with `{self.value}`{place}" if self.more else f"`{self.value}`{place}"
+
+
+def read_pattern(given: object) -> Pattern | None:
+    """The pattern in something that was kept or sent; None when it is none."""
+    if not isinstance(given, dict):
+        return None
+    said = cast("Mapping[str, object]", given)
+    kind, value, directory = said.get("kind"), said.get("value"), said.get("directory", "")
+    if kind not in {"command", "edit"} or not isinstance(value, str) or not isinstance(directory, str):
+        return None
+    return Pattern(cast("Any", kind), value, directory, said.get("more") is True) if value else None
+
+
+def pattern_of(wanted: PermissionRequest) -> Pattern | None:
+    """The widest pattern that may be offered for a request; None when it can be allowed once alone."""
+    if not wanted.whole:
+        return None
+    if wanted.kind == "command" and wanted.title.strip():
+        return Pattern("command", wanted.title, wanted.directory, _takes_more(wanted.title))
+    if wanted.kind == "edit" and wanted.paths:
+        folders = [posixpath.dirname(_placed(path, wanted.directory)) for path in wanted.paths]
+        if all(posixpath.isabs(folder) for folder in folders):
+            shared = posixpath.commonpath(folders)
+            return Pattern("edit", shared) if shared not in {"", "/"} else None
+    return None
+
+
+def covers(pattern: Pattern, wanted: PermissionRequest) -> bool:
+    """Does a pattern that was granted allow this?"""
+    if not wanted.whole or pattern.kind != wanted.kind:
+        return False
+    if pattern.kind == "edit":
+        places = [_placed(path, wanted.directory) for path in wanted.paths]
+        return bool(places) and all(_is_under(place, pattern.value) for place in places)
+    if wanted.directory != pattern.directory:
+        return False
+    if wanted.title == pattern.value:
+        return True
+    if not pattern.more or not _takes_more(wanted.title) or not _takes_more(pattern.value):
+        return False
+    known, given = pattern.value.split(), wanted.title.split()
+    return given[: len(known)] == known
+
+
+def _takes_more(line: str) -> bool:
+    if not _PLAIN.match(line):
+        return False
+    words = shlex.split(line)
+    return bool(words) and "=" not in words[0] and words[0].rsplit("/", 1)[-1] not in _EXACT
+
+
+def _placed(path: str, directory: str) -> str:
+    return posixpath.normpath(posixpath.join(directory, path))
+
+
+def _is_under(path: str, folder: str) -> bool:
+    return posixpath.isabs(path) and path.startswith(folder.rstrip("/") + "/")

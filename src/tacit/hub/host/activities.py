@@ -1,0 +1,202 @@
+"""What agents do, passed on to the people who may see what it is about, and kept for nobody but latecomers.
+
+The rule owned here: an update reaches those people alone who may read the event that the turn works on, by
+the event's own rule (CCCS-110); an agent tells of its own turns about what was delivered to it, or it is not
+heard. A running turn is remembered as it stands, bounded, for whoever comes late; when it ends, the ledger
+gets its summary and nothing else. What is older is asked of the agent's own harness.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.attention.io.archive import Archive
+from tacit.attention.state import records
+from tacit.attention.state.records import submitted
+from tacit.base.errors import TacitError
+from tacit.c2a.activity import MOST_ITEMS, Activity, ActivityWanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tacit.hub.async_ledger import AsyncLedger
+    from tacit.hub.host.host import Host
+    from tacit.hub.host.links import Link
+    from tacit.ledger.io.reader import Reader
+    from tacit.ledger.ports import StoredEvent
+
+ANSWER_WITHIN: Final = 5.0
+"""Seconds that a harness has to show a record."""
+CARD_BYTES: Final = 256_000
+PER_SECOND: Final = 20
+"""Updates of one agent that are passed on in a second; the rest is in the card that is asked for."""
+
+
+@dataclass(slots=True)
+class Card:
+    """A running turn as it stands."""
+
+    session: str
+    turn: str
+    event: StoredEvent
+    update: int = 0
+    items: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
+    size: int = 0
+    window: tuple[int, int] = (0, 0)
+    """A second, and how many updates were passed on in it."""
+
+    def take(self, items: tuple[Mapping[str, Any], ...]) -> None:
+        """Put things in their places; what is beyond the bounds loses its text."""
+        for item in items:
+            if item["id"] not in self.items and len(self.items) >= MOST_ITEMS:
+                continue
+            self.size += len(item.get("text", "")) - len(self.items.get(item["id"], {}).get("text", ""))
+            self.items[item["id"]] = item
+        for item_id in list(self.items) if self.size > CARD_BYTES else ():
+            if self.size <= CARD_BYTES:
+                break
+            item = dict(self.items[item_id])
+            self.size -= len(item.pop("text", ""))
+            self.items[item_id] = {**item, "cut": True}
+
+    def may_pass(self, second: int) -> bool:
+        """Is there room for one more update in this second?"""
+        at, count = self.window
+        self.window = (second, count + 1 if at == second else 1)
+        return self.window[1] <= PER_SECOND
+
+    def shown(self) -> dict[str, Any]:
+        """As a person gets it."""
+        return {
+            "session": self.session,
+            "turn": self.turn,
+            "state": "running",
+            "update": self.update,
+            "items": list(self.items.values()),
+        }
+
+
+class Activities:
+    """What the agents of one hub do at this moment."""
+
+    def __init__(
+        self, ledger: AsyncLedger, host: Host, show: Callable[[str, dict[str, Any], StoredEvent], None]
+    ) -> None:
+        self._ledger = ledger
+        self._host = host
+        self._show = show
+        self._cards: dict[tuple[str, str], Card] = {}
+        self._asked: dict[tuple[str, str], asyncio.Future[Activity]] = {}
+        self._numbers = itertools.count(1)
+
+    # -- what harnesses tell
+
+    async def told(self, link: Link, told: Activity) -> None:
+        """An update of a session's own turn, or its answer to a question of ours."""
+        if told.answers:
+            waiting = self._asked.get((link.session, told.answers))
+            if waiting is not None and not waiting.done():
+                waiting.set_result(told)
+            return
+        key = (link.group_id, link.session)
+        card = self._cards.get(key)
+        if card is None or card.turn != told.turn:
+            event = await self._event(link, told.event_id)
+            if event is None:
+                return
+            card = Card(link.session, told.turn, event)
+            if told.state == "running":
+                self._cards[key] = card
+        card.take(told.items)
+        card.update = told.update or card.update
+        second = int(asyncio.get_running_loop().time())
+        if told.state == "ended" or card.may_pass(second):
+            said = {
+                "group_id": link.group_id,
+                "session": link.session,
+                "event_id": card.event.event_id,
+                "turn": told.turn,
+                "state": told.state,
+                "update": told.update,
+                "items": list(told.items),
+            }
+            self._show(link.group_id, said, card.event)
+        if told.state == "ended":
+            self._cards.pop(key, None)
+            if told.summary is not None:
+                await self._sum_up(link, told, card.event)
+
+    async def _event(self, link: Link, event_id: str) -> StoredEvent | None:
+        """The event that the turn is about, if it was given to this session."""
+
+        def query(reader: Reader) -> StoredEvent | None:
+            archive = Archive.on(reader, reader.group(link.group_id))
+            found = archive.found(event_id)
+            if found is None or not found.visible_to(link.session):
+                return None
+            return found if archive.attention.obligations.get(event_id, link.session) is not None else None
+
+        return await self._ledger.read(query)
+
+    async def _sum_up(self, link: Link, told: Activity, event: StoredEvent) -> None:
+        """The turn in a few lines, for the ledger; whoever may read the event may read them."""
+        record = records.Turn(
+            session=link.session, event_id=event.event_id, turn=told.turn, **dict(told.summary or {})
+        )
+        await self._ledger.append(submitted(link.group_id, [record])[0])
+
+    def gone(self, link: Link) -> None:
+        """A connection ended: its turn is told anew when it is back."""
+        self._cards.pop((link.group_id, link.session), None)
+
+    # -- what people ask
+
+    async def cards(self, group_id: str, event_id: str) -> dict[str, Any]:
+        """The turns about an event: those that run, and those that their harnesses kept; and who is away."""
+        sessions = await self._ledger.read(lambda reader: _sessions(reader, group_id, event_id))
+        cards = [
+            card.shown()
+            for (group, _session), card in self._cards.items()
+            if group == group_id and card.event.event_id == event_id
+        ]
+        kept = await asyncio.gather(*(self._kept(group_id, one, event_id) for one in sessions))
+        away: list[str] = []
+        for session, found in zip(sessions, kept, strict=True):
+            if found is None:
+                away.append(session)
+            else:
+                cards += [{"session": session, **one} for one in found.cards]
+        return {"cards": cards, "away": away}
+
+    async def _kept(
+        self, group_id: str, session: str, event_id: str, *, forget: bool = False
+    ) -> Activity | None:
+        link = self._host.link(group_id, session)
+        if link is None or not link.was_greeted:
+            return None
+        key = (session, f"activity-{next(self._numbers)}")
+        self._asked[key] = waiting = asyncio.get_running_loop().create_future()
+        try:
+            link.notify(ActivityWanted(event_id, key[1], forget))
+            async with asyncio.timeout(ANSWER_WITHIN):
+                return await waiting
+        except (TimeoutError, TacitError):
+            return None
+        finally:
+            del self._asked[key]
+
+    async def forget(self, group_id: str, event_id: str) -> dict[str, Any]:
+        """Have every harness forget its record of the turns about an event; who could not be reached."""
+        sessions = await self._ledger.read(lambda reader: _sessions(reader, group_id, event_id))
+        done = await asyncio.gather(*(self._kept(group_id, one, event_id, forget=True) for one in sessions))
+        away = [one for one, found in zip(sessions, done, strict=True) if found is None]
+        return {"forgotten": [one for one in sessions if one not in away], "away": away}
+
+
+def _sessions(reader: Reader, group_id: str, event_id: str) -> list[str]:
+    """The sessions to which an event was given."""
+    archive = Archive.on(reader, reader.group(group_id))
+    return [one.session for one in archive.attention.obligations.of_event(event_id)]

@@ -1,0 +1,108 @@
+"""Patterns cover what the person was shown, and nothing wider (C2A-207)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.harness.drivers.port import DETAILS_BYTES, TITLE_BYTES, permission
+from tacit.harness.permission import covers, pattern_of, read_pattern
+
+
+def run(line, directory="/work"):
+    return permission("command", line, directory=directory)
+
+
+def edit(*paths, directory="/work"):
+    return permission("edit", "x", directory=directory, paths=paths)
+
+
+@pytest.mark.parametrize(
+    ("shown", "later", "yes"),
+    [
+        ("npm test", "npm test", True),
+        ("npm test", "npm test --watch", True),
+        ("npm test", "npm testing", False),
+        ("npm test", "npm", False),
+        ("npm test", "npm install", False),
+        ("npm test", "npm test; rm -rf /", False),
+        ("npm test", "npm test && curl evil", False),
+        ("npm test", "npm test | sh", False),
+        ("npm test", "npm test $(id)", False),
+        ("npm test", "npm test `id`", False),
+        ("npm test", "npm test > /etc/passwd", False),
+        ("npm test", "npm test\nrm -rf /", False),
+        ("npm test", "npm test 'a'", False),
+        ("npm test", "npm test *", False),
+        ("npm test", "X=1 npm test", False),
+        ("X=1 npm test", "X=1 npm test more", False),
+        ("rm -rf build", "rm -rf build", True),
+        ("rm -rf build", "rm -rf build /", False),
+        ("/bin/rm x", "/bin/rm x y", False),
+        ("sudo make", "sudo make install", False),
+        ("bash run.sh", "bash run.sh -x", False),
+        ("python -c 1", "python -c 1 2", False),
+        ("make && make install", "make && make install", True),
+        ("make && make install", "make && make install all", False),
+    ],
+)
+def test_a_command_is_covered_by_the_words_that_were_shown(shown, later, yes):
+    assert covers(pattern_of(run(shown)), run(later)) is yes
+
+
+def test_a_command_elsewhere_is_another_command():
+    assert not covers(pattern_of(run("npm test")), run("npm test", "/elsewhere"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "later", "yes"),
+    [
+        (("src/a.py",), ("src/b.py",), True),
+        (("src/a.py",), ("src/deep/b.py",), True),
+        (("src/a.py",), ("/work/src/b.py",), True),
+        (("src/a.py",), ("srcs/b.py",), False),
+        (("src/a.py",), ("src/../b.py",), False),
+        (("src/a.py",), ("src/a.py", "etc/b"), False),
+        (("src/a.py", "tests/b.py"), ("docs/c.md",), True),
+        (("src/a.py",), (), False),
+    ],
+)
+def test_an_edit_is_covered_under_the_folder_that_was_shown(shown, later, yes):
+    assert covers(pattern_of(edit(*shown)), edit(*later)) is yes
+
+
+def test_no_pattern_is_the_whole_disk_or_without_a_place():
+    assert pattern_of(edit("/etc", "/usr")) is None
+    assert pattern_of(edit("a.py", directory="")) is None
+    assert pattern_of(permission("other", "more permissions")) is None
+
+
+def test_what_was_cut_has_no_pattern_and_is_covered_by_none():
+    long = "npm test " + "x" * TITLE_BYTES
+    wanted = run(long)
+    assert len(wanted.title.encode()) == TITLE_BYTES
+    assert not wanted.whole
+    assert pattern_of(wanted) is None
+    assert not covers(pattern_of(run("npm test")), wanted)
+    details = permission("edit", "a", "d" * (DETAILS_BYTES + 1), directory="/work", paths=("a",))
+    assert pattern_of(details) is None
+
+
+def test_a_command_never_allows_an_edit():
+    assert not covers(pattern_of(run("npm test")), edit("npm test"))
+
+
+@given(st.text(min_size=1, max_size=60), st.text(max_size=60))
+def test_whatever_is_covered_begins_with_what_was_shown(shown, more):
+    pattern = pattern_of(run(shown))
+    later = run(shown + more)
+    if pattern is not None and covers(pattern, later):
+        assert later.title.split()[: len(shown.split())] == shown.split()
+        assert not set(more) & set(";|&$`<>()\n'\"*?\\{}[]!#~")
+
+
+def test_a_pattern_is_read_back_as_it_was_written():
+    for one in (pattern_of(run("npm test")), pattern_of(run("a | b")), pattern_of(edit("src/a.py"))):
+        assert read_pattern(one.members()) == one
+    assert [read_pattern(bad) for bad in (None, {}, {"kind": "all", "value": "x"}, {"kind": "edit"})] == [
+        None
+    ] * 4

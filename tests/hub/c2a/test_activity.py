@@ -1,0 +1,156 @@
+"""What an agent does is seen by the people who may read what it is about, and by nobody else (CCCS-110)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from tacit.c2a.activity import Activity
+
+if TYPE_CHECKING:
+    from tests.hub.c2a.stage import Agent, Stage
+    from tests.hub.room import Socket
+
+MARK = "marmalade"
+
+
+def update(event: dict[str, Any], number: int = 1, text: str = MARK, **more: Any) -> Activity:
+    item = {"id": f"c{number}", "kind": "command", "state": "running", "title": "make", "text": text}
+    return Activity(event["id"], "t1", "running", number, (item,), **more)
+
+
+async def heard(socket: Socket, name: str = "activity") -> dict[str, Any]:
+    """The next signal of this name."""
+    async with asyncio.timeout(20):
+        while True:
+            note = await socket.notes.get()
+            if note["method"] == name:
+                return note["params"]
+
+
+async def heard_before_typing(stage: Stage, agent: Agent, socket: Socket) -> list[dict[str, Any]]:
+    """What a follower was told of activity before the agent typed in the room, which everybody hears."""
+    found: list[dict[str, Any]] = []
+    async with asyncio.timeout(20):
+        while True:
+            note = await socket.notes.get()
+            if note["method"] == "activity":
+                found.append(note["params"])
+            if note["method"] == "typing" and note["params"]["by"] == agent.name:
+                return found
+
+
+async def test_an_update_reaches_the_people_who_may_read_the_question(stage: Stage) -> None:
+    ben = await stage.person("ben")
+    ada, eve = await stage.cast("ada", "eve")
+    async with stage.socket() as owner, stage.socket(ben) as other, stage.socket(eve.token) as agent:
+        for one in (owner, other, agent):
+            await one.call("follow", group_id=stage.group_id)
+        public = await stage.tell("@ada build it")
+        await ada.delivery(public)
+        await ada.session.tell(update(public))
+        for one in (owner, other):
+            told = await heard(one)
+            assert (told["session"], told["event_id"], told["items"][0]["text"]) == (
+                "ada",
+                public["id"],
+                MARK,
+            )
+
+        private = await stage.tell("build it quietly", to=["ada"])
+        await ada.delivery(private)
+        await ada.session.tell(Activity(private["id"], "t2", "running", 1, update(private).items))
+        assert (await heard(owner))["event_id"] == private["id"]
+        await ada.session._connection.notify("notifications/typing", {"conversationId": "main"})
+        assert await heard_before_typing(stage, ada, other) == []
+        assert await heard_before_typing(stage, ada, agent) == []  # agents are never told
+
+        refused = await stage.post(f"/v1/groups/{stage.group_id}/events/{private['id']}/activity", token=ben)
+        assert refused.status == 404
+        denied = await stage.post(
+            f"/v1/groups/{stage.group_id}/events/{public['id']}/activity", token=eve.token
+        )
+        assert denied.status == 403
+
+
+async def test_an_agent_tells_only_of_what_was_given_to_it(stage: Stage) -> None:
+    ada, eve = await stage.cast("ada", "eve")
+    async with stage.socket() as owner:
+        await owner.call("follow", group_id=stage.group_id)
+        question = await stage.tell("@ada build it")
+        await ada.delivery(question)
+        private = await stage.tell("and this", to=["ada"])
+        await ada.delivery(private)
+        for event in (private, {"id": "nothing"}):
+            await eve.session.tell(update(event))
+        await eve.session._connection.notify("notifications/typing", {"conversationId": "main"})
+        assert await heard_before_typing(stage, eve, owner) == []
+
+
+async def test_who_comes_late_gets_the_turn_as_it_stands_and_the_ledger_nothing_but_the_summary(
+    stage: Stage,
+) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    async with stage.socket() as owner:
+        await owner.call("follow", group_id=stage.group_id)
+        for number in (1, 2, 3):
+            await ada.session.tell(update(question, number))
+            await heard(owner)
+        path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+        asked = asyncio.create_task(stage.ok("POST", path, json={}))
+        (card,) = (await asked)["cards"]
+        assert (card["session"], card["state"], card["update"]) == ("ada", "running", 3)
+        assert [one["id"] for one in card["items"]] == ["c1", "c2", "c3"]
+        assert await stage.recorded("turn") == []
+
+        summary = {
+            "files": ["a.py"],
+            "file_count": 1,
+            "commands": [{"command": "make", "ok": True}],
+            "ended": "done",
+        }
+        await ada.session.tell(Activity(question["id"], "t1", "ended", summary=summary))
+        assert (await heard(owner))["state"] == "ended"
+        async with asyncio.timeout(20):
+            while not (recorded := await stage.recorded("turn")):
+                await asyncio.sleep(0.01)
+    assert (recorded[0]["session"], recorded[0]["event_id"], recorded[0]["files"]) == (
+        "ada",
+        question["id"],
+        ["a.py"],
+    )
+    assert MARK not in json.dumps(await stage.events(stage.group_id))
+    shown = (await stage.decisions(question)).body["decisions"]
+    assert [one["turns"][0]["file_count"] for one in shown if one["agent"] == "ada"] == [1]
+
+
+async def test_a_flood_of_updates_is_thinned_out_for_followers_and_kept_whole_for_latecomers(
+    stage: Stage,
+) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    async with stage.socket() as owner:
+        await owner.call("follow", group_id=stage.group_id)
+        for number in range(1, 400):
+            await ada.session.tell(update(question, 1, f"line {number}"))
+        await ada.session._connection.notify("notifications/typing", {"conversationId": "main"})
+        assert len(await heard_before_typing(stage, ada, owner)) <= 120
+    path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+    (card,) = (await stage.ok("POST", path, json={}))["cards"]
+    assert card["items"][0]["text"] == "line 399"
+
+
+async def test_a_summary_of_private_work_is_for_those_who_may_read_the_question(stage: Stage) -> None:
+    ben = await stage.person("ben")
+    (ada,) = await stage.cast("ada")
+    private = await stage.tell("build it", to=["ada"])
+    await ada.delivery(private)
+    await ada.session.tell(Activity(private["id"], "t1", "ended", summary={"files": ["secret.py"]}))
+    async with asyncio.timeout(20):
+        while not await stage.recorded("turn"):
+            await asyncio.sleep(0.01)
+    assert "secret.py" not in json.dumps(await stage.events(stage.group_id, ben))

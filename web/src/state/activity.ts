@@ -1,0 +1,117 @@
+/**
+ * What agents do in their turns: live from signals, whole from the hub when somebody comes late, and afterwards
+ * from the agent's own record when somebody opens it. The ledger has only the summary.
+ */
+
+import { signal, type Signal } from "@preact/signals";
+import type { Line } from "../net/socket";
+
+export interface Item {
+  id: string;
+  kind: "command" | "edit" | "tool" | "plan" | "text" | "thought";
+  state: "running" | "done" | "failed" | "refused";
+  title?: string;
+  text?: string;
+  files?: string[];
+  exitCode?: number;
+  cut?: boolean;
+}
+
+export interface Card {
+  session: string;
+  turn: string;
+  state: "running" | "ended";
+  update: number;
+  items: Item[];
+}
+
+interface Update extends Card {
+  event_id: string;
+}
+
+const KEPT = 60;
+
+/** An update put into a card: the same thing under the same id takes its own place. */
+export function merged(card: Card, update: Card): Card {
+  const items = [...card.items];
+  for (const one of update.items) {
+    const at = items.findIndex((known) => known.id === one.id);
+    if (at < 0) items.push(one);
+    else items[at] = one;
+  }
+  return { ...card, state: update.state, update: update.update || card.update, items };
+}
+
+export class Activities {
+  private readonly known = new Map<string, Signal<Card[]>>();
+  private readonly asking = new Set<string>();
+  private readonly waiting = new Map<string, Update[]>();
+  private drawing = 0;
+
+  constructor(
+    private readonly groupId: string,
+    private readonly line: Line,
+  ) {}
+
+  of(eventId: string): Signal<Card[]> {
+    let found = this.known.get(eventId);
+    if (found === undefined) {
+      found = signal<Card[]>([]);
+      this.known.set(eventId, found);
+      if (this.known.size > KEPT) {
+        const old = [...this.known].find(([, cards]) => cards.peek().every((card) => card.state === "ended"));
+        if (old !== undefined) this.known.delete(old[0]);
+      }
+    }
+    return found;
+  }
+
+  /** However fast they come, updates are drawn once a frame. */
+  take(update: Update): void {
+    this.waiting.set(update.event_id, [...(this.waiting.get(update.event_id) ?? []), update]);
+    if (this.drawing === 0) {
+      this.drawing = requestAnimationFrame(() => {
+        this.drawing = 0;
+        const all = [...this.waiting];
+        this.waiting.clear();
+        for (const [eventId, updates] of all) this.draw(eventId, updates);
+      });
+    }
+  }
+
+  private draw(eventId: string, updates: Update[]): void {
+    const cards = this.of(eventId);
+    let missed = false;
+    let next = cards.peek();
+    for (const update of updates) {
+      const known = next.find((card) => card.turn === update.turn && card.session === update.session);
+      if (known === undefined) {
+        if (update.state === "ended" && update.items.length === 0) continue;
+        missed ||= update.update > 1;
+        next = [...next, { ...update, items: update.items }];
+      } else {
+        missed ||= update.state === "running" && update.update > known.update + 1;
+        next = next.map((card) => (card === known ? merged(card, update) : card));
+      }
+    }
+    cards.value = next;
+    if (missed) void this.fetch(eventId);
+  }
+
+  /** Everything about an event, as the hub and the agents' harnesses have it; whose record could not be had. */
+  async fetch(eventId: string): Promise<string[]> {
+    if (this.asking.has(eventId)) return [];
+    this.asking.add(eventId);
+    try {
+      const found = await this.line.call<{ cards: Card[]; away: string[] }>("activity", { group_id: this.groupId, event_id: eventId });
+      const cards = this.of(eventId);
+      const fresh = found.cards.map((card) => ({ ...card, update: card.update ?? 0 }));
+      // What is shown already and not kept anywhere stays: a record may come a moment after the turn's end.
+      const shown = cards.peek().filter((card) => !fresh.some((one) => one.turn === card.turn));
+      cards.value = [...shown, ...fresh];
+      return found.away;
+    } finally {
+      this.asking.delete(eventId);
+    }
+  }
+}
