@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -37,12 +38,12 @@ def _shared():
         path = pathlib.Path({maps!r}, str(pid))
         if path.exists():
             with path.open("r+b") as file:
-                return mmap.mmap(file.fileno(), 0)
+                return memoryview(mmap.mmap(file.fileno(), 0))
         try:
             pid = int(pathlib.Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             break
-    return bytearray({size})
+    return memoryview(bytearray({size}))
 RAN = _shared()
 '''
 
@@ -50,17 +51,21 @@ RAN = _shared()
 def instrument(folder: Path, package: str = reach.PACKAGE) -> list[str]:
     """Let every function of `folder/package` note that it ran; gives their names, by number."""
     tree = load(folder, package)
-    names: list[str] = []
     marks: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    inside: defaultdict[str, list[str]] = defaultdict(list)
     for name, module, function, _ in definitions(tree):
         first = _first(function.body)
         if first is None:
             continue
         line = min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", []))])
-        marks[module.name].append((line, first.col_offset, f"_tacit_ran[{len(names)}] = 1"))
-        names.append(name)
+        # Numbers begin anew in each module: Hypothesis draws from the numbers in the product's text.
+        number = len(inside[module.name])
+        marks[module.name].append((line, first.col_offset, f"_tacit_ran[{number}] = 1"))
+        inside[module.name].append(name)
+    names: list[str] = []
     for module in tree.modules.values():
-        _rewrite(module, marks[module.name])
+        _rewrite(module, marks[module.name], len(names))
+        names += inside[module.name]
     return names
 
 
@@ -70,7 +75,7 @@ def _first(body: list[ast.stmt]) -> ast.stmt | None:
     return rest[0] if rest else None
 
 
-def _rewrite(module: Module, marks: list[tuple[int, int, str]]) -> None:
+def _rewrite(module: Module, marks: list[tuple[int, int, str]], begin: int) -> None:
     # Column offsets count bytes.
     lines = module.path.read_bytes().splitlines(keepends=True)
     for line, column, mark in sorted(marks, reverse=True):
@@ -85,17 +90,43 @@ def _rewrite(module: Module, marks: list[tuple[int, int, str]]) -> None:
         if not (is_text or (isinstance(one, ast.ImportFrom) and one.module == "__future__")):
             break
         at = one.end_lineno or at
-    lines.insert(at, b"from tacit_ran import RAN as _tacit_ran\n")
+    lines.insert(at, f'import tacit_ran; _tacit_ran = tacit_ran.RAN[int("{begin}"):]\n'.encode())
     module.path.write_bytes(b"".join(lines))
 
 
-def record(arguments: list[str]) -> tuple[dict[str, set[str]], int]:
-    """Run tests against the copy: what ran under each row, and how the run ended."""
+@dataclass(frozen=True, slots=True)
+class RunOfTest:
+    """A test that passed: the rows it names, how long it took, and the functions that ran meanwhile."""
+
+    rows: frozenset[str]
+    seconds: float
+    ran: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a run of tests executed, by test; what ran while modules were imported; and how the run ended."""
+
+    tests: dict[str, RunOfTest]
+    imported: frozenset[str]
+    status: int
+
+    def rows(self) -> dict[str, set[str]]:
+        """What ran under each row."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for test in self.tests.values():
+            for row in test.rows:
+                found[row] |= test.ran
+        return dict(found)
+
+
+def record(arguments: list[str]) -> Recording:
+    """Run tests against the copy, and note what each ran."""
     with tempfile.TemporaryDirectory(prefix="ran-") as name:
         folder = Path(name)
         made = overlay.build(folder)
         names = instrument(made.source)
-        for part in ("maps", "rows"):
+        for part in ("maps", "tests"):
             (folder / part).mkdir()
         (folder / "functions.json").write_text(json.dumps(names), encoding="utf-8")
         recorder = RECORDER.format(maps=str(folder / "maps"), size=len(names))
@@ -103,11 +134,15 @@ def record(arguments: list[str]) -> tuple[dict[str, set[str]], int]:
         command = [str(made.python), "-m", "pytest", "-m", "not soak", *arguments]
         environment = {**made.environment(), "TACIT_EXECUTED": str(folder)}
         status = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
-        rows: defaultdict[str, set[str]] = defaultdict(set)
-        for path in (folder / "rows").glob("*.json"):
-            for row, ran in json.loads(path.read_text(encoding="utf-8")).items():
-                rows[row] |= {names[number] for number in ran}
-        return dict(rows), status
+        tests: dict[str, RunOfTest] = {}
+        imported: set[str] = set()
+        for path in (folder / "tests").glob("*.json"):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            imported |= {names[number] for number in found["imported"]}
+            for test, said in found["tests"].items():
+                ran = frozenset(names[number] for number in said["ran"])
+                tests[test] = RunOfTest(frozenset(said["rows"]), said["seconds"], ran)
+        return Recording(tests, frozenset(imported), status)
 
 
 def specific(rows: dict[str, set[str]], dead: set[str]) -> dict[str, list[str]]:
@@ -136,7 +171,8 @@ def read(path: Path = EXECUTED) -> dict[str, list[str]]:
 def main() -> int:
     """Record and write; a failing test is reported as the suite reports it."""
     arguments = sys.argv[1:]
-    rows, status = record(arguments)
+    recording = record(arguments)
+    rows = recording.rows()
     dead, known = reach.unreached()
     gone = {name for name in known if any(reach.covers(one, name) for one in dead)}
     found = specific(rows, gone)
@@ -150,7 +186,7 @@ def main() -> int:
         found = before | fresh
     write(found)
     print(f"{EXECUTED.relative_to(ROOT)}: {len(rows)} rows of this run, {EXECUTED.stat().st_size // 1000} kB")
-    return status
+    return recording.status
 
 
 if __name__ == "__main__":

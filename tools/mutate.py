@@ -17,14 +17,10 @@ no_tests, red          the rows' tests are none, or fail without any change: not
 from __future__ import annotations
 
 import argparse
-import compileall
-import contextlib
 import json
 import os
 import queue
 import random
-import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -33,121 +29,131 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from tools.mutants import Mutant, of_tree
+from tools.recorded import Recorded, file_of
 from tools.source_tree import load
 
 from tools import executed, overlay, reach, row_ids
+from tools import recorded as recording
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / ".mutate" / "results.jsonl"
-LIMIT: Final = 120.0
+SERVER: Final = ROOT / "tools" / "trial_server.py"
 ROWS: Final = 40
-_PROCESSES: Final = re.compile(
-    r"subprocess|playwright|processes import|sys\.executable|house import|stage import|\bTACIT\b|StdioServer|def page"
-)
-_ENDED: Final = 0
-_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", re.MULTILINE)
+OWN: Final = 45.0
+NEAR: Final = 20.0
+"""Seconds of tests that a mutant is given: of those that name its rows, and of the others."""
+FIRST: Final = 25
+QUICK: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Tests for one mutant, cheapest first: those that name its rows, and the others that run its function."""
+
+    naming: list[str]
+    near: list[str]
+    cut: bool
+    """Were there more than the time allows?"""
 
 
 @dataclass(slots=True)
 class Tests:
-    """Which test files name which row, cheap ones known from those that start processes or browsers."""
+    """Which tests could notice a change in a function: a test that does not run it cannot."""
 
-    root: Path
-    files: dict[Path, str] = field(default_factory=dict[Path, str])
-    vectors: str = ""
+    recorded: Recorded
+    red: set[str] = field(default_factory=set[str])
+    by_function: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def __post_init__(self) -> None:
-        for path in sorted((self.root / "tests").rglob("test_*.py")):
-            self.files[path] = path.read_text(encoding="utf-8")
-        self.vectors = "\n".join(
-            path.read_text(encoding="utf-8")
-            for path in sorted((self.root / "tests").rglob("vectors/**/*.json"))
-        )
+        for name, test in self.recorded.tests.items():
+            for function in test.ran:
+                self.by_function.setdefault(function, set()).add(name)
+                self.by_function.setdefault(function.partition(":")[0] + ":<module>", set()).add(name)
 
-    def naming(self, rows: tuple[str, ...]) -> list[Path]:
-        """Files with one of these rows in them."""
-        wanted = re.compile("|".join(map(re.escape, rows)))
-        by_vector = wanted.search(self.vectors) is not None
-        return [
-            path
-            for path, text in self.files.items()
-            if wanted.search(text) or (by_vector and path.parent.name == "conformance")
-        ]
+    def plan(self, mutant: Mutant) -> Plan:
+        """Whom to ask about it."""
+        place = f"{mutant.module}:{mutant.name}"
+        rows = frozenset(mutant.rows[:ROWS])
+        running = self.by_function.get(place, set())
+        naming = {name for name, test in self.recorded.tests.items() if test.rows & rows}
+        if place not in self.recorded.imported and mutant.name != "<module>":
+            # What a fixture ran for a whole file was noted with the file's first test.
+            files = {file_of(name) for name in running}
+            naming = {name for name in naming if name in running or file_of(name) in files}
+        near, cut_near = self._within(running - naming, running, NEAR)
+        chosen, cut = self._within(naming, running, OWN)
+        return Plan(chosen, near, cut or cut_near)
 
-    def around(self, module: str) -> list[Path]:
-        """Files that mirror a module: in its room's folder, and naming it."""
-        parts = module.split(".")[1:]
-        word = re.compile(rf"\b{re.escape(parts[-1])}\b")
-        return [
-            path
-            for path, text in self.files.items()
-            if path.relative_to(self.root / "tests").parts[0] == parts[0] and word.search(text)
-        ]
-
-    def is_cheap(self, path: Path) -> bool:
-        """Does it stay in its process, as far as one can see?"""
-        return not _PROCESSES.search(self.files[path])
+    def _within(self, names: set[str], running: set[str], seconds: float) -> tuple[list[str], bool]:
+        tests = self.recorded.tests
+        ordered = sorted(names - self.red, key=lambda name: (name not in running, tests[name].seconds, name))
+        spent, kept = 0.0, list[str]()
+        for name in ordered:
+            spent += tests[name].seconds
+            if kept and spent > seconds:
+                return kept, True
+            kept.append(name)
+        return kept, False
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run of tests ended: its exit status (None: not in time), and the first test that failed."""
+    """How a run of tests ended: the first test that failed, was late or took its process with it, if one did."""
 
-    status: int | None
-    failed: str = ""
-
-
-def run(made: overlay.Overlay, root: Path, tests: list[str], rows: tuple[str, ...], *options: str) -> Ending:
-    """Run tests until one fails."""
-    command = [
-        str(made.python),
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-rfE",
-        "-p",
-        "no:cacheprovider",
-        "--no-header",
-        "--tb=no",
-    ]
-    command += ["-m", "not soak", *options, *(["--spec", ",".join(rows)] if rows else []), *tests]
-    environment = {**made.environment(), "PYTHONDONTWRITEBYTECODE": "1"}
-    with (
-        tempfile.TemporaryFile() as said,
-        subprocess.Popen(
-            command, cwd=root, env=environment, stdout=said, stderr=subprocess.DEVNULL, start_new_session=True
-        ) as process,
-    ):
-        try:
-            status: int | None = process.wait(LIMIT)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            # What a test started and did not end ends with it.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        said.seek(0)
-        failed = _FAILED.search(said.read().decode(errors="replace"))
-    return Ending(status, failed[1] if failed else "")
+    failed: str
+    ran: bool = True
 
 
 @dataclass(slots=True)
-class Unchanged:
-    """Runs without any change, each once: whatever fails here proves nothing about a mutant."""
+class Server:
+    """A process that runs tests on the copy (tools/trial_server.py)."""
 
+    made: overlay.Overlay
     root: Path
-    done: dict[tuple[str, ...], bool] = field(default_factory=dict[tuple[str, ...], bool])
+    recorded: Recorded
+    process: subprocess.Popen[bytes] | None = None
+    asks: IO[str] | None = None
+    answers: IO[str] | None = None
 
-    def passes(self, made: overlay.Overlay, tests: list[str], rows: tuple[str, ...], *options: str) -> bool:
-        """Do these tests pass, in time?"""
-        key = (*tests, *rows, *options)
-        if key not in self.done:
-            self.done[key] = run(made, self.root, tests, rows, *options).status == _ENDED
-        return self.done[key]
+    def run(self, tests: list[str]) -> Ending:
+        """Run tests until one fails."""
+        if self.asks is None or self.answers is None:
+            self.asks, self.answers = self._start()
+        known = self.recorded.tests
+        wanted = {name: known[name].seconds if name in known else 0.0 for name in tests}
+        self.asks.write(json.dumps({"tests": wanted}) + "\n")
+        self.asks.flush()
+        answer = json.loads(self.answers.readline())
+        return Ending(
+            answer["failed"] or ("" if answer["status"] in {0, 5} else tests[0]), answer["status"] != 5
+        )
+
+    def _start(self) -> tuple[IO[str], IO[str]]:
+        heard, ask = os.pipe()
+        answers, answer = os.pipe()
+        environment = {**self.made.environment(), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [str(self.made.python), str(SERVER), str(heard), str(answer)]
+        self.process = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(heard, answer),
+        )
+        os.close(heard)
+        os.close(answer)
+        return os.fdopen(ask, "w", encoding="utf-8"), os.fdopen(answers, "r", encoding="utf-8")
+
+    def stop(self) -> None:
+        """It ends when nobody can ask any more."""
+        if self.asks and self.answers and self.process:
+            self.asks.close()
+            self.process.wait()
+            self.answers.close()
 
 
 @dataclass(slots=True)
@@ -157,53 +163,58 @@ class Trial:
     made: overlay.Overlay
     root: Path
     tests: Tests
-    unchanged: Unchanged
+    server: Server
+    green: set[str] = field(default_factory=set[str])
     doubtful: bool = False
-    """Did some of the last mutant's tests fail, or take too long, without any change? Then they were not heard."""
+    """Were there more of the last mutant's tests than its time allowed? Then some were not heard."""
+    killer: str = ""
 
     def judge(self, mutant: Mutant) -> str:
-        """What becomes of a mutant: tests that stay in their process are asked first, they are quick."""
-        self.doubtful = False
-        rows = mutant.rows[:ROWS]
-        naming = self.tests.naming(rows)
-        verdicts: set[str] = set()
-        for cheap in (True, False):
-            verdict = self._stage(
-                mutant, [path for path in naming if self.tests.is_cheap(path) is cheap], rows
-            )
-            if verdict == "killed":
-                return verdict
-            verdicts.add(verdict)
-        if "survived" not in verdicts:
-            return "red" if "red" in verdicts else "no_tests"
-        self.doubtful = "red" in verdicts
-        near = [path for path in self.tests.around(mutant.module) if self.tests.is_cheap(path)]
-        return "killed_by_neighbours" if self._stage(mutant, near, ()) == "killed" else "survived"
+        """What becomes of a mutant."""
+        plan = self.tests.plan(mutant)
+        self.doubtful = plan.cut
+        self.killer = ""
+        if self._noticed(mutant, plan.naming):
+            return "killed"
+        if self._noticed(mutant, plan.near):
+            return "killed_by_neighbours"
+        return "survived" if plan.naming else "no_tests"
 
-    def _stage(self, mutant: Mutant, files: list[Path], rows: tuple[str, ...]) -> str:
-        if not files:
-            return "no_tests"
-        tests = [str(path.relative_to(self.root)) for path in files]
+    def _noticed(self, mutant: Mutant, tests: list[str]) -> bool:
+        """Does one of them fail with the change and pass without it? The first few are quick and often enough."""
+        for some in (tests[:FIRST], tests[FIRST:]):
+            left = some
+            while left:
+                failed = self._with(mutant, left)
+                if not failed:
+                    break
+                # A flake is not a death: the test must fail a second time, and pass unchanged.
+                hits = [failed] if "::" in failed else [name for name in left if file_of(name) == failed]
+                if self._passes(hits) and (self._is_quick(hits) or self._with(mutant, hits)):
+                    self.killer = failed
+                    return True
+                self.tests.red.update(hits)
+                left = [name for name in left if name not in hits]
+        return False
+
+    def _is_quick(self, tests: list[str]) -> bool:
+        known = self.tests.recorded.tests
+        return all(name in known and known[name].seconds < QUICK for name in tests)
+
+    def _passes(self, tests: list[str]) -> bool:
+        if not set(tests) <= self.green and not self.server.run(tests).failed:
+            self.green.update(tests)
+        return set(tests) <= self.green
+
+    def _with(self, mutant: Mutant, tests: list[str]) -> str:
         target = self.made.source / mutant.path.relative_to(self.root / "src")
         original, times = target.read_bytes(), target.stat()
         target.write_bytes(mutant.applied(original))
         try:
-            ending = run(self.made, self.root, tests, rows)
+            return self.server.run(tests).failed
         finally:
             target.write_bytes(original)
             os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
-        match ending.status:
-            case 0:
-                return "survived"
-            case 5:
-                return "no_tests"
-            case 1 if ending.failed:
-                green = self.unchanged.passes(self.made, [ending.failed], ())
-            case None:
-                green = self.unchanged.passes(self.made, tests, rows)
-            case _:
-                green = self.unchanged.passes(self.made, tests, rows, "--collect-only")
-        return "killed" if green else "red"
 
 
 def choose(found: dict[str, list[Mutant]], tried: set[str], count: int, seed: int) -> list[Mutant]:
@@ -268,37 +279,28 @@ def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: flo
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
         waiting.put(mutant)
-    tests, unchanged, ends = Tests(root), Unchanged(root), time.monotonic() + seconds
-    writing = threading.Lock()
+    recorded, ends = recording.read(), time.monotonic() + seconds
+    tests, writing = Tests(recorded), threading.Lock()
     out.parent.mkdir(exist_ok=True)
 
     def work(folder: Path) -> None:
         made = overlay.build(folder, root / "src")
-        compileall.compile_dir(made.source, quiet=2)
-        trial = Trial(made, root, tests, unchanged)
-        while time.monotonic() < ends:
-            try:
+        trial = Trial(made, root, tests, Server(made, root, recorded))
+        try:
+            while time.monotonic() < ends:
                 mutant = waiting.get_nowait()
-            except queue.Empty:
-                return
-            began = time.monotonic()
-            verdict = trial.judge(mutant)
-            line = {
-                "key": mutant.key,
-                "verdict": verdict,
-                "path": str(mutant.path.relative_to(root)),
-                "line": mutant.line,
-                "name": mutant.name,
-                "what": mutant.what,
-                "before": _short(mutant.before),
-                "after": _short(mutant.after),
-                "rows": ", ".join(mutant.rows[:6]) + (", ..." if len(mutant.rows) > 6 else ""),
-                "doubtful": trial.doubtful,
-                "seconds": round(time.monotonic() - began, 1),
-            }
-            with writing, out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-                print(f"{verdict:<21} {line['path']}:{line['line']} {line['what']}", flush=True)
+                began = time.monotonic()
+                line = _line(mutant, root, trial.judge(mutant), trial, time.monotonic() - began)
+                with writing, out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+                    print(
+                        f"{line['verdict']:<21} {line['path']}:{line['line']} {line['what']} {line['seconds']}",
+                        flush=True,
+                    )
+        except queue.Empty:
+            return
+        finally:
+            trial.server.stop()
 
     with tempfile.TemporaryDirectory(prefix="mutate-") as name:
         workers = [threading.Thread(target=work, args=(Path(name) / str(number),)) for number in range(jobs)]
@@ -306,6 +308,23 @@ def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: flo
             worker.start()
         for worker in workers:
             worker.join()
+
+
+def _line(mutant: Mutant, root: Path, verdict: str, trial: Trial, seconds: float) -> dict[str, object]:
+    return {
+        "key": mutant.key,
+        "verdict": verdict,
+        "path": str(mutant.path.relative_to(root)),
+        "line": mutant.line,
+        "name": mutant.name,
+        "what": mutant.what,
+        "before": _short(mutant.before),
+        "after": _short(mutant.after),
+        "rows": ", ".join(mutant.rows[:6]) + (", ..." if len(mutant.rows) > 6 else ""),
+        "killer": trial.killer,
+        "doubtful": trial.doubtful,
+        "seconds": round(seconds, 1),
+    }
 
 
 def main() -> int:

@@ -42,7 +42,8 @@ class Overlay:
 def build(folder: Path, source: Path = ROOT / "src") -> Overlay:
     """Copy the product and make a Python that prefers the copy."""
     overlay = Overlay(folder)
-    shutil.copytree(source, overlay.source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    # Compiled modules come along: a copy has its original's time, so they hold until a module is changed.
+    shutil.copytree(source, overlay.source, ignore=shutil.ignore_patterns("*.egg-info"))
     venv.EnvBuilder(symlinks=True).create(folder / "venv")
     # From the path, not from the prefix: a Python of this kind may build another.
     libraries = [path for path in sys.path if path.endswith("site-packages")]

@@ -1,8 +1,8 @@
 """Which rows a test names, running only those that name a row, and noting what their code ran.
 
 `--spec C2A-001,C2A-002` leaves out every test that names none of these rows. With TACIT_EXECUTED set (tools/executed.py
-does, for a product that notes which of its functions ran) each test's rows are written down with what ran while it
-ran: in this process, its threads, and the processes that it started.
+does, for a product that notes which of its functions ran) each test that passed is written down with its rows, how long
+it took, and what ran while it ran: in this process, its threads, and the processes that it started.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 import re
-from collections import defaultdict
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,18 +55,29 @@ class Recorder:
         path.write_bytes(bytes(size))
         with path.open("r+b") as file:
             self._ran = mmap.mmap(file.fileno(), size)
-        self._rows: defaultdict[str, set[int]] = defaultdict(set)
+        self._tests: dict[str, dict[str, Any]] = {}
+        self._imported: list[int] = []
         self._passed = False
+
+    def _numbers(self) -> list[int]:
+        return [number for number, byte in enumerate(self._ran[:]) if byte]
+
+    def pytest_collection_finish(self) -> None:
+        # What ran while modules were imported belongs to no test, and to each.
+        self._imported = self._numbers()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         self._ran[:] = bytes(len(self._ran))
         self._passed = False
+        began = time.monotonic()
         result = yield
         if self._passed:
-            ran = {number for number, byte in enumerate(self._ran[:]) if byte}
-            for row in rows_of(item):
-                self._rows[row] |= ran
+            self._tests[item.nodeid] = {
+                "rows": sorted(rows_of(item)),
+                "seconds": round(time.monotonic() - began, 3),
+                "ran": self._numbers(),
+            }
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -74,8 +85,8 @@ class Recorder:
             self._passed = report.passed
 
     def pytest_sessionfinish(self) -> None:
-        found = {row: sorted(ran) for row, ran in self._rows.items()}
-        (self._folder / "rows" / f"{os.getpid()}.json").write_text(json.dumps(found), encoding="utf-8")
+        found = {"tests": self._tests, "imported": self._imported}
+        (self._folder / "tests" / f"{os.getpid()}.json").write_text(json.dumps(found), encoding="utf-8")
 
 
 def recorder() -> Recorder | None:

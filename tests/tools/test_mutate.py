@@ -1,4 +1,7 @@
-"""Mutants of a tiny project: killed by the row's test, by a neighbour's, or by nobody; the work tree stays as it is."""
+"""Mutants of a tiny project: killed by the row's test, by a neighbour's, or by nobody; the work tree stays as it is.
+
+A test that fails without any change kills nobody, and one that never ends is late.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tools.executed import RunOfTest
 from tools.mutants import of_tree
+from tools.recorded import Recorded
 from tools.source_tree import load
 
 from tools import mutate, overlay
@@ -36,10 +41,17 @@ def gift(count):
 def untested(name):
     """C2A-003."""
     return "plain" if name else ""
+
+
+def count_down(left):
+    """C2A-004."""
+    while left > 0:
+        left -= 1
+    return left
 '''
 TESTS = """\
 import pytest
-from shop.till import gift, price
+from shop.till import count_down, gift, price
 
 
 @pytest.mark.spec("C2A-001")
@@ -56,7 +68,25 @@ def test_gift_is_called():
 
 def test_till_gift():
     assert gift(3) and not gift(2)
+
+
+@pytest.mark.spec("C2A-003")
+def test_red_whatever_happens():
+    raise AssertionError
+
+
+@pytest.mark.spec("C2A-004")
+def test_count_down():
+    assert count_down(3) == 0
 """
+# What a recording of these tests says; the red one was green then.
+RAN = {
+    "test_price": ("C2A-001", "price"),
+    "test_gift_is_called": ("C2A-002", "gift"),
+    "test_till_gift": ("", "gift"),
+    "test_red_whatever_happens": ("C2A-003", "untested"),
+    "test_count_down": ("C2A-004", "count_down"),
+}
 CONFTEST = """\
 from tests.plugins import spec_rows
 
@@ -72,7 +102,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     spec_rows.select(config, items)
 """
-ROWS = {"C2A-001", "C2A-002", "C2A-003"}
+ROWS = {"C2A-001", "C2A-002", "C2A-003", "C2A-004"}
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +126,18 @@ def mutants(shop):
 
 
 @pytest.fixture(scope="module")
-def trial(shop, tmp_path_factory) -> mutate.Trial:
+def trial(shop, tmp_path_factory):
     made = overlay.build(tmp_path_factory.mktemp("overlay") / "one", shop / "src")
-    return mutate.Trial(made, shop, mutate.Tests(shop), mutate.Unchanged(shop))
+    tests = {
+        f"tests/till/test_till.py::{name}": RunOfTest(
+            frozenset({row} - {""}), 0.01, frozenset({f"shop.till:{ran}"})
+        )
+        for name, (row, ran) in RAN.items()
+    }
+    recorded = Recorded(tests)
+    trial = mutate.Trial(made, shop, mutate.Tests(recorded), mutate.Server(made, shop, recorded))
+    yield trial
+    trial.server.stop()
 
 
 def changed(mutants, name: str) -> set[tuple[str, str]]:
@@ -127,7 +166,8 @@ def test_a_function_answers_to_its_own_rows_before_its_modules(mutants):
         ("price", "2", "(3)", "killed"),
         ("price", "count > LIMIT", "(count >= LIMIT)", "survived"),
         ("gift", "count == 3", "(count != 3)", "killed_by_neighbours"),
-        ("untested", "name", "(not (name))", "no_tests"),
+        ("untested", "name", "(not (name))", "survived"),
+        ("count_down", "left -= 1", "left += 1", "killed"),
     ],
 )
 def test_a_mutant_is_judged_by_the_tests_that_name_its_row(

@@ -1,0 +1,193 @@
+"""Runs chosen tests again and again, each time in a child that begins with the libraries imported and nothing else.
+
+Started by tools/mutate.py with the Python of a changed copy (tools/overlay.py): pytest is configured once, then every
+request is answered by a fork, which imports the product and the tests afresh. So a mutant costs its tests and no more.
+A request and an answer are one line of JSON each. Knows nothing of mutants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+PATIENCE: Final = 60.0
+"""Seconds that importing the product and the tests may take."""
+LEAST: Final = 10.0
+FACTOR: Final = 8.0
+"""A test that takes this many times as long as it did is late, but never before LEAST seconds."""
+_LIBRARIES: Final = (
+    "aiohttp",
+    "aiohttp.web",
+    "aiohttp.test_utils",
+    "apsw",
+    "cbor2",
+    "click.testing",
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "cryptography.x509",
+    "http_message_signatures",
+    "hypothesis.stateful",
+    "hypothesis.strategies",
+    "jsonschema",
+    "mcp",
+    "msgspec",
+    "nacl.bindings",
+    "nacl.signing",
+    "nacl.public",
+    "opentelemetry.sdk.trace",
+    "prometheus_client",
+    "requests",
+    "rich.console",
+    "rich.table",
+    "sqlite3",
+    "uvloop",
+    "webauthn",
+    "websockets",
+)
+_BECOME_SUBREAPER: Final = 36
+
+
+class Server:
+    """A plugin that stands where collection begins: the parent never passes, each child goes on with its request."""
+
+    def __init__(self, asked: int, answers: int) -> None:
+        self._asked = os.fdopen(asked, "r", encoding="utf-8")
+        self._answers = os.fdopen(answers, "w", encoding="utf-8")
+        self._order: dict[str, int] = {}
+        self._said = -1
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Answer requests; a child leaves this with its own."""
+        for name in _LIBRARIES:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        # Whatever a test leaves behind becomes this process's child, so that it is found.
+        ctypes.CDLL(None).prctl(_BECOME_SUBREAPER, 1)
+        for line in self._asked:
+            request = json.loads(line)
+            heard, said = os.pipe()
+            child = os.fork()
+            if not child:
+                os.close(heard)
+                os.setsid()
+                self._said = said
+                self._order = {name: number for number, name in enumerate(request["tests"])}
+                files = dict.fromkeys(name.partition("::")[0] for name in request["tests"])
+                session.config.args = list(files)
+                return
+            os.close(said)
+            answer = _wait(heard, request["tests"])
+            os.close(heard)
+            _end(child)
+            self._answers.write(json.dumps(answer) + "\n")
+            self._answers.flush()
+        os._exit(0)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, Any, Any]:
+        """Only what was asked for, in the order asked for."""
+        result = yield
+        chosen = [item for item in items if item.nodeid in self._order]
+        items[:] = sorted(chosen, key=lambda item: self._order[item.nodeid])
+        return result
+
+    def _say(self, **words: object) -> None:
+        os.write(self._said, json.dumps(words).encode() + b"\n")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be imported has failed."""
+        if report.failed:
+            self._say(failed=report.nodeid, collecting=True)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """From here its time counts."""
+        self._say(began=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """The first failure is the answer."""
+        if report.failed:
+            self._say(failed=report.nodeid, words=str(report.longrepr)[-300:])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Nobody failed; or nothing was there to run."""
+        self._say(status=int(exitstatus))
+        os._exit(0)
+
+
+def _wait(heard: int, tests: dict[str, float]) -> dict[str, Any]:
+    """How the child fares: the first test that failed or was late, or its status at the end."""
+    rest, now, limit = b"", "", PATIENCE
+    while True:
+        deadline = time.monotonic() + limit
+        if not select.select([heard], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            return {"status": 1, "failed": now, "late": True}
+        some = os.read(heard, 65536)
+        if not some:
+            # It died: a mutant may end its process.
+            return {"status": 1, "failed": now, "died": True}
+        *lines, rest = (rest + some).split(b"\n")
+        for line in lines:
+            said = json.loads(line)
+            if "failed" in said:
+                return {"status": 1, **said}
+            if "status" in said:
+                return {"failed": "", **said}
+            now = said["began"]
+            limit = max(LEAST, FACTOR * tests.get(now, 0.0))
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        for task in Path("/proc", str(pid), "task").iterdir():
+            for child in map(int, (task / "children").read_text(encoding="ascii").split()):
+                yield child
+                yield from _descendants(child)
+
+
+def _end(child: int) -> None:
+    """Let the child end by itself for a moment, then end whatever is still there."""
+    ends = time.monotonic() + 3
+    while time.monotonic() < ends:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            break
+        time.sleep(0.01)
+    for _ in range(50):
+        left = list(_descendants(os.getpid()))
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.01)
+
+
+def main() -> int:
+    """Serve until the requests end."""
+    # This folder's modules are tools; the tests' own come from where they stand.
+    sys.path[0] = str(Path.cwd())
+    asked, answers = map(int, sys.argv[1:3])
+    options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-m", "not soak"]
+    return int(pytest.main([*options, "tests"], plugins=[Server(asked, answers)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
