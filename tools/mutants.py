@@ -197,8 +197,9 @@ def _statement(node: ast.stmt) -> Iterator[Change]:
             yield Change(node, "pass", "drop the raise")
         case ast.Continue():
             yield Change(node, "pass", "drop the continue")
+        # Nothing is as false as False: who asks for a truth value cannot tell.
         case ast.Return(value=ast.expr() as value) if not (
-            isinstance(value, ast.Constant) and value.value is None
+            isinstance(value, ast.Constant) and (value.value is None or value.value is False)
         ):
             yield Change(node, "return None", "return None")
         case ast.AugAssign(op=ast.Add() | ast.Sub()):

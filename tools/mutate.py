@@ -8,10 +8,14 @@ A mutant lives in a copy of the product (tools/overlay.py), never in the work tr
 its docstring and comments, else its class's, else its module's, and those that spec/executed.json ties to it alone.
 Results are lines of JSON in .mutate/; what was tried is not tried again while the lines around it are the same.
 
+Which tests run a function is read from .mutate/ran.json (`python -m tools.recorded` writes it); a test that does not run
+it is not asked. Tests run in forks of a server on the copy (tools/trial_server.py). A death counts only if the same test
+passes without the change, and, where it is slow, fails twice.
+
 killed                 a test that names one of the rows failed, or did not end in time
-killed_by_neighbours   only other tests of the module noticed
-survived               nobody noticed
-no_tests, red          the rows' tests are none, or fail without any change: nothing is proved
+killed_by_neighbours   only other tests that run the function noticed
+survived               nobody noticed; spec/survivors.toml says why, where there is a reason
+no_tests               the same, and no test that names a row runs the function at all
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +45,8 @@ from tools import recorded as recording
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / ".mutate" / "results.jsonl"
+SURVIVORS: Final = ROOT / "spec" / "survivors.toml"
+PROVED: Final = frozenset({"killed", "killed_by_neighbours", "survived", "no_tests"})
 SERVER: Final = ROOT / "tools" / "trial_server.py"
 ROWS: Final = 40
 OWN: Final = 45.0
@@ -247,24 +254,46 @@ def results(path: Path) -> dict[str, dict[str, str]]:
     return {line["key"]: line for line in lines}
 
 
-def report(judged: dict[str, dict[str, str]]) -> str:
-    """A table, those that nobody noticed, and the rate."""
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why some mutants live: spec/survivors.toml, by function, what it was and what it became."""
+
+    known: dict[tuple[str, str, str], str]
+
+    def of(self, line: dict[str, str]) -> str:
+        """The reason for a mutant, or nothing."""
+        return self.known.get((f"{line['path']}:{line['name']}", line["before"], line["after"]), "")
+
+
+def reasons(path: Path = SURVIVORS) -> Reasons:
+    """Those that are written down."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["survivor"] if path.exists() else []
+    return Reasons({(one["place"], one["before"], one["after"]): one["reason"] for one in entries})
+
+
+def report(judged: dict[str, dict[str, str]], why: Reasons) -> str:
+    """A table, those that nobody noticed with the reason if there is one, and the rate."""
     counts = Counter(line["verdict"] for line in judged.values())
-    said = [
-        f"{line['verdict']:<21} {line['path']}:{line['line']}  {line['name']}  {line['what']}: {line['before']!r} -> "
-        f"{line['after']!r}  ({line['rows']})"
-        + (" [some of the rows' tests are red or too slow unchanged]" if line.get("doubtful") else "")
-        for line in sorted(
-            judged.values(), key=lambda line: (line["verdict"], line["path"], int(line["line"]))
-        )
-        if line["verdict"] != "killed"
-    ]
-    said += [f"{counts[verdict]:>5}  {verdict}" for verdict in sorted(counts)]
-    proved = counts["killed"] + counts["killed_by_neighbours"] + counts["survived"]
-    if proved:
-        loose = counts["killed_by_neighbours"] + counts["survived"]
+    said: list[str] = []
+    for line in sorted(judged.values(), key=lambda line: (line["verdict"], line["path"], int(line["line"]))):
+        if line["verdict"] == "killed":
+            continue
         said.append(
-            f"{proved} mutants: {counts['survived'] / proved:.1%} survive; {loose / proved:.1%} survive the tests that name the row"
+            f"{line['verdict']:<21} {line['path']}:{line['line']}  {line['name']}  {line['what']}: {line['before']!r} -> "
+            f"{line['after']!r}  ({line['rows']})"
+            + (" [there was no time for all of its tests]" if line.get("doubtful") else "")
+        )
+        if reason := why.of(line):
+            said.append(f"{'':<21} because: {reason}")
+    said += [f"{counts[verdict]:>5}  {verdict}" for verdict in sorted(counts)]
+    proved = [line for line in judged.values() if line["verdict"] in PROVED]
+    if proved:
+        alive = [line for line in proved if line["verdict"] in {"survived", "no_tests"}]
+        excused = sum(why.of(line) != "" for line in alive)
+        loose = len(alive) + counts["killed_by_neighbours"]
+        said.append(
+            f"{len(proved)} mutants: {len(alive) / len(proved):.1%} survive, {excused} of {len(alive)} with a reason written down; "
+            f"{loose / len(proved):.1%} survive the tests that name the row"
         )
     return "\n".join(said)
 
@@ -334,7 +363,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=86_400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", default="", help="only modules whose name contains this")
+    parser.add_argument(
+        "--only", default="", help="of the sample only modules whose name contains one of these, with commas"
+    )
     parser.add_argument("--again", action="store_true", help="judge again what was not killed")
     parser.add_argument("--report", action="store_true", help="only say what was found")
     parser.add_argument("--at-most", type=float, default=100.0, help="per cent that may survive")
@@ -346,17 +377,16 @@ def main() -> int:
     if given.again:
         chosen = [every[key] for key, line in judged.items() if line["verdict"] != "killed"]
     else:
-        kept = {name: mutants for name, mutants in found.items() if given.only in name}
-        chosen = choose(kept, set(judged), given.count, given.seed)
+        # The sample stays the same, whichever part of it is judged now.
+        sample = choose(found, set(judged), given.count, given.seed)
+        chosen = [mutant for mutant in sample if any(part in mutant.key for part in given.only.split(","))]
     if not given.report:
         print(f"{len(every)} mutants in {len(found)} functions; {len(chosen)} to judge", flush=True)
         trials(chosen, ROOT, RESULTS, given.jobs, given.seconds)
     judged = {key: line for key, line in results(RESULTS).items() if key in every}
-    print(report(judged))
-    proved = [
-        line for line in judged.values() if line["verdict"] in {"killed", "killed_by_neighbours", "survived"}
-    ]
-    survived = sum(line["verdict"] == "survived" for line in proved)
+    print(report(judged, reasons()))
+    proved = [line for line in judged.values() if line["verdict"] in PROVED]
+    survived = sum(line["verdict"] in {"survived", "no_tests"} for line in proved)
     return 1 if proved and survived / len(proved) * 100 > given.at_most else 0
 
 

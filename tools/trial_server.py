@@ -106,7 +106,9 @@ class Server:
         return result
 
     def _say(self, **words: object) -> None:
-        os.write(self._said, json.dumps(words).encode() + b"\n")
+        # Who has heard enough listens no more.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._said, json.dumps(words).encode() + b"\n")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be imported has failed."""
