@@ -84,7 +84,7 @@ async def people_on(relay: Relay, folder, *usernames: str, friends: bool = True)
         for name in usernames:
             person = Person(folder / name, relay, name)
             stack.callback(person.post.store.close)
-            await stack.enter_async_context(person.post)
+            person.post = await stack.enter_async_context(person.post)
             stack.push_async_callback(person.offline)
             await person.register()
             found.append(person)

@@ -49,8 +49,8 @@ SURVIVORS: Final = ROOT / "spec" / "survivors.toml"
 PROVED: Final = frozenset({"killed", "killed_by_neighbours", "survived", "no_tests"})
 SERVER: Final = ROOT / "tools" / "trial_server.py"
 ROWS: Final = 40
-OWN: Final = 45.0
-NEAR: Final = 20.0
+OWN: Final = 25.0
+NEAR: Final = 8.0
 """Seconds of tests that a mutant is given: of those that name its rows, and of the others."""
 FIRST: Final = 25
 QUICK: Final = 0.5
@@ -96,7 +96,14 @@ class Tests:
 
     def _within(self, names: set[str], running: set[str], seconds: float) -> tuple[list[str], bool]:
         tests = self.recorded.tests
-        ordered = sorted(names - self.red, key=lambda name: (name not in running, tests[name].seconds, name))
+        cheap = sorted(names - self.red, key=lambda name: (name not in running, tests[name].seconds, name))
+        # One case of each test before a second of any: they are alike.
+        cases = Counter[str]()
+        ranks: dict[str, int] = {}
+        for name in cheap:
+            ranks[name] = cases[name.partition("[")[0]]
+            cases[name.partition("[")[0]] += 1
+        ordered = sorted(cheap, key=lambda name: (name not in running, ranks[name], tests[name].seconds))
         spent, kept = 0.0, list[str]()
         for name in ordered:
             spent += tests[name].seconds
@@ -375,7 +382,9 @@ def main() -> int:
     every = {mutant.key: mutant for mutants in found.values() for mutant in mutants}
     judged = {key: line for key, line in results(RESULTS).items() if key in every}
     if given.again:
-        chosen = [every[key] for key, line in judged.items() if line["verdict"] != "killed"]
+        alive = [(key, line["verdict"]) for key, line in judged.items() if line["verdict"] != "killed"]
+        # Those that nobody noticed first.
+        chosen = [every[key] for key, _ in sorted(alive, key=lambda one: one[1] == "killed_by_neighbours")]
     else:
         # The sample stays the same, whichever part of it is judged now.
         sample = choose(found, set(judged), given.count, given.seed)

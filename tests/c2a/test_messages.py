@@ -244,3 +244,12 @@ def test_a_report_says_only_what_is_known() -> None:
     assert DispositionReport("e1", "ignored").members() == {"eventId": "e1", "disposition": "ignored"}
     merged = DispositionReport("e1", "superseded", merged_into="e2").members()
     assert merged == {"eventId": "e1", "disposition": "superseded", "mergedInto": "e2"}
+
+
+@pytest.mark.spec("C2A-173")
+@given(deliveries(), st.one_of(st.none(), st.integers(0, 10**9)))
+def test_a_deadline_counts_milliseconds_from_when_the_event_was_written(
+    one: Delivered, wait: int | None
+) -> None:
+    due = replace(one, deadline_ms=wait).deadline_at
+    assert due == (None if wait is None else one.created_at + wait * 1_000)

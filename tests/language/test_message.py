@@ -271,3 +271,16 @@ def test_context_is_given_as_a_value():
         author("oscar").req("radar", "a", ctx=Context(inline="x" * 2001))
     assert value()["p"] == "REQ"
     assert Clock(5).now() == 5_000_000
+
+
+@pytest.mark.spec("CLOWL-002", "CLOWL-047")
+def test_progress_says_what_it_was_given_and_nothing_else():
+    radar, request = author("radar"), message(mid="r")
+    assert radar.prog(request).data == {}
+    assert radar.prog(request, pct=0).data == {"pct": 0}
+    assert radar.prog(request, note="half").data == {"note": "half"}
+    assert radar.prog(request, pct=50, note="half", data={"eta": 3}).data == {
+        "eta": 3,
+        "pct": 50,
+        "note": "half",
+    }

@@ -14,6 +14,7 @@ from tests.language.cast import START, message, text_of, value, vectors
 from tacit.base.errors import Refused
 from tacit.language import Invalid, encode, parse, parse_lines, read, read_value, to_value
 from tacit.language import reading as reading_module
+from tacit.language.findings import step
 from tacit.language.message import ExtendedMessage, Message
 from tacit.language.tables import MAX_BYTES
 
@@ -364,3 +365,11 @@ def test_messages_are_frozen_values():
     assert isinstance(first, Message)
     with pytest.raises(AttributeError):
         first.mid = "other"
+
+
+@pytest.mark.spec("CLOWL-067")
+def test_a_path_grows_no_longer_than_a_hundred_and_sixty():
+    assert step("$" * 158, "a") == "$" * 158 + ".a"
+    assert step("$" * 159, "a") == "$" * 159
+    assert step("$", "two words") == '$["two words"]'
+    assert step("$", "\u00e4" * 41) == '$["' + "\u00e4" * 40 + '"]'

@@ -73,3 +73,19 @@ def test_a_card_names_no_other_door_than_its_own():
     ):  # fmt: skip
         with pytest.raises(PeerFault):
             deliver_url(msgspec.structs.replace(card, deliver=elsewhere), "https")
+
+
+@pytest.mark.spec("A2ACP-256")
+def test_a_sender_rests_until_the_moment_and_not_beyond():
+    backoff = SenderBackoff()
+    assert (backoff.senders(NOW), backoff.ends_in(NOW)) == ([], None)
+    backoff.note("a", NOW, 60)
+    rest = backoff.ends_in(NOW)
+    assert rest == max(60 * SECOND, wait_after(0))
+    assert backoff.senders(Moment(NOW + rest - 1)) == ["a"]
+    assert backoff.ends_in(Moment(NOW + rest - 1)) == 1
+    assert (backoff.senders(Moment(NOW + rest)), backoff.ends_in(Moment(NOW + rest))) == ([], None)
+    backoff.note("a", NOW, 10**9)
+    assert backoff.ends_in(NOW) == LONGEST_WAIT
+    backoff.note("a", NOW, None)
+    assert (backoff.senders(NOW), backoff.ends_in(NOW)) == ([], None)

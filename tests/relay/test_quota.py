@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -55,4 +56,4 @@ class QuotaAgainstAList(RuleBasedStateMachine):
 QuotaAgainstAList.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 
-TestMailboxQuota = QuotaAgainstAList.TestCase
+TestMailboxQuota = pytest.mark.spec("A2ACP-218", "A2ACP-221", "A2ACP-222")(QuotaAgainstAList.TestCase)

@@ -194,3 +194,10 @@ async def test_the_newest_thousand_notices_of_an_agent_are_kept_however_many_oth
         reader = relay.mailboxes.store.reader
         assert [frame for _, frame in registry.notices(reader, 1)] == [b"first", b"second"]
         assert [frame for _, frame in registry.notices(reader, 2)][::999] == [b"100", b"1099"]
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-005")
+async def test_the_file_is_for_the_relay_alone(tmp_path):
+    async with two_on(tmp_path):
+        [path] = tmp_path.rglob(FILE)
+        assert path.stat().st_mode & 0o777 == 0o600

@@ -15,7 +15,7 @@ def test_a_changed_key_blocks_until_a_person_decides():
     assert swapped.keys == bob.me.public
     assert not pinning.observe(swapped, bob.me.public, 8).usable
     assert pinning.accept(swapped).keys == alice.me.public
-    assert pinning.reject(swapped).keys == bob.me.public
+    assert pinning.reject(swapped) == pinning.Pin(bob.me.public, 5, pinning.Trust.PINNED)
     assert pinning.verified(swapped) is swapped
 
 

@@ -168,3 +168,10 @@ def test_an_envelope_of_very_many_members_is_no_envelope(more):
     assert refusal(canonical({**header(), **more, "body": BODY})) == "bad_envelope"
     few = {name: value[:20] for name, value in list(more.items())[:20]}
     assert envelope.read(canonical({**header(), **few, "body": BODY}))
+
+
+@pytest.mark.spec("A2ACP-025", "A2ACP-026", "A2ACP-044")
+def test_a_byte_too_many_is_too_large_and_one_less_is_judged_by_what_it_says():
+    raw = envelope.compose(header(), BODY)
+    assert refusal(raw + b" " * (262_145 - len(raw))) == "too_large"
+    assert refusal(raw + b" " * (262_144 - len(raw))) == "bad_envelope"

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.attention.state import records
+from tacit.attention.commands import TimerDue
+from tacit.attention.state import records, timers
+from tacit.attention.state.claims import event_target
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -97,3 +99,27 @@ def test_the_mode_is_the_hosts_choice_and_never_more_than_the_harness_agreed_to(
     said = house.say(GROUP, "user", "@ann and @ben, could you look at this?", mode="immediate")
     modes = {one.session: one.mode for one in house.attention.obligations.of_event(said.id)}
     assert modes == {"ann": "buffered", "ben": "notify"}
+
+
+@pytest.mark.spec("C2A-158", "C2A-176")
+@pytest.mark.parametrize(
+    ("op", "given"), [("cancel", {}), ("reassign", {"to": "ben"}), ("leave", {"agent": "ann"})]
+)
+def test_who_steers_is_told_which_event_it_became(house: House, op: str, given: dict[str, str]) -> None:
+    asked = house.say(GROUP, "user", "@ann please rebuild the index")
+    before = house.page(GROUP)[-1].seq
+    answer = house.steer(op, **({"event_id": asked.id} if op != "leave" else {}), **given)
+    fresh = [one for one in house.page(GROUP) if one.seq > before]
+    assert answer["event_id"] == fresh[0].event_id
+
+
+@pytest.mark.spec("C2A-003", "C2A-116", "C2A-158")
+def test_the_hub_is_told_when_an_offer_that_nobody_took_must_be_assigned(house: House) -> None:
+    for agent in ("ann", "ben"):
+        house.do(GROUP, "user", "actor.update", actor_id=agent, roles=["ops"])
+    house._effects.clear()
+    asked = house.say(GROUP, "user", "@ops who looks at this?")
+    due = {one.at for one in house._effects if isinstance(one, TimerDue)}
+    [offer] = house.attention.offered(event_target(asked.id))
+    assert not offer.held
+    assert timers.assign_at(offer.at, house.attention.settings) in due

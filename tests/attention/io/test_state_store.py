@@ -201,3 +201,14 @@ def test_the_roster_follows_from_the_ledgers_group() -> None:
     assert roster_for(group, Attention()).agents["lead"].online
     assert roster.names["the lead"] == "lead"
     assert roster.roles["qa"] == {"lead"}
+
+
+@pytest.mark.spec("C2A-027", "C2A-214")
+def test_a_fold_lists_what_is_open_and_finds_what_is_closed(house):
+    table = house.live.folds.table("kept", str, int, lambda value: value > 0)
+    table["a"], table["b"] = 1, 0
+    assert (list(table), len(table), table["b"]) == (["a"], 1, 0)
+    table["a"], table["b"] = 0, 2
+    assert (list(table), len(table), table["a"]) == (["b"], 1, 0)
+    del table["b"]
+    assert (list(table), len(table), "b" in table) == ([], 0, False)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.attention.io.archive import Archive
+from tacit.attention.io.read_tools import Pull
 from tacit.attention.io.views import agents_view, decisions_view
+from tacit.attention.state import records
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -55,3 +57,83 @@ def test_progress_on_private_work_is_shown_to_its_parties_and_the_rest_sees_the_
     house.call("ann", "chat.progress", progressToken=secret.id, progress=2, message="raise found")
     assert progress_of(house, "ann")["value"] == 2
     assert progress_of(house, "ann", "usr:eve") == {"value": 1, "total": None, "message": None}
+
+
+def sentence(house: House, event_id: str) -> str:
+    found = house.store.read(
+        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), event_id, house.clock.now())
+    )
+    assert found is not None
+    return found["sentence"]
+
+
+def states(house: House, event_id: str) -> dict[str, str]:
+    return {agent: one["state"] for agent, one in decisions(house, event_id).items()}
+
+
+@pytest.mark.spec("C2A-206", "C2A-207", "C2A-226")
+def test_a_sentence_says_who_owes_who_works_and_who_answered(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann and @ben please look at this")
+    assert states(house, asked.id) == {"ann": "pending", "ben": "pending"}
+    assert sentence(house, asked.id) == "ann and ben owe a reply"
+    house.record(records.Accepted(event_ids=[asked.id], session="ann"))
+    assert states(house, asked.id) == {"ann": "delivered", "ben": "pending"}
+    assert house.call("ben", "chat.progress", progressToken=asked.id, progress=1)["ok"]
+    assert states(house, asked.id) == {"ann": "delivered", "ben": "working"}
+    assert sentence(house, asked.id) == "ann owes a reply; ben took it"
+    house.say(GROUP, "ann", "The disk was full, and I made room.", reply_to=asked.id)
+    assert states(house, asked.id) == {"ann": "answered", "ben": "working"}
+    assert sentence(house, asked.id) == "ann answered; ben took it"
+
+
+@pytest.mark.spec("C2A-206", "C2A-207", "C2A-226")
+def test_a_sentence_says_who_may_claim_and_who_took_it(house: House) -> None:
+    for agent in ("ann", "ben"):
+        house.do(GROUP, "user", "actor.update", actor_id=agent, roles=["ops"])
+    asked = house.say(GROUP, "user", "@ops who looks at this?")
+    assert sentence(house, asked.id) == "ann and ben were knocked at"
+    assert house.call("ben", "chat.claim", eventId=asked.id)["claimed"]
+    assert states(house, asked.id) == {"ann": "pending", "ben": "claimed"}
+    assert sentence(house, asked.id) == "ben took it; ann was knocked at"
+
+
+@pytest.mark.spec("C2A-206", "C2A-226")
+def test_each_agent_is_named_once_in_a_sentence(house: House) -> None:
+    for agent in ("ann", "ben"):
+        house.connect(agent, ["tool_mailbox"])
+    asked = house.say(GROUP, "user", "@ann and @ben please look at this")
+    assert {one["mode"] for one in decisions(house, asked.id).values()} == {"notify"}
+    assert sentence(house, asked.id) == "ann and ben owe a reply"
+    for agent in ("ann", "ben"):
+        house.do(GROUP, "user", "actor.update", actor_id=agent, roles=["ops"])
+    asked = house.say(GROUP, "user", "@ops who looks at this?")
+    assert set(states(house, asked.id).values()) == {"offered"}
+    assert sentence(house, asked.id) == "ann and ben were knocked at"
+
+
+@pytest.mark.spec("C2A-036", "C2A-094", "C2A-095", "C2A-140")
+def test_a_tool_shows_a_message_whole(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann please look")
+    answer = house.store.read(
+        lambda reader: Pull(
+            reader,
+            reader.group(GROUP),
+            Archive.on(reader, reader.group(GROUP)),
+            "ann",
+            "2026-06-24",
+        ).list_events({"limit": 1})
+    )
+    assert isinstance(answer, dict)
+    [shown] = answer["events"]
+    assert shown == {
+        "eventId": asked.id,
+        "createdAt": asked.ts,
+        "sequence": asked.seq,
+        "content": "@ann please look",
+        "author": {"id": "user", "kind": "human", "displayName": "user"},
+        "conversation": {"id": "main", "kind": "channel"},
+        "policy": "must_respond",
+        "directedness": "to_me",
+        "disposition": None,
+        "open": True,
+    }

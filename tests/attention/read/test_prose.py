@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tacit.attention.read.prose import prose
 
 
+@pytest.mark.spec("C2A-034", "C2A-202")
+@example("before\n```\n@lead\nlook\n```\n> quoted\nafter `@lead` https://x.example/@lead")
 @given(st.text(alphabet="`~>@ledax \n:/.&gt;", max_size=80))
 def test_prose_keeps_its_length_and_its_lines(text: str) -> None:
     made = prose(text)

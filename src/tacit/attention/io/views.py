@@ -179,6 +179,7 @@ def _prompt_bytes(event: Event, decision: Decision, obligation: Obligation | Non
 
 def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
     parts: list[str] = []
+    named: set[str] = set()
     for verb, chosen in (
         ("owes a reply", [one for one in shown if one["policy"] == "must_respond" and not _over(one)]),
         ("answered", [one for one in shown if one["state"] == "answered"]),
@@ -187,9 +188,11 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         ("may claim it", [one for one in shown if one["state"] == "offered"]),
         ("was stopped here", [one for one in shown if one["state"] == "stopped"]),
     ):
-        names = _names([one["agent"] for one in chosen if _first(one, parts)])
-        if names:
-            parts.append(f"{names} {verb if len(chosen) == 1 else _PLURAL.get(verb, verb)}")
+        # Each agent is named once, with the first that holds for it.
+        agents = [one["agent"] for one in chosen if one["agent"] not in named]
+        if agents:
+            named.update(agents)
+            parts.append(f"{_names(agents)} {verb if len(agents) == 1 else _PLURAL.get(verb, verb)}")
     if quiet:
         parts.append(_others(quiet))
     return "; ".join(parts) or "nobody is asked for anything"
@@ -206,10 +209,6 @@ def _over(one: dict[str, Any]) -> bool:
         "claimed",
         "working",
     }
-
-
-def _first(one: dict[str, Any], parts: Sequence[str]) -> bool:
-    return all(one["agent"] not in part.split(" ")[0].split(",") for part in parts)
 
 
 def _others(quiet: int) -> str:
