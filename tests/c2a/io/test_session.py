@@ -151,6 +151,19 @@ async def test_cancellations_and_typing_come_in_their_place(peer, session):
     assert await hearing.next(Typing) == Typing("g1", "user", typing=True)
 
 
+@pytest.mark.spec("C2A-160", "C2A-169", "C2A-179")
+async def test_deliveries_alone_leave_out_what_was_cancelled_before_it_was_handed_over(peer, session):
+    request = await peer.deliver(delivery("e1"))
+    await peer.notify("notifications/cancelled", requestId=request, reason="deleted", eventId="e1")
+    await peer.notify("notifications/typing", conversationId="g1", author={"id": "user"}, typing=True)
+    await peer.deliver(delivery("e2"))
+    # Its answer comes behind all of these.
+    await session.call("chat.list_events")
+    async with asyncio.timeout(WAIT):
+        got = await anext(session.deliveries())
+    assert got.event_id == "e2"
+
+
 @pytest.mark.spec("C2A-167")
 async def test_a_send_is_repeated_with_the_same_key_and_the_same_bytes(peer, session):
     peer.script = ["lose", {"code": "delivery_transient", "message": "later"}, None]
