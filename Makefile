@@ -61,8 +61,10 @@ check: setup-check
 reach: setup-test system-test
 	$(PY) -m tools.executed -n $(JOBS) $(ARGS)
 
-# Do the tests bite? Goes on where it stopped (.mutate/); `make mutate ARGS="--count 40 --seconds 600"` tries less.
+# Do the tests bite? Goes on where it stopped (.mutate/); `make mutate ARGS="--count 40 --seconds 600"` tries less. First
+# it is recorded what new and changed tests run; a test that fails there is asked nothing later.
 mutate: setup-test system-test
+	-$(PY) -m tools.recorded -n $(JOBS) -q
 	$(PY) -m tools.mutate --jobs 2 --count 400 --seed 1 $(ARGS)
 
 soak: setup-test system-test

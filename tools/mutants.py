@@ -39,6 +39,7 @@ _LOG: Final = re.compile(
 _NAMES_ONLY: Final = frozenset(
     {"cast", "TypeVar", "NewType", "getattr", "hasattr", "import_module", "getLogger"}
 )
+_NAMED: Final = frozenset({"create_task", "Thread", "GroupCommit", "ThreadPoolExecutor"})
 _UNSEEN: Final = frozenset({"__repr__", "__str__", "__slots__", "__all__"})
 
 
@@ -219,6 +220,9 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
             yield from body
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=given) if name in _NAMES_ONLY:
             yield from given[1:]
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in _NAMED:
+            # What a task or a thread is called is for whoever debugs.
+            yield from [*node.args, *(one for one in node.keywords if one.arg != "name")]
         case ast.If(test=test) if _is_own_negation(test):
             yield from [*ast.iter_child_nodes(test), *node.body, *node.orelse]
         case _:

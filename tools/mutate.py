@@ -232,10 +232,13 @@ class Trial:
 
 
 def choose(found: dict[str, list[Mutant]], tried: set[str], count: int, seed: int) -> list[Mutant]:
-    """Functions in a seeded order, one mutant of each, then a second of each, until there are enough."""
-    chance = random.Random(seed)
-    decks = {name: chance.sample(mutants, len(mutants)) for name, mutants in sorted(found.items())}
-    order = chance.sample(sorted(decks), len(decks))
+    """Functions in a seeded order, one mutant of each, then a second of each, until there are enough.
+
+    Each function draws its own place: what changes in one moves no other.
+    """
+    chances = {name: random.Random(f"{seed} {name}") for name in found}
+    order = sorted(found, key=lambda name: (chances[name].random(), name))
+    decks = {name: chances[name].sample(mutants, len(mutants)) for name, mutants in found.items()}
     chosen: list[Mutant] = []
     for depth in range(max(map(len, decks.values()), default=0)):
         chosen += [decks[name][depth] for name in order if len(decks[name]) > depth]

@@ -83,3 +83,11 @@ def test_words_and_numbers_that_nobody_knows_become_the_usual_ones() -> None:
     assert read_notification("notifications/cancelled", {"requestId": 7}) == Cancelled("7", None, "")
     author = read_notification("notifications/typing", {"conversationId": "c", "author": {"id": "ann"}})
     assert author == Typing("c", "ann", typing=True)
+
+
+@pytest.mark.spec("C2A-014", "C2A-181")
+@pytest.mark.parametrize(
+    ("said", "taken"), [(0, 0), (7, 7), (2**53 - 1, 2**53 - 1), (2**53, 0), (-1, 0), (True, 0), (1.5, 0)]
+)
+def test_a_count_is_one_that_every_reader_of_json_can_hold(said: object, taken: int) -> None:
+    assert read_notification("notifications/usage", {"tokensIn": said}) == Usage(tokens_in=taken)

@@ -2,6 +2,7 @@
 
 import shutil
 
+import aiohttp
 import pytest
 from playwright.async_api import async_playwright
 from tests.relay_support import Bare, Relay
@@ -48,3 +49,14 @@ async def test_a_person_joins_with_a_passkey_in_a_browser_and_their_agent_regist
         async with bob:
             assert bob.welcome.address == bob.address
         assert faults == []
+
+
+@pytest.mark.spec("A2ACP-011", "A2ACP-020")
+async def test_the_page_and_its_parts_are_served_and_nothing_else_is(tmp_path):
+    async with Relay(tmp_path) as relay, aiohttp.ClientSession() as http:
+        for path, kind in (("", "text/html"), ("/join.js", "text/javascript"), ("/join.css", "text/css")):
+            async with http.get(f"{relay.url}/join{path}") as answer:
+                assert (answer.status, answer.content_type) == (200, kind)
+                assert await answer.text()
+        async with http.get(f"{relay.url}/join/other.js") as answer:
+            assert answer.status == 404
