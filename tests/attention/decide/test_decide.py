@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.attention import Agent, Roster, decide
+from tacit.attention.decide.decide import derived, kept_of
 from tacit.attention.decide.explain import sentence
 from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.situation import situation_of
 from tacit.attention.read.context import ConversationState
+from tacit.attention.settings import DEFAULTS
 from tacit.attention.state import records
 from tacit.c2a.vocabulary import Mode, Policy, Priority, Reason
 from tests.attention.world import ROSTER, Room, event, lead_gets, thread, three
+
+if TYPE_CHECKING:
+    from tacit.ledger.envelope import Event
 
 
 @pytest.mark.spec("C2A-039")
@@ -265,3 +271,25 @@ def test_no_data_makes_a_decision_fail(data: dict[str, object], kind: str, by: s
     room.attention.apply(made, records.moment_of(made), decisions.parsed)
     assert len(decisions) == 3
     assert all(sentence(agent, one) for agent, one in decisions.items())
+
+
+@pytest.mark.spec("C2A-001", "C2A-003", "C2A-115")
+@pytest.mark.parametrize(
+    "what",
+    [
+        event("look", to=["lead", "worker"], directedness="to_my_role"),
+        event("look", to=["lead", "worker"]),
+        event("@lead please look"),
+        event("@backend who looks?"),
+        event("nothing in particular", by="worker"),
+        event(kind="chat.read", actor_id="lead", event_id_="x"),
+    ],
+)
+def test_what_is_kept_of_a_decision_tells_it_again_whole(what: Event) -> None:
+    decisions = decide(what, ROSTER, ConversationState(), DEFAULTS)
+    kept = kept_of(decisions)
+    for told in (derived(decisions), *([kept] if kept is not None else [])):
+        for agent in ROSTER.agents:
+            again = told.decision(agent)
+            assert three(again) == three(decisions[agent])
+            assert again.rule("directedness") == decisions[agent].rule("directedness")

@@ -238,3 +238,19 @@ def test_what_a_harness_could_not_even_be_knocked_at_with_goes_to_another() -> N
     [told] = reroute("m1", decision, scene.attention, around, {"worker"}, declined=True)
     assert isinstance(told, Notice)
     assert told.data["related_event_id"] == "m1"
+
+
+@pytest.mark.spec("C2A-123", "C2A-176", "C2A-177")
+def test_after_the_lead_the_owner_of_the_thread_is_next_and_then_a_person() -> None:
+    scene = Scene()
+    scene.tells("I keep the notes here.", by="tester")
+    scene.tells("@worker please look", reply_to="m1")
+    decision = scene.say("@worker please look again", reply_to="m1")["worker"]
+    asked = next(one.id for one in scene.log if one.data.get("text") == "@worker please look")
+    around = Around(ROSTER, START, {})
+    [moved] = reroute(asked, decision, scene.attention, around, {"lead", "worker"}, declined=False)
+    assert isinstance(moved, records.Delivery)
+    assert moved.session == "tester"
+    had = {"lead", "worker", "tester"}
+    [told] = reroute(asked, decision, scene.attention, around, had, declined=False)
+    assert isinstance(told, Notice)
