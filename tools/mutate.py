@@ -385,9 +385,11 @@ def main() -> int:
     every = {mutant.key: mutant for mutants in found.values() for mutant in mutants}
     judged = {key: line for key, line in results(RESULTS).items() if key in every}
     if given.again:
-        alive = [(key, line["verdict"]) for key, line in judged.items() if line["verdict"] != "killed"]
-        # Those that nobody noticed first.
-        chosen = [every[key] for key, _ in sorted(alive, key=lambda one: one[1] == "killed_by_neighbours")]
+        why = reasons()
+        alive = [line for line in judged.values() if line["verdict"] != "killed"]
+        # First those that nobody noticed, and nobody excused.
+        alive.sort(key=lambda line: (line["verdict"] == "killed_by_neighbours", why.of(line) != ""))
+        chosen = [every[line["key"]] for line in alive]
     else:
         # The sample stays the same, whichever part of it is judged now.
         sample = choose(found, set(judged), given.count, given.seed)

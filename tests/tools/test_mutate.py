@@ -184,3 +184,24 @@ def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mu
     assert first == mutate.choose(mutants, set(), 6, 1)
     assert len({mutant.name for mutant in first[:4]}) == 4
     assert mutate.choose(mutants, {first[0].key}, 6, 1) == first[1:]
+
+
+def test_a_report_gives_the_reason_beside_a_survivor_and_counts_who_has_one(tmp_path):
+    path = tmp_path / "survivors.toml"
+    path.write_text(
+        '[[survivor]]\nplace = "src/a.py:f"\nbefore = "1"\nafter = "(2)"\nreason = "as good as the other"\n'
+    )
+    line = {
+        "verdict": "survived",
+        "path": "src/a.py",
+        "line": 1,
+        "name": "f",
+        "what": "one more",
+        "before": "1",
+        "after": "(2)",
+        "rows": "C2A-001",
+    }
+    judged = {"a": line, "b": {**line, "name": "g"}, "c": {**line, "verdict": "killed"}}
+    said = mutate.report(judged, mutate.reasons(path))
+    assert said.count("because: as good as the other") == 1
+    assert "3 mutants: 66.7% survive, 1 of 2 with a reason written down" in said
