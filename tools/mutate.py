@@ -90,11 +90,13 @@ class Tests:
             # What a fixture ran for a whole file was noted with the file's first test.
             files = {file_of(name) for name in running}
             naming = {name for name in naming if name in running or file_of(name) in files}
-        near, cut_near = self._within(running - naming, running, NEAR)
-        chosen, cut = self._within(naming, running, OWN)
+        near, cut_near = self._within(running - naming, running, NEAR, mutant.module)
+        chosen, cut = self._within(naming, running, OWN, mutant.module)
         return Plan(chosen, near, cut or cut_near)
 
-    def _within(self, names: set[str], running: set[str], seconds: float) -> tuple[list[str], bool]:
+    def _within(
+        self, names: set[str], running: set[str], seconds: float, module: str
+    ) -> tuple[list[str], bool]:
         tests = self.recorded.tests
         cheap = sorted(names - self.red, key=lambda name: (name not in running, tests[name].seconds, name))
         # One case of each test before a second of any: they are alike.
@@ -103,7 +105,16 @@ class Tests:
         for name in cheap:
             ranks[name] = cases[name.partition("[")[0]]
             cases[name.partition("[")[0]] += 1
-        ordered = sorted(cheap, key=lambda name: (name not in running, ranks[name], tests[name].seconds))
+        own = f"/test_{module.rpartition('.')[2]}.py"
+        ordered = sorted(
+            cheap,
+            key=lambda name: (
+                name not in running,
+                ranks[name],
+                not file_of(name).endswith(own),
+                tests[name].seconds,
+            ),
+        )
         spent, kept = 0.0, list[str]()
         for name in ordered:
             spent += tests[name].seconds
