@@ -21,7 +21,18 @@ def agents(session: CliSession, group: str) -> None:
     """Who is online, busy, owing what, spending what."""
     group_id = session.resolve_group(group)
     found = session.hub(group_id).call("agents", {"group_id": group_id})
+    _add_worktrees(session, group_id, found["agents"])
     session.answer(found["agents"], lambda: session.out.print(_table(found["agents"])))
+
+
+def _add_worktrees(session: CliSession, group_id: str, rows: Sequence[dict[str, Any]]) -> None:
+    """The branches that are on this machine, to the agents whose they are."""
+    from tacit.cli.worktree import all_worktrees
+
+    here = {one.tree.agent: one for one in all_worktrees(session) if one.group_id == group_id}
+    for row in rows:
+        found = here.get(str(row["actor_id"]))
+        row["worktree"] = found.shown() if found is not None else None
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
@@ -29,6 +40,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     table.add_column("agent", no_wrap=True, overflow="fold")
     for name in ("roles", "status", "owes", "holds", "turns", "tokens", "cost"):
         table.add_column(name)
+    if any(row.get("worktree") for row in rows):
+        table.add_column("branch")
     for row in rows:
         today: dict[str, Any] = row.get("today") or {}
         currency = row.get("currency")  # none: the agent does not say what it costs
@@ -42,5 +55,11 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
             str(today.get("turns", 0)),
             str(today.get("tokens", 0)),
             cost,
+            *([show.plain(_branch(row["worktree"]))] if row.get("worktree") else []),
         )
     return table
+
+
+def _branch(worktree: dict[str, Any]) -> str:
+    status = worktree["status"]
+    return f"{worktree['branch']} ({status['words'] if status else worktree['fault']})"

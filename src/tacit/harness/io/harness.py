@@ -84,6 +84,8 @@ class AgentConfig:
     budget: Budget = Budget()
     claims_roles: bool = True
     ambient: frozenset[str] = frozenset()
+    surroundings: Callable[[], str] = str
+    """What the model should know about its folder, asked before each turn; by itself nothing."""
     habits: Habits = Habits(name="tacit-harness", version=__version__)
 
 
@@ -361,7 +363,7 @@ class Harness:
                 ours=standing_rules(self.config.name, self.config.instructions),
                 knocks=turn.knocks,
                 digests=turn.digests,
-                note=turn.note,
+                note=" ".join(filter(None, (turn.note, await asyncio.to_thread(self.config.surroundings)))),
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(turn.id, self._standing, prompt.user, self.config.time_limit)

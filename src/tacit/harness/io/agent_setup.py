@@ -1,0 +1,117 @@
+"""An agent made ready to run: its options read, its folder and program found, its worktree made.
+
+Everything that can be wrong is found here, before anything runs. Used by `tacit join` and by the crew's
+process; knows nothing of tokens, which whoever calls has.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import Refused
+from tacit.harness.drivers import catalogue
+from tacit.harness.drivers.options import Access
+from tacit.harness.io import sharing, worktrees
+from tacit.harness.io.harness import AgentConfig, Harness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.io.context import Teller
+    from tacit.harness.team import Member
+    from tacit.harness.worktree import Worktree
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyAgent:
+    """An agent that can be started, as often as it takes."""
+
+    member: Member
+    state: Path
+    options: Options
+    worktree: Worktree | None = None
+    others: tuple[Path, ...] = ()
+    """Folders under which other agents of this machine have their state."""
+
+    def harness(self, url: str, token: str, tell: Teller) -> Harness:
+        """A fresh harness, not yet running."""
+        member = self.member
+        config = AgentConfig(
+            url,
+            token,
+            member.name,
+            self.state,
+            member.instructions,
+            self.options.directory,
+            member.time_limit,
+            member.budget,
+            member.claims,
+            frozenset(member.ambient),
+            surroundings=self.surroundings,
+        )
+        return Harness(config, catalogue.build(member.driver, self.options), tell=tell)
+
+    def surroundings(self) -> str:
+        """What the agent should know of who else is in its folder, as it is now; empty when nobody is."""
+        return sharing.note(self.state, self.others)
+
+
+def ready(
+    member: Member, state: Path, *, base: Path, environment: Mapping[str, str], others: Sequence[Path] = ()
+) -> ReadyAgent:
+    """Read and try everything; `Refused` says what is wrong. Relative paths are meant from `base`."""
+    options = catalogue.parse(
+        member.driver, member.options, state=str(state / "driver"), environment=environment
+    )
+    says_where = options.directory is not None
+    options = placed(member.driver, options, base)
+    catalogue.build(member.driver, options)
+    tree = None
+    if member.worktree:
+        if options.directory is None:
+            raise Refused("driver_option", "a worktree is one of a project: say which with --cwd")
+        tree = worktrees.ensured(member.name, options.directory, state)
+        options = replace(options, directory=tree.directory)
+    # A program of one's own may do as it likes where it was told to work.
+    writes = options.access is not Access.READ or (member.driver == "command" and says_where)
+    sharing.write_place(state, member.name, options.directory, writes=writes)
+    return ReadyAgent(member, state, options, tree, tuple(others))
+
+
+def placed(driver: str, options: Options, base: Path) -> Options:
+    """The options with paths as whoever wrote them meant them: from `base`, and there.
+
+    A program of the person's own runs where they are, unless they say where; agents have their own folder.
+    """
+    directory = options.directory or ("." if driver == "command" else None)
+    if directory is not None:
+        folder = _from(base, directory)
+        if not folder.is_dir():
+            raise Refused("driver_unusable", f"there is no folder {folder} to work in")
+        options = replace(options, directory=str(folder))
+    if not options.command:
+        return options
+    program, *rest = options.command
+    path = _from(base, program)
+    if "/" not in program:
+        if shutil.which(program) is None:
+            at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
+            raise Refused("driver_unusable", f"there is no program {program} on the PATH{at}")
+        return options
+    if not path.is_file():
+        raise Refused("driver_unusable", f"there is no program {path}")
+    if not os.access(path, os.X_OK):
+        raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
+    return replace(options, command=(str(path), *rest))
+
+
+def _from(base: Path, path: str) -> Path:
+    try:
+        return (base / Path(path).expanduser()).absolute()
+    except RuntimeError as error:  # a home that nobody has
+        raise Refused("driver_unusable", f"there is nobody whose home {path} could be in") from error
