@@ -36,9 +36,11 @@ def _add_worktrees(session: CliSession, group_id: str, rows: Sequence[dict[str, 
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table(box=None, caption="Turns, tokens and cost are of today (UTC).", caption_justify="left")
+    table = Table(
+        box=None, caption="Turns, tokens, time and cost are of today (UTC).", caption_justify="left"
+    )
     table.add_column("agent", no_wrap=True, overflow="fold")
-    for name in ("roles", "status", "owes", "holds", "turns", "tokens", "cost"):
+    for name in ("roles", "status", "owes", "holds", "turns", "tokens", "time", "cost"):
         table.add_column(name)
     if any(row.get("worktree") for row in rows):
         table.add_column("branch")
@@ -54,10 +56,16 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
             str(len(row.get("claims") or ())),
             str(today.get("turns", 0)),
             str(today.get("tokens", 0)),
+            _lasting(today.get("duration_ms", 0)),
             cost,
             *([show.plain(_branch(row["worktree"]))] if row.get("worktree") else []),
         )
     return table
+
+
+def _lasting(milliseconds: int) -> str:
+    seconds = round(milliseconds / 1000)
+    return f"{seconds // 60} min" if seconds >= 600 else f"{seconds} s"
 
 
 def _branch(worktree: dict[str, Any]) -> str:

@@ -8,6 +8,8 @@ done next time.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 import re
 import signal
@@ -189,47 +191,48 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
     return value
 
 
-@click.command(epilog=EPILOG)
-@click.argument("group", required=False)
-@click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent.")
-@click.option(
-    "--all", "team", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A team's file."
+_AGENT_OPTIONS: Final = (
+    click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent."),
+    click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added."),
+    click.option("--title", help="The name people see, when it is added."),
+    click.option(
+        "--instructions",
+        type=click.File(encoding="utf-8"),
+        help="A file of standing instructions for the agent.",
+    ),
+    click.option(
+        "--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC)."
+    ),
+    click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day."),
+    click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day."),
+    click.option(
+        "--time-limit",
+        type=float,
+        default=1800.0,
+        show_default=True,
+        callback=_amount,
+        help="Seconds for one turn.",
+    ),
+    click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles."),
+    click.option(
+        "--worktree", is_flag=True, help="Work in a git worktree and branch of its own, of --cwd's project."
+    ),
+    click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]"),
 )
-@click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added.")
-@click.option("--title", help="The name people see, when it is added.")
-@click.option(
-    "--instructions", type=click.File(encoding="utf-8"), help="A file of standing instructions for the agent."
-)
-@click.option("--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC).")
-@click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day.")
-@click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
-@click.option(
-    "--time-limit",
-    type=float,
-    default=1800.0,
-    show_default=True,
-    callback=_amount,
-    help="Seconds for one turn.",
-)
-@click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
-@click.option(
-    "--worktree", is_flag=True, help="Work in a git worktree and branch of its own, of --cwd's project."
-)
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
-@pass_session
-def join(session: CliSession, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
-    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
-    name, session.speaker = session.speaker, None
-    if team is not None:
-        if group or driver:
-            raise click.UsageError("--all takes everything from the file")
-        _run_team(session, team)
-        return
-    if not group or not name or not driver:
-        raise click.UsageError("say where, who and how: tacit join GROUP --as NAME --driver D")
-    member = Member(
+
+
+def agent_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What a person says about an agent, wherever it will run."""
+    for option in reversed(_AGENT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
+    """An agent as its options say it."""
+    return Member(
         name,
-        driver,
+        given["driver"],
         group,
         tuple(given["words"]),
         tuple(given["roles"]),
@@ -240,16 +243,74 @@ def join(session: CliSession, group: str | None, driver: str | None, team: Path 
         not given["no_claim"],
         worktree=given["worktree"],
     )
-    make, agent = _prepared(session, member, Path.cwd())
+
+
+@click.command(epilog=EPILOG)
+@click.argument("group", required=False)
+@click.option(
+    "--all", "team", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A team's file."
+)
+@click.option("--invite", metavar="CODE", help="A one-time code of `tacit crew invite`: says where and who.")
+@agent_options
+@pass_session
+def join(session: CliSession, group: str | None, team: Path | None, invite: str | None, **given: Any) -> None:
+    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
+    name, session.speaker = session.speaker, None
+    if team is not None:
+        if group or given["driver"]:
+            raise click.UsageError("--all takes everything from the file")
+        _run_team(session, team)
+        return
+    if invite is not None:
+        # What looks like the room is the first word of the driver's.
+        given["words"] = (*([group] if group else []), *given["words"])
+        group, name = _invited(session, invite)
+    if not group or not name or not given["driver"]:
+        raise click.UsageError("say where, who and how: tacit join GROUP --as NAME --driver D")
+    make, agent = _prepared(session, member_from(name, group, given), Path.cwd())
     _tell_sharing(session, agent)
     _tell_worktree(session, agent)
     harness = make(Narrator(session, name))
     if not session.as_json:
-        session.out.print(f"{show.plain(name)} joins {show.plain(group)} with {driver}. Leave with Ctrl-C.")
+        session.out.print(
+            f"{show.plain(name)} joins {show.plain(group)} with {given['driver']}. Leave with Ctrl-C."
+        )
     try:
         _loop(harness)
     except Refused as refused:
         raise with_way_out(refused, agent.state) from refused
+
+
+def _invited(session: CliSession, code: str) -> tuple[str, str]:
+    """Where and as whom a code lets in. It works once; what it brought is kept, for the next start."""
+    kept = beside_hub("join") / "invited" / (hashlib.sha256(code.encode()).hexdigest()[:32] + ".json")
+    if not kept.exists():
+        answer = _redeemed(session.url, code)
+        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(answer, file)
+    found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+    session.token = str(found["token"])
+    return str(found["group_id"]), str(found["actor_id"])
+
+
+def _redeemed(url: str, code: str) -> dict[str, Any]:
+    from urllib.error import HTTPError, URLError
+    from urllib.request import Request, urlopen
+
+    if not url.startswith(("http://", "https://")):
+        raise Refused("invalid_request", "--url begins with http:// or https://")
+    body = json.dumps({"code": code}).encode()
+    request = Request(f"{url}/v1/redeem", body, {"Content-Type": "application/json"})  # noqa: S310 - above
+    try:
+        with urlopen(request, timeout=20) as answer:  # noqa: S310
+            return json.load(answer)
+    except HTTPError as error:
+        with error:
+            said: dict[str, Any] = json.load(error)
+        raise Refused(str(said["code"]), str(said["message"])) from None
+    except (URLError, ValueError) as error:
+        raise Unavailable(f"the hub at {url} cannot be reached") from error
 
 
 def with_way_out(refused: Refused, state: Path) -> Refused:

@@ -6,10 +6,7 @@ process; knows nothing of tokens, which whoever calls has.
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused
@@ -17,9 +14,11 @@ from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Access
 from tacit.harness.io import sharing, worktrees
 from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.placing import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from tacit.harness.drivers.options import Options
     from tacit.harness.io.context import Teller
@@ -65,11 +64,7 @@ def ready(
     member: Member, state: Path, *, base: Path, environment: Mapping[str, str], others: Sequence[Path] = ()
 ) -> ReadyAgent:
     """Read and try everything; `Refused` says what is wrong. Relative paths are meant from `base`."""
-    options = catalogue.parse(
-        member.driver, member.options, state=str(state / "driver"), environment=environment
-    )
-    says_where = options.directory is not None
-    options = placed(member.driver, options, base)
+    options, says_where = checked(member, state, base=base, environment=environment)
     catalogue.build(member.driver, options)
     tree = None
     if member.worktree:
@@ -81,37 +76,3 @@ def ready(
     writes = options.access is not Access.READ or (member.driver == "command" and says_where)
     sharing.write_place(state, member.name, options.directory, writes=writes)
     return ReadyAgent(member, state, options, tree, tuple(others))
-
-
-def placed(driver: str, options: Options, base: Path) -> Options:
-    """The options with paths as whoever wrote them meant them: from `base`, and there.
-
-    A program of the person's own runs where they are, unless they say where; agents have their own folder.
-    """
-    directory = options.directory or ("." if driver == "command" else None)
-    if directory is not None:
-        folder = _from(base, directory)
-        if not folder.is_dir():
-            raise Refused("driver_unusable", f"there is no folder {folder} to work in")
-        options = replace(options, directory=str(folder))
-    if not options.command:
-        return options
-    program, *rest = options.command
-    path = _from(base, program)
-    if "/" not in program:
-        if shutil.which(program) is None:
-            at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
-            raise Refused("driver_unusable", f"there is no program {program} on the PATH{at}")
-        return options
-    if not path.is_file():
-        raise Refused("driver_unusable", f"there is no program {path}")
-    if not os.access(path, os.X_OK):
-        raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
-    return replace(options, command=(str(path), *rest))
-
-
-def _from(base: Path, path: str) -> Path:
-    try:
-        return (base / Path(path).expanduser()).absolute()
-    except RuntimeError as error:  # a home that nobody has
-        raise Refused("driver_unusable", f"there is nobody whose home {path} could be in") from error
