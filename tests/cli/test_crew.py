@@ -155,7 +155,8 @@ def test_what_is_wrong_with_an_agent_is_said_at_once_and_it_is_not_of_the_crew(s
         assert says in shell.run("crew", "add", "Lobby", "ada", *words, code=1)
     assert shell.json("crew", "list") == []
     assert shell.json("group", "show", "Lobby")["actors"] == []
-    add(shell, "ada", answer, "--worktree")
+    where = ("--worktree", "--", "--text", "--cwd", str(shell.home), answer)
+    shell.run("crew", "add", "Lobby", "ada", "--driver", "command", *where)
     until_state(shell, "ada", "failed")
     assert "in no git repository" in shell.run("crew", "list")
     assert "already" in shell.run("crew", "add", "Lobby", "ada", "--driver", "command", "--", "true", code=1)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BLANK, request, words } from "../src/state/crew";
+import { BLANK, costTold, request, words } from "../src/state/crew";
 import type { CrewDriver } from "../src/types";
 
 const driver = (name: string, ...flags: string[]): CrewDriver => ({
@@ -34,5 +34,17 @@ describe("what the form says about an agent", () => {
     const plain = request("g", { ...form, driver: "openai", dollars: "" }, driver("openai", "--model"));
     expect(plain).toMatchObject({ options: ["--model", "m"], worktree: false });
     expect(plain).not.toHaveProperty("budget");
+  });
+});
+
+describe("what agents cost", () => {
+  const one = (currency: string, turns: number, cost: number) => ({ currency, turns, cost });
+  it("is told as far as it is known", () => {
+    const of = (agent: { cost: number }) => agent.cost;
+    expect(costTold([], of)).toBe("-");
+    expect(costTold([one("", 0, 0)], of)).toBe("-");
+    expect(costTold([one("", 3, 0)], of)).toBe("not told");
+    expect(costTold([one("USD", 3, 0.5), one("", 0, 0)], of)).toBe("0.50 USD");
+    expect(costTold([one("USD", 3, 0.5), one("", 2, 0)], of)).toBe("at least 0.50 USD");
   });
 });

@@ -46,18 +46,16 @@ WantedBy=default.target
 
 def unit_text(words: Sequence[str], path: str) -> str:
     """The unit file for a command."""
-    return UNIT.format(command=" ".join(_quoted(word) for word in words), path=_escaped(path))
+    # In a command `$` begins a variable; in an assignment it is a letter like others.
+    command = " ".join(f'"{_escaped(word).replace("$", "$$")}"' for word in words)
+    return UNIT.format(command=command, path=_escaped(path))
 
 
 def _escaped(word: str) -> str:
+    """As systemd reads a quoted word: no specifier and no quote of ours is taken for its own."""
     if "\n" in word:
         raise Refused("invalid_request", "a service's command stands in one line")
-    return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
-
-
-def _quoted(word: str) -> str:
-    """As systemd reads a word: no variable, no specifier and no quote of ours is taken for its own."""
-    return f'"{_escaped(word)}"'
+    return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
 def unit_file() -> Path:

@@ -1,6 +1,6 @@
 /** What a form says about an agent, as the words that the hub takes; pure. */
 
-import type { CrewDriver } from "../types";
+import type { AgentPresence, CrewDriver } from "../types";
 
 export interface AgentForm {
   name: string;
@@ -60,4 +60,15 @@ export function request(groupId: string, form: AgentForm, driver: CrewDriver): R
     ...(form.instructions.trim() !== "" && { instructions: form.instructions.trim() }),
     ...(dollars > 0 && { budget: { cost_usd: dollars } }),
   };
+}
+
+type Costing = Pick<AgentPresence, "currency" | "turns">;
+
+/** What agents cost, said as it is: what some of them do not tell is not nought. */
+export function costTold<One extends Costing>(known: One[], of: (one: One) => number): string {
+  const telling = known.filter((one) => one.currency !== "");
+  if (telling.length === 0) return known.some((one) => one.turns > 0) ? "not told" : "-";
+  const total = telling.reduce((all, one) => all + of(one), 0);
+  const isPartial = known.some((one) => one.currency === "" && one.turns > 0);
+  return `${isPartial ? "at least " : ""}${total.toFixed(2)} ${telling[0]!.currency}`;
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
-import { BLANK, request, type AgentForm } from "../state/crew";
+import { BLANK, costTold, request, type AgentForm } from "../state/crew";
 import { call, complain, isOwner, say } from "../state/hub";
 import type { Room } from "../state/room";
 import { lasting } from "../text/time";
@@ -80,18 +80,9 @@ function Sums({ known }: { known: AgentPresence[] }): VNode | null {
       <Sum name="turns today" value={sum((one) => one.today?.turns ?? 0).toLocaleString()} />
       <Sum name="tokens today" value={sum((one) => one.today?.tokens ?? 0).toLocaleString()} />
       <Sum name="time today" value={time(sum((one) => one.today?.duration_ms ?? 0))} />
-      <Sum name="cost today" value={costs(known)} />
+      <Sum name="cost today" value={costTold(known, (one) => one.today?.cost ?? 0)} />
     </dl>
   );
-}
-
-/** Said as it is: what some do not tell is not nought. */
-function costs(known: AgentPresence[]): string {
-  const telling = known.filter((one) => one.currency !== "");
-  if (telling.length === 0) return "not told";
-  const total = telling.reduce((all, one) => all + (one.today?.cost ?? 0), 0);
-  const silent = known.some((one) => one.currency === "" && one.turns > 0);
-  return `${silent ? "at least " : ""}${total.toFixed(2)} ${telling[0]!.currency}`;
 }
 
 const time = (ms: number): string => (ms === 0 ? "-" : lasting(ms));
