@@ -76,5 +76,5 @@ def note(state: Path, roots: Iterable[Path]) -> str:
         return ""
     return (
         f"{', '.join(others)} work{'s' if len(others) == 1 else ''} in this folder too, at the same time: "
-        "look before you change a file, and say which files you are at."
+        "before you change a file, claim its path with chat_claim; if another has it, leave it alone."
     )
