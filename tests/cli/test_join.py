@@ -262,7 +262,10 @@ def test_a_bad_team_file_names_its_faults(shell):
     group = shell.json("group", "show", "Lobby")["group_id"]
     agent = '[[agent]]\nname = "ada"\ndriver = "command"\noptions = ["true"]\ngroup = "{}"\n'
     team.write_text(agent.format("Lobby") + agent.format(group))
-    assert "ada is named twice" in shell.run("join", "--all", str(team), code=1)
+    twice = Joining(shell, "join", "--all", str(team))
+    twice.until("is in the room")
+    assert twice.leave() == 1
+    assert "ada is named twice" in (shell.home / "join.err").read_text()
     team.write_text("not toml [")
     assert "is not TOML" in shell.run("join", "--all", str(team), code=1)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tacit.base.errors import Refused
-from tacit.cli.pricing import known_prices, price_for
 from tacit.harness.budget import Budget, Spending
 from tacit.harness.drivers.port import Price, TurnOutcome, Usage
+from tacit.harness.io.pricing import known_prices, price_for
 from tacit.harness.prices import price_list, priced
 from tacit.harness.team import Member
 

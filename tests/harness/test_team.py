@@ -10,7 +10,7 @@ from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.harness.budget import Budget, Spending, day_of, next_day
 from tacit.harness.drivers.port import Usage
-from tacit.harness.team import team_of
+from tacit.harness.team import document_of, member_of, team_of
 
 GOOD = """
 group = "Lobby"
@@ -32,7 +32,7 @@ claims = false
 
 
 def test_a_team_is_read():
-    ada, bob = team_of(tomllib.loads(GOOD))
+    ada, bob = team_of(tomllib.loads(GOOD)).members
     assert (ada.name, ada.group, ada.options, ada.roles) == (
         "ada",
         "Lobby",
@@ -66,7 +66,7 @@ def test_every_fault_is_told():
     [
         {},
         {"agent": []},
-        {"group": "g", "agent": [{"name": "a", "driver": "d"}, {"name": "a", "driver": "d"}]},
+        {"group": "g", "extra": 1, "agent": [{"name": "a", "driver": "d"}]},
         {"group": "g", "agent": [{"name": "a", "driver": "d", "budget": {"euros": 1}}]},
         {"group": "g", "agent": [{"name": "a", "driver": "d", "budget": {"turns": -1}}]},
         {"group": "g", "agent": [{"name": "a", "driver": "d", "budget": {"cost_usd": float("nan")}}]},
@@ -78,6 +78,25 @@ def test_every_fault_is_told():
 def test_a_bad_team_is_refused(document):
     with pytest.raises(Refused):
         team_of(document)
+
+
+def test_one_wrong_entry_fails_alone():
+    right = {"name": "ada", "driver": "d", "worktree": True}
+    team = team_of({"group": "g", "agent": [{"name": "bob"}, right, right, {"name": 1, "driver": "d"}]})
+    assert [one.name for one in team.members] == ["ada"]
+    assert team.members[0].worktree
+    assert team.faults == (
+        "agent 1: `driver` is missing",
+        "agent 3: ada is named twice in g",
+        "agent 4: `name` has the wrong type",
+    )
+
+
+def test_a_member_is_the_same_when_it_was_written_down_and_read_again():
+    for member in team_of(tomllib.loads(GOOD)).members:
+        assert member_of(document_of(member)) == member
+    with pytest.raises(Refused, match="`group` is missing"):
+        member_of({"name": "ada", "driver": "codex"})
 
 
 def test_a_budget_says_which_limit_is_used_up():

@@ -170,6 +170,64 @@ export interface Preview {
   sentence: string;
 }
 
+/** An entry of a team's file: what an agent is. */
+export interface CrewDocument {
+  name: string;
+  driver: string;
+  group: string;
+  options?: string[];
+  roles?: string[];
+  title?: string;
+  instructions?: string;
+  budget?: { cost_usd?: number; tokens?: number; turns?: number };
+  worktree?: boolean;
+}
+
+export interface CrewTree {
+  fault: string;
+  branch: string;
+  base: string;
+  project: string;
+  path: string;
+  ahead: number;
+  behind: number;
+  files: string[];
+  unmerged: boolean;
+  words: string;
+}
+
+/** An agent that the hub runs, and how it is. */
+export interface CrewAgent {
+  group_id: string;
+  actor_id: string;
+  agent: CrewDocument;
+  wanted: boolean;
+  state: "stopped" | "starting" | "running" | "away" | "fallen" | "failed";
+  since: string | null;
+  reason: string;
+  restarts: number;
+  warning: string;
+  worktree: CrewTree | null;
+}
+
+export interface CrewDriver {
+  name: string;
+  description: string;
+  takes: Record<string, string>;
+  program: string;
+  key_env: string;
+  has_key: boolean;
+  installed: boolean;
+  install: string;
+}
+
+export interface CrewList {
+  enabled: boolean;
+  agents: CrewAgent[];
+  drivers: CrewDriver[];
+  home?: string;
+}
+
 export interface AgentPresence {
   actor_id: string;
   online: boolean;
@@ -184,5 +242,7 @@ export interface AgentPresence {
   prompt_bytes: number;
   cost: number;
   currency: string;
+  duration_ms: number;
+  today: { day: string; turns: number; tokens: number; cost: number; duration_ms: number } | null;
   progress: { value: number; total: number | null; message: string | null } | null;
 }

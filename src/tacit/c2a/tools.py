@@ -110,6 +110,12 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
         [],
         eventId=_EVENT,
         threadId=_EVENT,
+        path={
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 500,
+            "description": "instead: a file or folder you are about to change, from the project's root",
+        },
         ttlMs={"type": "integer", "minimum": 30_000, "maximum": 3_600_000},
         release={"type": "boolean", "description": "give it back"},
     ),

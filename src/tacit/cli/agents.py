@@ -32,6 +32,7 @@ def agents(session: CliSession, group: str, days: int | None) -> None:
         session.answer(rows, lambda: session.out.print(_costs(rows)))
         return
     found = session.hub(group_id).call("agents", {"group_id": group_id})
+    _add_worktrees(session, group_id, found["agents"])
     session.answer(found["agents"], lambda: session.out.print(_table(found["agents"])))
 
 
@@ -66,11 +67,25 @@ def _costs(rows: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
+def _add_worktrees(session: CliSession, group_id: str, rows: Sequence[dict[str, Any]]) -> None:
+    """The branches that are on this machine, to the agents whose they are."""
+    from tacit.cli.worktree import all_worktrees
+
+    here = {one.tree.agent: one for one in all_worktrees(session) if one.group_id == group_id}
+    for row in rows:
+        found = here.get(str(row["actor_id"]))
+        row["worktree"] = found.shown() if found is not None else None
+
+
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table(box=None, caption="Turns, tokens and cost are of today (UTC).", caption_justify="left")
+    table = Table(
+        box=None, caption="Turns, tokens, time and cost are of today (UTC).", caption_justify="left"
+    )
     table.add_column("agent", no_wrap=True, overflow="fold")
-    for name in ("roles", "status", "owes", "holds", "turns", "tokens", "cost"):
+    for name in ("roles", "status", "owes", "holds", "turns", "tokens", "time", "cost"):
         table.add_column(name)
+    if any(row.get("worktree") for row in rows):
+        table.add_column("branch")
     for row in rows:
         today: dict[str, Any] = row.get("today") or {}
         currency = row.get("currency")  # none: the agent does not say what it costs
@@ -83,6 +98,18 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
             str(len(row.get("claims") or ())),
             str(today.get("turns", 0)),
             str(today.get("tokens", 0)),
+            _lasting(today.get("duration_ms", 0)),
             cost,
+            *([show.plain(_branch(row["worktree"]))] if row.get("worktree") else []),
         )
     return table
+
+
+def _lasting(milliseconds: int) -> str:
+    seconds = round(milliseconds / 1000)
+    return f"{seconds // 60} min" if seconds >= 600 else f"{seconds} s"
+
+
+def _branch(worktree: dict[str, Any]) -> str:
+    status = worktree["status"]
+    return f"{worktree['branch']} ({status['words'] if status else worktree['fault']})"

@@ -8,12 +8,12 @@ done next time.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 import re
-import shutil
 import signal
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,18 +21,18 @@ import click
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
-from tacit.cli.pricing import price_for
 from tacit.cli.session import CliSession, beside_hub, kept_tokens, pass_session
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
-from tacit.harness.team import Member, is_amount, team_of
+from tacit.harness.team import Member, Team, is_amount, team_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
-    from tacit.harness.drivers.options import Options
+    from tacit.harness.io.agent_setup import ReadyAgent
     from tacit.harness.io.context import Teller
     from tacit.harness.io.harness import Harness
+    from tacit.harness.io.supervisor import SupervisedAgent
 
 _DRIVERS: Final = [one.name for one in catalogue.CATALOGUE]
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
@@ -128,40 +128,6 @@ def _added(session: CliSession, member: Member, group_id: str) -> str:
     return str(made["token"])
 
 
-def placed(driver: str, options: Options, base: Path) -> Options:
-    """The options with paths as whoever wrote them meant them: from `base`, and there.
-
-    A program of the person's own runs where they are, unless they say where; agents have their own folder.
-    """
-    directory = options.directory or ("." if driver == "command" else None)
-    if directory is not None:
-        folder = _from(base, directory)
-        if not folder.is_dir():
-            raise Refused("driver_unusable", f"there is no folder {folder} to work in")
-        options = replace(options, directory=str(folder))
-    if not options.command:
-        return options
-    program, *rest = options.command
-    path = _from(base, program)
-    if "/" not in program:
-        if shutil.which(program) is None:
-            at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
-            raise Refused("driver_unusable", f"there is no program {program} on the PATH{at}")
-        return options
-    if not path.is_file():
-        raise Refused("driver_unusable", f"there is no program {path}")
-    if not os.access(path, os.X_OK):
-        raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
-    return replace(options, command=(str(path), *rest))
-
-
-def _from(base: Path, path: str) -> Path:
-    try:
-        return (base / Path(path).expanduser()).absolute()
-    except RuntimeError as error:  # a home that nobody has
-        raise Refused("driver_unusable", f"there is nobody whose home {path} could be in") from error
-
-
 def _instructions(file: Any) -> str:
     try:
         return file.read() if file else ""
@@ -169,40 +135,42 @@ def _instructions(file: Any) -> str:
         raise Refused("invalid_request", f"{Path(file.name).name} is not UTF-8 text") from error
 
 
-def _prepared(session: CliSession, member: Member, base: Path) -> tuple[Callable[[Teller], Harness], Path]:
+def state_roots(session: CliSession) -> tuple[Path, ...]:
+    """The folders under which agents of this machine have their state: those that joined, and the crew's."""
+    return beside_hub("join"), session.data / "crew"
+
+
+def _prepared(
+    session: CliSession, member: Member, base: Path
+) -> tuple[Callable[[Teller], Harness], ReadyAgent]:
     """Everything that can be wrong is found now, before anything runs."""
-    from tacit.harness.io.harness import AgentConfig, Harness
+    from tacit.harness.io.agent_setup import ready
 
     group_id = session.resolve_group(member.group)
     state = state_folder(group_id, member.name)
-    options = catalogue.parse(
-        member.driver, member.options, state=str(state / "driver"), environment=os.environ
-    )
-    options = placed(member.driver, options, base)
-    price = price_for(member, options.model, base)
-    catalogue.build(member.driver, options)
     try:
+        agent = ready(member, state, base=base, environment=os.environ, others=state_roots(session))
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
         token = _token(session, member, group_id, state)
     except OSError as error:
         raise Unavailable(f"the agent's folder {state} cannot be used: {error.strerror}") from error
-    config = AgentConfig(
-        session.url,
-        token,
-        member.name,
-        state,
-        member.instructions,
-        options.directory,
-        member.time_limit,
-        member.budget,
-        member.claims,
-        frozenset(member.ambient),
-        options.model,
-        price,
-        secrets=(options.key,) if options.key else (),
-        permission_within=member.permission_wait,
-    )
-    return lambda tell: Harness(config, catalogue.build(member.driver, options), tell=tell), state
+    return lambda tell: agent.harness(session.url, token, tell), agent
+
+
+def _tell_sharing(session: CliSession, agent: ReadyAgent, starting: Collection[Path] = ()) -> None:
+    """Two agents that write in one folder are a person's business, before they overwrite each other."""
+    from tacit.harness.io import sharing
+
+    others = sharing.sharers(agent.state, agent.others, starting)
+    if words := sharing.warning(agent.member.name, agent.options.directory, others):
+        session.err.print(f"[yellow]{show.plain(words)}[/yellow]", soft_wrap=True)
+
+
+def _tell_worktree(session: CliSession, agent: ReadyAgent) -> None:
+    tree = agent.worktree
+    if tree is not None and not session.as_json:
+        words = f"{agent.member.name} works on branch {tree.branch} in {tree.directory}"
+        session.out.print(show.plain(words), soft_wrap=True)
 
 
 async def _until_stopped(work: Any) -> None:
@@ -223,59 +191,65 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
     return value
 
 
-@click.command(epilog=EPILOG)
-@click.argument("group", required=False)
-@click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent.")
-@click.option(
-    "--all", "team", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A team's file."
+_AGENT_OPTIONS: Final = (
+    click.option("--driver", type=click.Choice(_DRIVERS), help="What runs the agent."),
+    click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added."),
+    click.option("--title", help="The name people see, when it is added."),
+    click.option(
+        "--instructions",
+        type=click.File(encoding="utf-8"),
+        help="A file of standing instructions for the agent.",
+    ),
+    click.option(
+        "--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC)."
+    ),
+    click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day."),
+    click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day."),
+    click.option(
+        "--time-limit",
+        type=float,
+        default=1800.0,
+        show_default=True,
+        callback=_amount,
+        help="Seconds for one turn.",
+    ),
+    click.option(
+        "--prices",
+        default="",
+        type=click.Path(exists=True, dir_okay=False),
+        help="A list of prices by model, instead of the one that comes with Tacit.",
+    ),
+    click.option("--price-in", type=click.FloatRange(min=0), help="Dollars for a million tokens that go in."),
+    click.option(
+        "--price-out", type=click.FloatRange(min=0), help="Dollars for a million tokens that come out."
+    ),
+    click.option(
+        "--permission-wait",
+        type=click.FloatRange(1, 3600),
+        default=600.0,
+        show_default=True,
+        help="Seconds that people have to answer what the agent's program asks; then it is no.",
+    ),
+    click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles."),
+    click.option(
+        "--worktree", is_flag=True, help="Work in a git worktree and branch of its own, of --cwd's project."
+    ),
+    click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]"),
 )
-@click.option("--role", "roles", multiple=True, help="A role the agent answers to, when it is added.")
-@click.option("--title", help="The name people see, when it is added.")
-@click.option(
-    "--instructions", type=click.File(encoding="utf-8"), help="A file of standing instructions for the agent."
-)
-@click.option("--budget-usd", type=float, callback=_amount, help="Dollars that it may spend in a day (UTC).")
-@click.option("--budget-tokens", type=int, callback=_amount, help="Tokens that it may use in a day.")
-@click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
-@click.option(
-    "--prices",
-    default="",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A list of prices by model, instead of the one that comes with Tacit.",
-)
-@click.option("--price-in", type=click.FloatRange(min=0), help="Dollars for a million tokens that go in.")
-@click.option("--price-out", type=click.FloatRange(min=0), help="Dollars for a million tokens that come out.")
-@click.option(
-    "--time-limit",
-    type=float,
-    default=1800.0,
-    show_default=True,
-    callback=_amount,
-    help="Seconds for one turn.",
-)
-@click.option(
-    "--permission-wait",
-    type=click.FloatRange(1, 3600),
-    default=600.0,
-    show_default=True,
-    help="Seconds that people have to answer what the agent's program asks; then it is no.",
-)
-@click.option("--no-claim", is_flag=True, help="Do not take on by itself what is put up for its roles.")
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]")
-@pass_session
-def join(session: CliSession, group: str | None, driver: str | None, team: Path | None, **given: Any) -> None:
-    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
-    name, session.speaker = session.speaker, None
-    if team is not None:
-        if group or driver:
-            raise click.UsageError("--all takes everything from the file")
-        _run_team(session, team)
-        return
-    if not group or not name or not driver:
-        raise click.UsageError("say where, who and how: tacit join GROUP --as NAME --driver D")
-    member = Member(
+
+
+def agent_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What a person says about an agent, wherever it will run."""
+    for option in reversed(_AGENT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
+    """An agent as its options say it."""
+    return Member(
         name,
-        driver,
+        given["driver"],
         group,
         tuple(given["words"]),
         tuple(given["roles"]),
@@ -288,15 +262,76 @@ def join(session: CliSession, group: str | None, driver: str | None, team: Path 
         price_in=given["price_in"],
         price_out=given["price_out"],
         permission_wait=given["permission_wait"],
+        worktree=given["worktree"],
     )
-    make, state = _prepared(session, member, Path.cwd())
+
+
+@click.command(epilog=EPILOG)
+@click.argument("group", required=False)
+@click.option(
+    "--all", "team", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A team's file."
+)
+@click.option("--invite", metavar="CODE", help="A one-time code of `tacit crew invite`: says where and who.")
+@agent_options
+@pass_session
+def join(session: CliSession, group: str | None, team: Path | None, invite: str | None, **given: Any) -> None:
+    """Run an agent in a room: `tacit join GROUP --as NAME --driver D -- DRIVER OPTIONS`."""
+    name, session.speaker = session.speaker, None
+    if team is not None:
+        if group or given["driver"]:
+            raise click.UsageError("--all takes everything from the file")
+        _run_team(session, team)
+        return
+    if invite is not None:
+        # What looks like the room is the first word of the driver's.
+        given["words"] = (*([group] if group else []), *given["words"])
+        group, name = _invited(session, invite)
+    if not group or not name or not given["driver"]:
+        raise click.UsageError("say where, who and how: tacit join GROUP --as NAME --driver D")
+    make, agent = _prepared(session, member_from(name, group, given), Path.cwd())
+    _tell_sharing(session, agent)
+    _tell_worktree(session, agent)
     harness = make(Narrator(session, name))
     if not session.as_json:
-        session.out.print(f"{show.plain(name)} joins {show.plain(group)} with {driver}. Leave with Ctrl-C.")
+        session.out.print(
+            f"{show.plain(name)} joins {show.plain(group)} with {given['driver']}. Leave with Ctrl-C."
+        )
     try:
         _loop(harness)
     except Refused as refused:
-        raise with_way_out(refused, state) from refused
+        raise with_way_out(refused, agent.state) from refused
+
+
+def _invited(session: CliSession, code: str) -> tuple[str, str]:
+    """Where and as whom a code lets in. It works once; what it brought is kept, for the next start."""
+    kept = beside_hub("join") / "invited" / (hashlib.sha256(code.encode()).hexdigest()[:32] + ".json")
+    if not kept.exists():
+        answer = _redeemed(session.url, code)
+        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(answer, file)
+    found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+    session.token = str(found["token"])
+    return str(found["group_id"]), str(found["actor_id"])
+
+
+def _redeemed(url: str, code: str) -> dict[str, Any]:
+    from urllib.error import HTTPError, URLError
+    from urllib.request import Request, urlopen
+
+    if not url.startswith(("http://", "https://")):
+        raise Refused("invalid_request", "--url begins with http:// or https://")
+    body = json.dumps({"code": code}).encode()
+    request = Request(f"{url}/v1/redeem", body, {"Content-Type": "application/json"})  # noqa: S310 - above
+    try:
+        with urlopen(request, timeout=20) as answer:  # noqa: S310
+            return json.load(answer)
+    except HTTPError as error:
+        with error:
+            said: dict[str, Any] = json.load(error)
+        raise Refused(str(said["code"]), str(said["message"])) from None
+    except (URLError, ValueError) as error:
+        raise Unavailable(f"the hub at {url} cannot be reached") from error
 
 
 def with_way_out(refused: Refused, state: Path) -> Refused:
@@ -308,29 +343,52 @@ def with_way_out(refused: Refused, state: Path) -> Refused:
 
 
 def _run_team(session: CliSession, path: Path) -> None:
-    from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
+    from tacit.harness.io.supervisor import Supervisor
 
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused("invalid_request", f"{path.name} is not TOML") from error
-    agents: list[SupervisedAgent] = []
-    for member in team_of(document):
-        try:
-            make, state = _prepared(session, member, path.absolute().parent)
-        except Refused as refused:
-            message = f"{member.name}: {refused.message}"
-            raise Refused(refused.code, message, details=refused.details) from refused
-        log = state / "agent.log"
-        if any(agent.log == log for agent in agents):
-            raise Refused("invalid_request", f"{member.name} is named twice in {member.group}")
-        agents.append(SupervisedAgent(member.name, make, log))
+    team = team_of(document)
+    failed, agents = _each_alone(session, team, path.absolute().parent)
     supervisor = Supervisor(agents, lambda name: Narrator(session, name))
     if not session.as_json:
-        session.out.print(f"{len(agents)} agents join. Leave with Ctrl-C.")
+        for fault in failed:
+            session.err.print(f"[red]{show.plain(fault)}[/red]", soft_wrap=True)
+        count = f"{len(agents)} agent{'s' if len(agents) != 1 else ''} join{'s' if len(agents) == 1 else ''}"
+        session.out.print(f"{count}. Leave with Ctrl-C.")
     _loop(supervisor)
-    for log, error in supervisor.failed.items():
-        raise with_way_out(error, log.parent) if isinstance(error, Refused) else error
+    ended = [
+        (log, with_way_out(error, log.parent) if isinstance(error, Refused) else error)
+        for log, error in supervisor.failed.items()
+    ]
+    if len(ended) == 1 and not failed:
+        raise ended[0][1]
+    if failed or ended:
+        told = [f"{log.parent.name}: {error}" for log, error in ended]
+        raise Refused("invalid_request", "; ".join([*failed, *told]))
+
+
+def _each_alone(session: CliSession, team: Team, base: Path) -> tuple[list[str], list[SupervisedAgent]]:
+    """What is wrong with which entry, and the agents of all others; `Refused` when none is right."""
+    from tacit.harness.io.supervisor import SupervisedAgent
+
+    faults, agents = list(team.faults), list[SupervisedAgent]()
+    for member in team.members:
+        try:
+            make, agent = _prepared(session, member, base)
+        except Refused as refused:
+            faults.append(f"{member.name}: {refused.message}")
+            continue
+        log = agent.state / "agent.log"
+        if any(one.log == log for one in agents):
+            faults.append(f"{member.name} is named twice in {member.group}")
+            continue
+        _tell_sharing(session, agent, [one.log.parent for one in agents])
+        agents.append(SupervisedAgent(member.name, make, log))
+    if not agents:
+        raise Refused("invalid_request", "; ".join(faults), details={"faults": faults})
+    return faults, agents
 
 
 def _loop(work: Any) -> None:

@@ -62,6 +62,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "relay": ("tacit.cli.relay:relay", "Run a blind relay; handle its accounts."),
     "agent": ("tacit.cli.agent:agent", "Your agent's keys and sealed post."),
     "join": ("tacit.cli.join:join", "Run an agent, or a team of them, in a room."),
+    "crew": ("tacit.cli.crew:crew", "Agents that the hub runs for you; they come back with it."),
+    "worktree": ("tacit.cli.worktree:worktree", "Agents' own branches: look, merge, rebase, discard."),
     "agents": ("tacit.cli.agents:agents", "Who is online, busy, owing what, spending what."),
     "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
     "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),

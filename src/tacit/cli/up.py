@@ -11,9 +11,9 @@ import click
 
 from tacit.base.errors import Unavailable
 from tacit.base.moment import SECOND, Moment
-from tacit.cli.session import CliSession, pass_session
+from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.hub import logs
-from tacit.hub.config import HubConfig, Limits, default_writer
+from tacit.hub.config import HubConfig, Limits, default_writer, is_loopback
 from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 
@@ -69,20 +69,49 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
     type=click.Choice(["thread", "process"]),
     help="Where the ledger's writer stands; by itself the hub chooses by the number of cores.",
 )
+@click.option(
+    "--crew/--no-crew",
+    default=None,
+    help="Run agents for the owner (`tacit crew`); the default on loopback, without local trust.",
+)
+@click.option(
+    "--service",
+    is_flag=False,
+    flag_value="install",
+    type=click.Choice(["install", "print", "remove"]),
+    help="Run as a service of this account that starts with the machine (systemd), instead of here.",
+)
 @click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
 def up(
-    session: CliSession, data: Path | None, rate: float, idempotency_window: int, demo: bool, **given: object
+    session: CliSession,
+    data: Path | None,
+    rate: float,
+    idempotency_window: int,
+    demo: bool,
+    service: str | None,
+    **given: object,
 ) -> None:
     """Run the hub: the ledger, its doors, and the page that the sign-in link opens."""
     import uvloop
+
+    if service is not None:
+        from tacit.cli.service import handle
+
+        handle(session, service, (data or session.data).resolve())
+        return
 
     as_json = bool(given.pop("log_json")) or not sys.stderr.isatty()
     logs.set_up(as_json=as_json)
     origins, services = given.pop("allow_origin"), given.pop("allow_service")
     writer = cast("Writer", given.pop("writer") or default_writer())
+    crew = given.pop("crew")
+    if crew is None:
+        crew = is_loopback(str(given["host"])) and not given["local_trust"]
     config = HubConfig(
+        crew=bool(crew),
+        agent_folders=(beside_hub("join"),),
         data=(data or session.data).resolve(),
         allow_origins=tuple(origins),  # type: ignore[arg-type]
         allow_services=frozenset(services),  # type: ignore[arg-type]

@@ -137,7 +137,10 @@ def filled(name: str, given: Mapping[str, Any], turn: ModelTurn, about: Delivere
     if name == SEND:
         return _send(arguments, turn, event)
     for member in _FILLED.get(name, ()):
-        if not {"eventId", "threadId", "assignmentId", "inReplyTo", "progressToken"} & arguments.keys():
+        if (
+            not {"eventId", "threadId", "assignmentId", "inReplyTo", "progressToken", "path"}
+            & arguments.keys()
+        ):
             arguments[member] = event.event_id
     return arguments
 

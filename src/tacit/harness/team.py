@@ -9,14 +9,16 @@
     roles = ["reviewer"]
     instructions = "You look after the build."
     budget = { cost_usd = 5.0, tokens = 2000000, turns = 200 }
+    worktree = true
 
-Every fault is reported, not only the first. Opens no file.
+Every fault is reported, not only the first; an entry with a fault fails alone, and the others are read. The
+crew keeps its agents in the same form (`document_of`). Opens no file.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Refused
@@ -47,6 +49,16 @@ class Member:
     price_out: float | None = None
     """Dollars for a million tokens, where no list has the model."""
     permission_wait: float = 600.0
+    worktree: bool = False
+    """Does it work in a git worktree and on a branch of its own?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The agents of a document, and what is wrong with the entries that are none."""
+
+    members: tuple[Member, ...]
+    faults: tuple[str, ...] = ()
 
 
 _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
@@ -65,34 +77,51 @@ _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
     "price_in": (int, float),
     "price_out": (int, float),
     "permission_wait": (int, float),
+    "worktree": (bool,),
 }
 _MAY_BE_NOTHING: Final = frozenset({"price_in", "price_out"})
 _BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
 
 
-def team_of(document: Mapping[str, Any]) -> tuple[Member, ...]:
-    """The agents of a document; `Refused` with every fault."""
+def team_of(document: Mapping[str, Any]) -> Team:
+    """The agents of a document; `Refused` when it is wrong as a whole, or no entry is right."""
     rows: object = document.get("agent")
     faults = [f"unknown key `{name}`" for name in sorted(document.keys() - {"agent", "group"})]
     if not isinstance(rows, list) or not rows:
         raise Refused("invalid_request", "a team has at least one [[agent]]", details={"faults": faults})
+    is_wrong = bool(faults)
     default = document.get("group")
-    members: list[Member] = []
+    members: dict[tuple[str, str], Member] = {}
     for number, row in enumerate(cast("list[object]", rows), 1):
         given = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
         wrong = _faults(given, default)
         faults += [f"agent {number}: {fault}" for fault in wrong]
         if not wrong:
-            members.append(_member(given, str(given.get("group") or default)))
-    names = [(one.group, one.name) for one in members]
-    faults += [
-        f"{name} is named twice in {group}"
-        for group, name in dict.fromkeys(names)
-        if names.count((group, name)) > 1
-    ]
-    if faults:
+            member = _member(given, str(given.get("group") or default))
+            if members.setdefault((member.group, member.name), member) is not member:
+                faults.append(f"agent {number}: {member.name} is named twice in {member.group}")
+    if is_wrong or not members:
         raise Refused("invalid_request", "; ".join(faults), details={"faults": faults})
-    return tuple(members)
+    return Team(tuple(members.values()), tuple(faults))
+
+
+def member_of(given: Mapping[str, Any]) -> Member:
+    """One agent from its document, which names its group; `Refused` with every fault."""
+    if faults := _faults(given, None):
+        raise Refused("invalid_request", "; ".join(faults), details={"faults": faults})
+    return _member(given, str(given["group"]))
+
+
+def document_of(member: Member) -> dict[str, Any]:
+    """A member as its document says it: what is as usual is left out."""
+    budget = {name: value for name, value in asdict(member.budget).items() if value is not None}
+    usual = Member("", "", "")
+    found: dict[str, Any] = {"name": member.name, "driver": member.driver, "group": member.group}
+    for name in _MEMBERS.keys() - {"name", "driver", "group", "budget"}:
+        value = getattr(member, name)
+        if value != getattr(usual, name):
+            found[name] = list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+    return {**found, "budget": budget} if budget else found
 
 
 def _faults(given: Mapping[str, Any], group: object) -> list[str]:
@@ -148,4 +177,5 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         given.get("price_in"),
         given.get("price_out"),
         float(given.get("permission_wait", 600.0)),
+        bool(given.get("worktree", False)),
     )

@@ -57,6 +57,10 @@ class HubConfig:
     settings: Settings = field(default_factory=Settings)
     writer: Writer = "thread"
     """Where the writer stands: behind a thread of the hub, or in a process of its own."""
+    crew: bool = False
+    """Does the hub run agents for its owner? Whoever has the owner's token can then start programs here."""
+    agent_folders: tuple[Path, ...] = ()
+    """Where agents of this machine that are not of the crew have their state."""
 
     @property
     def is_loopback(self) -> bool:
@@ -72,6 +76,12 @@ class HubConfig:
                 "invalid_request",
                 f"{self.host} can be reached by others: give --tls-cert and --tls-key, or say "
                 "--insecure-public if something in front of the hub encrypts",
+            )
+        if self.local_trust and self.crew:
+            raise Refused(
+                "invalid_request",
+                "--local-trust takes callers at their word: such a hub runs no crew, or anybody could start "
+                "programs with it",
             )
         if self.local_trust and not self.is_loopback:
             raise Refused(

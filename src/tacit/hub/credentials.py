@@ -127,6 +127,10 @@ class Registry:
         ]
         return [self._live.pop(key).token_id for key in dead]
 
+    def ids(self) -> frozenset[str]:
+        """The public ids of every live token."""
+        return frozenset(one.token_id for one in self._live.values())
+
     def of(self, group_id: str, principal: str) -> list[str]:
         """The token ids of one principal in a group."""
         found = [

@@ -11,6 +11,7 @@ from tacit.attention.io.read_tools import Here
 from tacit.base.io.private_file import write_private
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import Credential, Registry, digest, new_token
+from tacit.hub.crew import Crew
 from tacit.hub.host.activities import Activities
 from tacit.hub.host.hooks import Hooks
 from tacit.hub.host.host import Host
@@ -88,6 +89,7 @@ class Hub:
         opened = self.store.options
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
+        self.crew = Crew(self)
         limits = config.limits
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
         self.sign_in_rate = RateLimit(

@@ -116,10 +116,11 @@ async def _enrol(hub: Hub, credential: Credential, group_id: str, kind: str, dat
     """Append the event that lets someone in, then store and return the new token."""
     principal = cast("str", data.get("actor_id") or data.get("principal"))
     await hub.ledger.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
-    return await _issue(hub, principal, group_id)
+    return await token_for(hub, principal, group_id)
 
 
-async def _issue(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
+async def token_for(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
+    """A new token, kept hashed; whoever calls has made sure of who asks."""
     issued = hub.registry.prepare(principal, group_id, groups)
     await hub.ledger.record(issued.record)
     hub.registry.admit(issued)
@@ -157,7 +158,7 @@ async def add_service(hub: Hub, credential: Credential, request: requests.NewSer
     """Register a service once (CCCS-005); the answer holds its token."""
     credential.require_owner()
     require_service(request.name, allowed=hub.config.allow_services)
-    token = await _issue(hub, request.name, None, request.groups)
+    token = await token_for(hub, request.name, None, request.groups)
     return {"name": request.name, "groups": request.groups, "token": token}
 
 
@@ -167,7 +168,7 @@ async def issue_token(hub: Hub, credential: Credential, request: requests.NewTok
     group = await group_of(hub, credential, request.group_id)
     if group.actor(request.actor_id) is None and request.actor_id not in group.people:
         raise missing("actor", "no such actor in this group", "CCCS-011")
-    token = await _issue(hub, request.actor_id, request.group_id)
+    token = await token_for(hub, request.actor_id, request.group_id)
     return {"actor_id": request.actor_id, "group_id": request.group_id, "token": token}
 
 

@@ -261,6 +261,58 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
+class CrewBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent may use in a day; what is left out has no limit."""
+
+    cost_usd: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
+    tokens: Annotated[int, Meta(gt=0, le=10**15)] | None = None
+    turns: Annotated[int, Meta(gt=0, le=10**9)] | None = None
+
+
+class NewCrewAgent(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent for the hub to run, as an entry of a team's file says it; `options` are the driver's words."""
+
+    group_id: GroupId
+    actor_id: Annotated[Name, Meta(extra_json_schema={"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"})]
+    driver: Annotated[str, Meta(min_length=1, max_length=40)]
+    options: Annotated[list[Annotated[str, Meta(max_length=4000)]], Meta(max_length=64)] = []
+    roles: Annotated[list[Annotated[str, Meta(max_length=40)]], Meta(max_length=32)] = []
+    title: Short | None = None
+    instructions: Annotated[str, Meta(max_length=20_000)] = ""
+    budget: CrewBudget = CrewBudget()
+    time_limit: Annotated[float, Meta(gt=0, le=604_800)] = 1800.0
+    claims: bool = True
+    worktree: bool = False
+    start: bool = True
+
+
+class CrewLog(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of an agent's log."""
+
+    group_id: GroupId
+    actor_id: Name
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+
+
+class CrewWorktree(msgspec.Struct, frozen=True, kw_only=True):
+    """What shall become of an agent's worktree; `force` discards work that was not merged."""
+
+    group_id: GroupId
+    actor_id: Name
+    op: Literal["merge", "rebase", "discard"]
+    force: bool = False
+
+
+class CrewInvite(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent of another machine: added when it is not there, let in once by the code in the answer."""
+
+    group_id: GroupId
+    actor_id: Annotated[Name, Meta(extra_json_schema={"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"})]
+    roles: Annotated[list[Annotated[str, Meta(max_length=40)]], Meta(max_length=32)] = []
+    title: Short | None = None
+    hours: Annotated[float, Meta(gt=0, le=720)] = 24.0
+
+
 class Traces(msgspec.Struct, frozen=True, kw_only=True):
     """The newest CLowl traces of a group."""
 

@@ -16,6 +16,7 @@ from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unr
 from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
 from tacit.hub.doors.page import asset, front_page
+from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.hub import Hub
 
@@ -67,6 +68,7 @@ def application(hub: Hub) -> web.Application:
     app.router.add_get("/c2a", partial(c2a.serve, hub))
     app.router.add_post("/c2a", partial(c2a.one_request, hub))
     app.router.add_post("/mcp", McpDoor(hub).serve)
+    app.router.add_post("/v1/redeem", partial(redeem, hub))
     app.router.add_get("/", front_page)
     app.router.add_get("/assets/{name}", asset)
     return app
@@ -108,6 +110,17 @@ class Server:
         self.port = server.sockets[0].getsockname()[1]
         if self.config.socket is not None:
             await web.UnixSite(self._runner, str(self.config.socket)).start()
+        if self.config.crew:
+            await self.hub.crew.open(await self._way_for_crew(self._runner))
+
+    async def _way_for_crew(self, runner: Runner) -> str:
+        """Where the crew reaches the hub: plainly and on this machine, whatever the hub shows to others."""
+        if self.config.is_loopback and self.config.tls_cert is None:
+            return self.url
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        server = cast("asyncio.Server", site._server)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     @property
     def url(self) -> str:
@@ -126,6 +139,7 @@ class Server:
         if self._stopped:
             return
         self._stopped = True
+        await self.hub.crew.close()
         self.hub.ledger.close()
         await self.hub.ledger.settled()
         self.hub.live.close()

@@ -16,6 +16,7 @@ from tacit.attention.state.claims import (
     assign_at,
     assignee,
     event_target,
+    path_target,
     release,
     renewals,
     take,
@@ -53,6 +54,39 @@ def test_of_twenty_simultaneous_claims_one_succeeds() -> None:
     refused = take(claims, EVENT, "a7", at(1))
     assert isinstance(refused, Refusal)
     assert (refused.code, refused.number, refused.details["owner"]) == ("claim_conflict", -32011, "a0")
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "is_free"),
+    [
+        ("src/app.py", "src/app.py", False),
+        ("src", "src/app.py", False),
+        ("src/app.py", "./src/", False),
+        ("src/app.py", "src/app.pyi", True),
+        ("src", "srcs/x.py", True),
+        ("docs", "src", True),
+    ],
+)
+def test_a_lease_covers_a_path_and_what_is_inside_it(held: str, wanted: str, is_free: bool) -> None:
+    claims = Claims()
+    mine, other = path_target(held), path_target(wanted)
+    assert mine is not None
+    assert other is not None
+    assert taken(claims, "ada", at(0), mine)
+    assert taken(claims, "bob", at(1), other) is is_free
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "~/x", "../x", "a/../../b", "", " ", ".", "a\nb"])
+def test_what_is_not_named_from_the_projects_root_is_no_target(path: str) -> None:
+    assert path_target(path) is None
+
+
+def test_leases_end_with_the_turn_and_other_claims_do_not() -> None:
+    claims = Claims()
+    for session, target in (("ada", "path:a"), ("ada", EVENT), ("bob", "path:b")):
+        assert taken(claims, session, at(0), target)
+    claims.end_leases("ada")
+    assert sorted(one.target for one in claims) == [EVENT, "path:b"]
 
 
 @pytest.mark.spec("C2A-155")

@@ -7,12 +7,12 @@ import asyncio
 import jsonschema
 import pytest
 from tests.hub.c2a.stage import refused
-from tests.hub.room import Failed
+from tests.hub.room import WAIT, Failed
 
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.read_tools import Pull
 from tacit.base.errors import Refused
-from tacit.c2a.notifications import Status
+from tacit.c2a.notifications import Status, Usage
 
 SEND = {"visibility": "thread", "directedness": "ambient"}
 
@@ -316,6 +316,31 @@ async def test_the_host_renders_whom_a_send_is_for(stage):
     assert stored[named.event_id]["mentions"] == ["ben"]
     assert stored[role.event_id]["mentions"] == ["ops"]
     assert all("@" not in data["text"] for key, data in stored.items() if key != plain.event_id)
+
+
+@pytest.mark.spec("C2A-155")
+async def test_a_file_is_leased_to_one_for_as_long_as_its_turn_lasts(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    taken = await ann.call("chat.claim", path="src/app.py", ttlMs=60_000)
+    assert (taken["claimed"], taken["owner"]) == (True, "ann")
+    for path in ("src/app.py", "./src", "src/"):
+        with pytest.raises(Refused) as no:
+            await ben.call("chat.claim", path=path)
+        assert (no.value.code, no.value.details["owner"]) == ("claim_conflict", "ann")
+    with refused("invalid_request"):
+        await ben.call("chat.claim", path="../elsewhere")
+    with refused("claim_conflict"):
+        await ben.call("chat.claim", path="src/app.py", release=True)
+    assert (await ben.call("chat.claim", path="docs"))["owner"] == "ben"
+    await ann.session.tell(Usage(turn="t1"))
+    async with asyncio.timeout(WAIT):
+        while not await stage.recorded("usage", turn="t1"):
+            await asyncio.sleep(0.01)
+    assert (await ben.call("chat.claim", path="src/app.py", ttlMs=60_000))["owner"] == "ben"
+    await stage.pass_time(61)
+    assert (await ann.call("chat.claim", path="src/app.py"))["owner"] == "ann"
+    assert (await ann.call("chat.claim", path="src/app.py", release=True))["claimed"] is False
+    assert (await ben.call("chat.claim", path="src"))["owner"] == "ben"
 
 
 @pytest.mark.spec("C2A-144", "C2A-155", "C2A-158")

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-export type View = "talk" | "dm" | "ledger" | "traces" | "dashboard" | "people";
+export type View = "talk" | "dm" | "ledger" | "traces" | "dashboard" | "people" | "agents";
 
 export interface Route {
   groupId: string | null;
@@ -11,7 +11,7 @@ export interface Route {
   detail: string | null;
 }
 
-const VIEWS: readonly View[] = ["talk", "dm", "ledger", "traces", "dashboard", "people"];
+const VIEWS: readonly View[] = ["talk", "dm", "ledger", "traces", "dashboard", "people", "agents"];
 
 export function parse(hash: string): Route {
   const [mark, group, view, ...rest] = hash.replace(/^#\/?/, "").split("/").map(safeDecode);

@@ -22,6 +22,7 @@ import { Talk } from "./talk";
 const Ledger = lazy(() => import("./ledger").then((found) => found.Ledger));
 const Traces = lazy(() => import("./traces").then((found) => found.Traces));
 const Dashboard = lazy(() => import("./dashboard").then((found) => found.Dashboard));
+const Agents = lazy(() => import("./agents").then((found) => found.Agents));
 const People = lazy(() => import("./people").then((found) => found.People));
 
 /** A panel belongs to its room: a thread that followed into another would take replies that nobody finds again. */
@@ -76,6 +77,7 @@ export function App(): VNode {
 const VIEWS: { view: View; label: string; icon: IconName }[] = [
   { view: "talk", label: "Talk", icon: "talk" },
   { view: "people", label: "People", icon: "people" },
+  { view: "agents", label: "Agents", icon: "spark" },
   { view: "traces", label: "Traces", icon: "tree" },
   { view: "ledger", label: "Ledger", icon: "ledger" },
   { view: "dashboard", label: "Dashboard", icon: "chart" },
@@ -105,6 +107,7 @@ function Here({ room: here }: { room: Room }): VNode {
         {at.view === "ledger" && <Ledger room={here} />}
         {at.view === "traces" && <Traces room={here} />}
         {at.view === "dashboard" && <Dashboard room={here} />}
+        {at.view === "agents" && <Agents room={here} />}
         {at.view === "people" && <People room={here} />}
       </>
     </>

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
+import { costTold } from "../state/crew";
 import { figuresOf, type Figures } from "../state/figures";
 import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
@@ -55,8 +56,8 @@ export function Dashboard({ room }: { room: Room }): VNode {
     };
   }, [range, room]);
   const known = room.attention.agents.value;
-  const cost = known.reduce((sum, one) => sum + one.cost, 0);
   const tokens = known.reduce((sum, one) => sum + one.tokens_in + one.tokens_out, 0);
+  const spent = known.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
   return (
     <div class="page dashboard" tabIndex={-1}>
       <header class="page-head">
@@ -79,7 +80,9 @@ export function Dashboard({ room }: { room: Room }): VNode {
             <Tile name="turns avoided" value={figures.avoided.toLocaleString()} good />
             <Tile name="median reply" value={figures.median === null ? "-" : lasting(figures.median)} />
             <Tile name="open obligations" value={String(figures.open)} />
-            <Tile name="cost" value={cost > 0 ? `${cost.toFixed(2)} ${known.find((one) => one.currency)?.currency ?? ""}` : `${tokens.toLocaleString()} tokens`} />
+            <Tile name="tokens, in all" value={tokens.toLocaleString()} />
+            <Tile name="time, in all" value={spent > 0 ? lasting(spent) : "-"} />
+            <Tile name="cost, in all" value={costTold(known, (one) => one.cost)} />
           </dl>
           <Plots figures={figures} width={width}>
             {known.length > 0 && (
@@ -93,6 +96,21 @@ export function Dashboard({ room }: { room: Room }): VNode {
               say={(value) => (value >= 1000 ? `${Math.round(value / 1000)} k` : String(Math.round(value)))}
             />
           )}
+            {spent > 0 && (
+              <Bars
+                title="Time by agent"
+                ticks={known.map((one) => room.nameOf(one.actor_id))}
+                series={[{ name: "in turns", tone: "t2", values: known.map((one) => one.duration_ms ?? 0) }]}
+                say={lasting}
+              />
+            )}
+            {known.some((one) => one.owes.length > 0) && (
+              <Bars
+                title="Queue by agent"
+                ticks={known.map((one) => room.nameOf(one.actor_id))}
+                series={[{ name: "open", tone: "t4", values: known.map((one) => one.owes.length) }]}
+              />
+            )}
           </Plots>
         </>
       )}

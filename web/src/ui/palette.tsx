@@ -25,10 +25,11 @@ function choices(): Choice[] {
     for (const one of ["user", ...people.map((person) => person.principal)]) {
       if (one !== me.peek()) out.push({ label: here.nameOf(one), note: "person", icon: "people", act: () => talkTo(here, one) });
     }
-    const view = (label: string, icon: IconName, to: "people" | "ledger" | "traces" | "dashboard" | "talk") =>
+    const view = (label: string, icon: IconName, to: "people" | "agents" | "ledger" | "traces" | "dashboard" | "talk") =>
       out.push({ label, note: "view", icon, act: () => go({ groupId: here.id, view: to }) });
     view("Talk", "talk", "talk");
     view("People and agents", "people", "people");
+    view("Agents at work", "spark", "agents");
     view("Ledger", "ledger", "ledger");
     view("Traces", "tree", "traces");
     view("Dashboard", "chart", "dashboard");

@@ -334,11 +334,13 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
                 "prompt_bytes": spent.prompt_bytes if spent else 0,
                 "cost": spent.cost if spent else 0.0,
                 "currency": spent.currency if spent else "",
+                "duration_ms": spent.duration_ms if spent else 0,
                 "today": {
                     "day": spent.day,
                     "turns": spent.day_turns,
                     "tokens": spent.day_tokens,
                     "cost": spent.day_cost,
+                    "duration_ms": spent.day_ms,
                 }
                 if spent
                 else None,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.attention.send import draft, permissions
 from tacit.attention.send.rules import Permit, may_send
 from tacit.attention.state import absences, acts, approvals, loops, records
-from tacit.attention.state.claims import event_target, release, renewals, take, thread_target
+from tacit.attention.state.claims import event_target, path_target, release, renewals, take, thread_target
 from tacit.attention.state.consequences import Around, given_back, reoffered, reroute
 from tacit.attention.state.escalation import human_notice
 from tacit.attention.state.obligations import Obligation, ReportedDisposition, as_delivered, change
@@ -217,7 +217,9 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
 
 
 def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
-    """Take responsibility for an event or a thread, or give it back (C2A-144)."""
+    """Take responsibility for an event, a thread or a file, or give it back (C2A-144)."""
+    if "path" in arguments:
+        return _lease(arguments, caller)
     name = "threadId" if "threadId" in arguments else "eventId"
     event = _named(arguments, caller, "C2A-144", name)
     if isinstance(event, Refusal):
@@ -258,6 +260,32 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         written += [changed] if isinstance(changed, records.Disposition) else []
     until = rfc3339(draft.Moment(taken.expires_at))
     return Done({"claimed": True, "owner": caller.session, "expiresAt": until}, written, event=event.id)
+
+
+def _lease(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
+    """Say that the session is at a file while its turn lasts; who else wants it is told who has it."""
+    path, ttl = arguments["path"], arguments.get("ttlMs")
+    target = path_target(path) if isinstance(path, str) else None
+    if target is None or (ttl is not None and (not isinstance(ttl, int) or isinstance(ttl, bool))):
+        return refusal(
+            "invalid_request",
+            "a path is named from the root of the project, and ttlMs is a number of milliseconds",
+            "C2A-155",
+            remedy="name the file as `src/app.py`, without `..` and without a leading `/`",
+        )
+    attention = caller.attention
+    if arguments.get("release") is True:
+        given = release(attention.claims, target, caller.session, caller.now)
+        if isinstance(given, Refusal):
+            return given
+        return Done({"claimed": False, "owner": None}, [given] if given is not None else [])
+    taken = take(
+        attention.claims, target, caller.session, caller.now, ttl_ms=ttl, settings=attention.settings
+    )
+    if isinstance(taken, Refusal):
+        return taken
+    until = rfc3339(draft.Moment(taken.expires_at))
+    return Done({"claimed": True, "owner": caller.session, "expiresAt": until}, [taken])
 
 
 def _takes_part(caller: Caller, root: str) -> bool:

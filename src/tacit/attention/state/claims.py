@@ -60,6 +60,24 @@ def thread_target(root: str) -> str:
     return f"thread:{root}"
 
 
+def path_target(path: str) -> str | None:
+    """The claim target of a file or folder, named from its project's root; None when it is not so named.
+
+    A claim on a path is a lease: it says that somebody is at it. It concerns no message, covers what is
+    inside a folder, and ends with the turn in which it was taken.
+    """
+    parts = [part for part in path.strip().split("/") if part not in {"", "."}]
+    if path.strip().startswith(("/", "~")) or ".." in parts or not parts or not path.isprintable():
+        return None
+    return "path:" + "/".join(parts)
+
+
+def _overlaps(path: str, other: str) -> bool:
+    """Is one path the other, or inside it?"""
+    shorter, longer = sorted((path, other), key=len)
+    return longer == shorter or longer.startswith(shorter + "/")
+
+
 class Claims:
     """Every claim of a group between two events."""
 
@@ -83,6 +101,10 @@ class Claims:
         held = self.holder(target, thread, now)
         if held is not None and held.session != session:
             return held
+        if target.startswith("path:"):
+            for one in self._held.values():
+                if one.session != session and one.expires_at > now and _overlaps(one.target, target):
+                    return one
         if target.startswith("thread:"):
             root = target.removeprefix("thread:")
             for one in self._held.values():
@@ -117,6 +139,12 @@ class Claims:
             for held in sorted(self._held.values(), key=lambda one: (one.expires_at, one.target))
             if held.expires_at <= now
         ]
+
+    def end_leases(self, session: str) -> None:
+        """A turn of the session is over: it is at no file any more."""
+        for target in [one.target for one in self._held.values() if one.session == session]:
+            if target.startswith("path:"):
+                del self._held[target]
 
     def of_session(self, session: str, now: Moment) -> list[Held]:
         """The live claims of a session."""

@@ -420,6 +420,7 @@ class Attention:
             case records.Digest():
                 self.pending_digests[record.session] = PendingDigest(since=at)
             case records.Usage():
+                self.claims.end_leases(record.session)
                 self.spent[record.session] = spending(
                     self.spent.get(record.session, SessionSpending()), record, day
                 )

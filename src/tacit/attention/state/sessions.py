@@ -28,6 +28,9 @@ class SessionSpending:
     day_tokens: int = 0
     day_cost: float = 0.0
     currency: str = ""
+    duration_ms: int = 0
+    """How long its turns took, all together."""
+    day_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +60,6 @@ def spending(known: SessionSpending, record: records.Usage, day: str) -> Session
         (known.day_tokens if same else 0) + tokens,
         (known.day_cost if same else 0.0) + record.cost,
         record.currency or known.currency,
+        known.duration_ms + record.duration_ms,
+        (known.day_ms if same else 0) + record.duration_ms,
     )

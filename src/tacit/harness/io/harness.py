@@ -95,6 +95,8 @@ class AgentConfig:
     model: str = ""
     price: Price | None = None
     """What the model's tokens cost, for agents that do not say it themselves."""
+    surroundings: Callable[[], str] = str
+    """What the model should know about its folder, asked before each turn; by itself nothing."""
     habits: Habits = Habits(name="tacit-harness", version=__version__)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts that are struck out of what people see of the agent's work, such as the model's key."""
@@ -417,7 +419,16 @@ class Harness:
                 ours=self._rules(),
                 knocks=turn.knocks,
                 digests=turn.digests,
-                note=f"{turn.note} {self._told_in_vain(turn.audience)}".strip(),
+                note=" ".join(
+                    filter(
+                        None,
+                        (
+                            turn.note,
+                            self._told_in_vain(turn.audience),
+                            await asyncio.to_thread(self.config.surroundings),
+                        ),
+                    )
+                ),
             )
             self._prompt_bytes[turn.id] = prompt.size
             request = TurnRequest(

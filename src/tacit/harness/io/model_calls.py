@@ -191,7 +191,7 @@ class ModelCalls:
                 running.acts.deferred.add(event_id)
             case "chat.resolve":
                 running.acts.discharged.add(event_id)
-            case "chat.claim":
+            case "chat.claim" if event_id:
                 expires = parse_rfc3339(str(result.get("expiresAt", ""))) or Moment(self._context.clock.now())
                 self._context.view.claimed(event_id, self._context.name, expires)
             case "chat.leave":

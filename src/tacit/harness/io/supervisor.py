@@ -64,48 +64,40 @@ class AgentLog:
         self._handler.close()
 
 
-class Supervisor:
-    """Runs a team until it is asked to stop."""
+class KeptAgent:
+    """One agent, run until it is asked to stop or is given up; started again with pauses when it falls."""
 
-    def __init__(
-        self, agents: list[SupervisedAgent], tell: Callable[[str], Teller], *, pace: Pace = RESTARTS
-    ) -> None:
-        """`tell` gives, for an agent's name, whoever wants to hear of it."""
-        self._agents = agents
+    def __init__(self, agent: SupervisedAgent, tell: Teller, *, pace: Pace = RESTARTS) -> None:
+        self.agent = agent
+        self.failed: TacitError | None = None
+        """Why it was given up."""
         self._tell = tell
         self._pace = pace
         self._stopping = asyncio.Event()
-        self._running: set[Harness] = set()
-        self.failed: dict[Path, TacitError] = {}
-        """The agents that were given up, by their logs."""
+        self._harness: Harness | None = None
 
     def stop(self) -> None:
-        """Ask every agent to leave."""
+        """Ask it to leave."""
         self._stopping.set()
-        for harness in self._running:
-            harness.stop()
+        if self._harness is not None:
+            self._harness.stop()
 
     async def run(self) -> None:
-        """Until `stop`, or until no agent is left that could run."""
-        async with asyncio.TaskGroup() as tasks:
-            for agent in self._agents:
-                tasks.create_task(self._keep(agent), name=f"agent {agent.name}")
-
-    async def _keep(self, agent: SupervisedAgent) -> None:
-        log = AgentLog(agent.log, self._tell(agent.name))
+        """Until `stop`, or until it is given up."""
+        log = AgentLog(self.agent.log, self._tell)
         try:
-            await self._again_and_again(agent, log)
+            await self._again_and_again(log)
         finally:
             log.close()
 
-    async def _again_and_again(self, agent: SupervisedAgent, log: AgentLog) -> None:
+    async def _again_and_again(self, log: AgentLog) -> None:
         loop, fallen = asyncio.get_running_loop(), 0
         while not self._stopping.is_set():
             began = loop.time()
             try:
-                await self._life(agent, log)
+                await self._life(log)
             except (Refused, Corrupt) as refused:
-                self.failed[agent.log] = refused
+                self.failed = refused
                 log("given_up", reason=str(refused))
                 return
             except TacitError as error:
@@ -113,17 +105,16 @@ class Supervisor:
             fallen = 1 if loop.time() - began > STEADY else fallen + 1
             await self._rest(self._pace.pause(min(fallen, 10), random.random()))  # noqa: S311
 
-    async def _life(self, agent: SupervisedAgent, log: AgentLog) -> None:
-        """One agent from its start to its end. A fault of our own is its end, and not that of the team."""
-        harness = agent.make(log)
-        self._running.add(harness)
-        life = asyncio.create_task(harness.run(), name=f"life of {agent.name}")
+    async def _life(self, log: AgentLog) -> None:
+        """The agent from its start to its end. A fault of our own is its end, and not that of the team."""
+        self._harness = harness = self.agent.make(log)
+        life = asyncio.create_task(harness.run(), name=f"life of {self.agent.name}")
         try:
             await asyncio.wait({life})
         finally:
             life.cancel()
             await asyncio.wait({life})
-            self._running.discard(harness)
+            self._harness = None
         error = None if life.cancelled() else life.exception()
         if isinstance(error, Exception) and not isinstance(error, TacitError):
             logging.getLogger("tacit.harness").error("an agent failed", exc_info=error)
@@ -137,3 +128,29 @@ class Supervisor:
                 await self._stopping.wait()
         except TimeoutError:
             return
+
+
+class Supervisor:
+    """Runs a team until it is asked to stop."""
+
+    def __init__(
+        self, agents: list[SupervisedAgent], tell: Callable[[str], Teller], *, pace: Pace = RESTARTS
+    ) -> None:
+        """`tell` gives, for an agent's name, whoever wants to hear of it."""
+        self._kept = [KeptAgent(agent, tell(agent.name), pace=pace) for agent in agents]
+
+    @property
+    def failed(self) -> dict[Path, TacitError]:
+        """The agents that were given up, by their logs."""
+        return {one.agent.log: one.failed for one in self._kept if one.failed is not None}
+
+    def stop(self) -> None:
+        """Ask every agent to leave."""
+        for one in self._kept:
+            one.stop()
+
+    async def run(self) -> None:
+        """Until `stop`, or until no agent is left that could run."""
+        async with asyncio.TaskGroup() as tasks:
+            for one in self._kept:
+                tasks.create_task(one.run(), name=f"agent {one.agent.name}")

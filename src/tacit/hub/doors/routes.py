@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import operations, requests, steering, timeline
+from tacit.hub import crew_operations, operations, requests, steering, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -313,6 +313,80 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         requests.OneGroup,
         timeline.show_presence,
         "Who follows the group now: `online`, or `away` while none of their connections is looked at",
+    ),
+    Operation(
+        "crew_list",
+        "GET",
+        "/v1/crew",
+        requests.Nothing,
+        crew_operations.list_crew,
+        "The agents that the hub runs for its owner, and the drivers there are",
+    ),
+    Operation(
+        "crew_add",
+        "POST",
+        _G + "/crew",
+        requests.NewCrewAgent,
+        crew_operations.add_to_crew,
+        "Take an agent into the crew, and start it",
+        201,
+    ),
+    Operation(
+        "crew_start",
+        "POST",
+        _G + "/crew/{actor_id}/start",
+        requests.NewToken,
+        crew_operations.start_agent,
+        "Start an agent of the crew, or start it anew",
+    ),
+    Operation(
+        "crew_stop",
+        "POST",
+        _G + "/crew/{actor_id}/stop",
+        requests.NewToken,
+        crew_operations.stop_agent,
+        "Let an agent of the crew leave, until it is started again",
+    ),
+    Operation(
+        "crew_remove",
+        "DELETE",
+        _G + "/crew/{actor_id}",
+        requests.NewToken,
+        crew_operations.remove_from_crew,
+        "Stop an agent and run it no more; its worktree and its memory stay",
+    ),
+    Operation(
+        "crew_log",
+        "GET",
+        _G + "/crew/{actor_id}/log",
+        requests.CrewLog,
+        crew_operations.show_log,
+        "The end of an agent's log",
+    ),
+    Operation(
+        "crew_diff",
+        "GET",
+        _G + "/crew/{actor_id}/diff",
+        requests.NewToken,
+        crew_operations.show_diff,
+        "What an agent changed in its worktree",
+    ),
+    Operation(
+        "crew_worktree",
+        "POST",
+        _G + "/crew/{actor_id}/worktree",
+        requests.CrewWorktree,
+        crew_operations.change_worktree,
+        "Merge, rebase or discard an agent's worktree; a conflict changes nothing",
+    ),
+    Operation(
+        "crew_invite",
+        "POST",
+        _G + "/crew/{actor_id}/invite",
+        requests.CrewInvite,
+        crew_operations.invite_agent,
+        "A code that lets an agent of another machine in, once",
+        201,
     ),
     Operation(
         "context",

@@ -1,0 +1,70 @@
+"""An agent's options, read and placed: its folder and its program are there, or it is refused.
+
+Loads no driver: a hub asks this before it takes an agent into its crew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import Refused
+from tacit.harness.drivers import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.harness.drivers.options import Options
+    from tacit.harness.team import Member
+
+
+def checked(
+    member: Member, state: Path, *, base: Path, environment: Mapping[str, str]
+) -> tuple[Options, bool]:
+    """A member's options, and whether it says itself where it works; `Refused` says what is wrong."""
+    options = catalogue.parse(
+        member.driver, member.options, state=str(state / "driver"), environment=environment
+    )
+    found = catalogue.entry(member.driver)
+    if not found.installed:
+        message = f"the {found.name} driver is not installed: {found.install}"
+        raise Refused("driver_missing", message, details={"install": found.install})
+    says_where = options.directory is not None
+    return placed(member.driver, options, base), says_where
+
+
+def placed(driver: str, options: Options, base: Path) -> Options:
+    """The options with paths as whoever wrote them meant them: from `base`, and there.
+
+    A program of the person's own runs where they are, unless they say where; agents have their own folder.
+    """
+    directory = options.directory or ("." if driver == "command" else None)
+    if directory is not None:
+        folder = _from(base, directory)
+        if not folder.is_dir():
+            raise Refused("driver_unusable", f"there is no folder {folder} to work in")
+        options = replace(options, directory=str(folder))
+    if not options.command:
+        return options
+    program, *rest = options.command
+    path = _from(base, program)
+    if "/" not in program:
+        if shutil.which(program) is None:
+            at = f"; for the one in this folder write ./{program}" if path.is_file() else ""
+            raise Refused("driver_unusable", f"there is no program {program} on the PATH{at}")
+        return options
+    if not path.is_file():
+        raise Refused("driver_unusable", f"there is no program {path}")
+    if not os.access(path, os.X_OK):
+        raise Refused("driver_unusable", f"{path} may not be run: chmod +x makes it a program")
+    return replace(options, command=(str(path), *rest))
+
+
+def _from(base: Path, path: str) -> Path:
+    try:
+        return (base / Path(path).expanduser()).absolute()
+    except RuntimeError as error:  # a home that nobody has
+        raise Refused("driver_unusable", f"there is nobody whose home {path} could be in") from error

@@ -1,0 +1,42 @@
+"""The door for a one-time code: an agent of another machine gives it, and gets its own token, once.
+
+Nobody is signed in here, so failures count as failed sign-ins. A code that was used, has run out or never
+was is answered in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import TacitError
+from tacit.hub import operations
+from tacit.hub.doors.http import error_answer, json_answer
+from tacit.ledger.codes import denied, missing
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from tacit.hub.hub import Hub
+
+MOST_BYTES = 4096
+
+
+async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """`{"code": ...}` for `{"group_id", "actor_id", "token"}`."""
+    try:
+        given = operations.body_of(await request.content.read(MOST_BYTES))
+        code = given.get("code")
+        found = await hub.crew.redeem(code) if isinstance(code, str) else None
+        if found is None:
+            hub.sign_in_rate.take(request.remote or "local", asyncio.get_running_loop().time())
+            raise denied("this code was used, has run out, or never was", "CCCS-042")
+        group = await hub.ledger.read(lambda reader: reader.group(found.group_id))
+        if group.actor(found.name) is None:
+            raise missing("actor", "no such actor in this group", "CCCS-011")
+        token = await operations.token_for(hub, found.name, found.group_id)
+    except TacitError as error:
+        return error_answer(error)
+    return json_answer(
+        {"group_id": found.group_id, "actor_id": found.name, "title": group.title, "token": token}, 201
+    )
