@@ -78,9 +78,9 @@ def test_nobody_there_is_unavailable():
 
 
 def test_what_speaks_no_websocket_is_no_hub():
-    with answering(b"HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: wrong\r\n\r\n") as url:
-        with pytest.raises(Unavailable, match="no hub"):
-            BlockingSocket(url, None)
+    wrong = b"HTTP/1.1 101 Go\r\nSec-WebSocket-Accept: wrong\r\n\r\n"
+    with answering(wrong) as url, pytest.raises(Unavailable, match="no hub"):
+        BlockingSocket(url, None)
 
 
 def test_a_hub_that_asks_to_slow_down_is_unavailable():

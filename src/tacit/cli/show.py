@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tacit.cli.terminal import Terminal
     from tacit.client import Event, Inbox
 
+CHANGES: Final = frozenset({"x.c2a.edit", "x.c2a.delete"})
+"""What people do to messages of theirs; the hub writes it down for them."""
 COLOURS: Final = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
 
 
@@ -37,13 +39,14 @@ def plain(text: str) -> str:
     )
 
 
-def line(event: Event) -> Text:
+def line(event: Event) -> Text:  # noqa: PLR0912 - one case a kind
     """One event as a line."""
     from rich.text import Text
 
     data = event.data
     shown = Text(f"#{event.seq:<5} {clock(event)} ", style="dim")
-    shown.append(event.by, style=f"bold {colour(event.by)}")
+    by = plain(str(data.get("by") or event.by)) if event.kind in CHANGES else event.by
+    shown.append(by, style=f"bold {colour(by)}")
     match event.kind:
         case "chat.message":
             if to := data.get("to"):
@@ -67,6 +70,8 @@ def line(event: Event) -> Text:
             shown.append(
                 f" ⚑ {plain(data.get('title') or data.get('message') or data['kind'])}", style="yellow"
             )
+        case "x.c2a.edit" | "x.c2a.delete":
+            _changed(shown, event)
         case "actor.add" | "actor.remove" | "actor.update":
             verb = {"add": "added", "remove": "removed", "update": "changed"}[event.kind.split(".")[1]]
             shown.append(f" {verb} {data['actor_id']}", style="dim")
@@ -75,6 +80,15 @@ def line(event: Event) -> Text:
         case _:
             shown.append(f" {event.kind}", style="dim italic")
     return shown
+
+
+def _changed(shown: Text, event: Event) -> None:
+    """A message in its new form, or taken back: the line above it still has what was said first."""
+    if event.kind == "x.c2a.edit":
+        shown.append(f" edited {str(event.data['supersedes'])[-8:]}", style="dim")
+        shown.append("  " + plain(str(event.data["text"])))
+    else:
+        shown.append(f" took back {str(event.data['event_id'])[-8:]}", style="dim")
 
 
 def events(out: Terminal, many: list[Event]) -> None:
