@@ -155,8 +155,10 @@ def section(results: dict[str, Any]) -> str:
         "What a command adds to the bare interpreter (`python -c pass`), measured beside it in the same run: medians of",
         f"{results['rounds']} rounds in alternating order. Written by `python -m bench.cli`; do not edit by hand.",
         "",
-        (f"Measured {results['measured']} with Python {results['machine']['Python']} on {results['machine']['cores']} "
-        f"cores, load before {results['machine']['load before']}; the bare interpreter took {results['bare_ms']:g} ms."),
+        (
+            f"Measured {results['measured']} with Python {results['machine']['Python']} on {results['machine']['cores']} "
+            f"cores, load before {results['machine']['load before']}; the bare interpreter took {results['bare_ms']:g} ms."
+        ),
         "",
         *(["**The machine was busy with other work**: times are long.", ""] if busy else []),
         "| What | Takes | More than the interpreter | Times the interpreter | Target | Met |",

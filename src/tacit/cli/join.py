@@ -82,6 +82,8 @@ class Narrator:
             self._session.print_json({"agent": self._name, "what": what, **data})
         elif what == "turn_ended" and data.get("failure"):
             self._say(_broken_off(str(data["failure"]), str(data.get("hint") or "")))
+            if data.get("cause"):
+                self._say(f"its program said: {data['cause']}")
         elif what in SAYS:
             self._say(SAYS[what].format_map(data))
 

@@ -146,7 +146,7 @@ def tail(
     hidden = () if records or kinds or session.as_json else ("x.c2a.",)
 
     def tell(event: Event) -> None:
-        if not event.kind.startswith(hidden):
+        if event.kind in show.CHANGES or not event.kind.startswith(hidden):
             session.answer(event, lambda: show.events(session.out, [event]))
 
     if no_follow:

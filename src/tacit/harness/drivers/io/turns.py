@@ -132,6 +132,14 @@ class LiveTurn:
         )
 
 
+class NotStarted(Unavailable):
+    """The agent could not be started; `cause` is what its program said last, for its owner."""
+
+    def __init__(self, message: str, cause: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
 class Backend(Protocol):
     """What differs between agents."""
 
@@ -148,6 +156,10 @@ class Backend(Protocol):
     @property
     def session_id(self) -> str | None:
         """The agent's own name for the conversation."""
+        ...
+
+    async def last_words(self) -> str:
+        """What its process said last of a failure, a line at most; empty where nobody listens to it."""
         ...
 
     async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
@@ -186,6 +198,10 @@ class AudienceSession:
         await self.backend.kill()
         try:
             await self.backend.open(standing, self.session_id)
+        except Unavailable as error:
+            cause = await self.backend.last_words()
+            await asyncio.shield(self.backend.kill())
+            raise NotStarted(str(error), cause) from error
         except BaseException:
             await asyncio.shield(self.backend.kill())
             raise
@@ -295,8 +311,10 @@ class SessionDriver:
             await session.ready(live.request.standing)
             return await session.backend.perform(live)
         except Unavailable as error:
+            cause = error.cause if isinstance(error, NotStarted) else await session.backend.last_words()
             await session.backend.kill()
-            return live.outcome(failure=retryable("agent_died", hint=str(error)))
+            failure = replace(retryable("agent_died", hint=str(error)), cause=cause)
+            return live.outcome(failure=failure)
         except Refused as error:
             return live.outcome(failure=permanent("agent_error", hint=error.message))
 
@@ -360,3 +378,7 @@ class NoSteering:
     async def steer(self, live: LiveTurn, text: str) -> bool:  # noqa: ARG002 - the port's shape
         """Not taken."""
         return False
+
+    async def last_words(self) -> str:
+        """Nothing, unless there is a process that is listened to."""
+        return ""
