@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from tacit.base.errors import Unavailable
 from tacit.cli.join import Narrator
 from tacit.cli.session import CliSession
 from tacit.harness.drivers.catalogue import build
 from tacit.harness.drivers.io.child import last_line
 from tacit.harness.drivers.options import Options
+from tacit.harness.drivers.port import StandingInstructions
 from tests.harness.drivers.rigs import RULES, RecordingWatch, turn
 
 WORDS = "fatal: no model is configured in agent.toml"
@@ -30,6 +32,15 @@ async def test_what_a_program_said_before_it_died_is_the_cause(name, tmp_path):
     assert outcome.failure.code == "agent_died"
     assert outcome.failure.cause == WORDS
     assert WORDS not in outcome.failure.hint
+
+
+@pytest.mark.parametrize("name", ["acp", "codex", "claude"])
+async def test_whoever_starts_it_is_told_the_cause(name, tmp_path):
+    options = Options(str(tmp_path), model="scripted", key="k3y", model_retries=0)
+    driver = build(name, replace(options, command=(sys.executable, "-c", PROGRAM)))
+    with pytest.raises(Unavailable, match=WORDS):
+        await driver.start(StandingInstructions(RULES, ()))
+    await driver.close()
 
 
 def test_the_last_line_is_bounded_and_drives_no_terminal(tmp_path):

@@ -241,7 +241,12 @@ class SessionDriver:
         async with self._lane:
             self._closed = False
             self._room.session_id = session_id or self._room.session_id
-            await self._room.ready(standing)
+            try:
+                await self._room.ready(standing)
+            except NotStarted as error:
+                # Whoever starts it is its owner.
+                said = f"; its program said: {error.cause}" if error.cause else ""
+                raise Unavailable(f"{error}{said}") from error
 
     async def _session_for(self, turn: TurnRequest) -> AudienceSession:
         """The audience's session; the one that was idle longest is closed when there would be too many."""
