@@ -8,9 +8,8 @@ command line starts with it.
 
 from __future__ import annotations
 
-import logging
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tacit.base.errors import Refused, TacitError, Unavailable
 from tacit.c2a.rpc import ConnectionLost
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.ledger.envelope import Event
-
-log: Final = logging.getLogger("tacit.client")
 
 
 def passing(error: TacitError, method: str, *, repeatable: bool) -> TacitError:
@@ -222,6 +219,9 @@ class HubOperations:
             event = event_of(value)
             if event is None:
                 self.skipped += 1
+                import logging
+
+                log = logging.getLogger("tacit.client")
                 log.warning("skipped an event of another envelope version", extra={"v": value.get("v")})
             else:
                 events.append(event)
