@@ -5,7 +5,7 @@ PYTHON ?= python3
 JOBS ?= 3
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-relay bench-web web fuzz docs lock clean
+  bench-drivers bench-cli bench-relay bench-web web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -91,6 +91,9 @@ bench-harness: setup-test
 
 bench-drivers: setup-test
 	$(PY) -m bench.drivers $(ARGS)
+
+bench-cli: setup
+	$(PY) -m bench.cli $(ARGS)
 
 bench-relay: $(VENV)/.ready-bench
 	$(PY) -m bench.relay $(ARGS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import tomllib
@@ -23,6 +22,7 @@ HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
 }  # fmt: skip
+LATER = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}
 
 
 @pytest.fixture
@@ -100,7 +100,17 @@ async def test_the_command_ends_with_its_input_and_at_once_when_interrupted(shel
 
 
 def test_without_the_sdk_the_command_says_what_to_install(room: Shell, tmp_path) -> None:
-    (tmp_path / "mcp.py").write_text("raise ImportError('not installed')\n")
-    room.env["PYTHONPATH"] = os.pathsep.join([str(tmp_path)])
-    assert "pip install 'tacit[mcp]'" in room.run("mcp", "--as", "ada", code=3)
+    def without(module: str, line: bytes) -> subprocess.CompletedProcess[bytes]:
+        (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+        env = {**room.env, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run(
+            [TACIT, "mcp", "--as", "ada"], env=env, input=line, capture_output=True, check=False
+        )
+
+    for module, line in (("jsonschema", b""), ("mcp", json.dumps(LATER).encode() + b"\n")):
+        done = without(module, line)
+        assert done.returncode == 3
+        assert b"pip install 'tacit[mcp]'" in done.stderr
+    served = without("mcp", json.dumps(HELLO).encode() + b"\n")
+    assert json.loads(served.stdout)["result"]["serverInfo"]["name"] == "tacit"
     assert json.loads(room.run("mcp", "--as", "ada", "--print-config", "opencode"))["mcp"]["tacit"]["enabled"]

@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import inspect
 
-from tacit.client import Hub, SyncHub
+import pytest
+
+from tacit.client import Hub, SocketHub, SyncHub
 
 ASYNC_ONLY = {"session", "known"}
 
 
-def test_the_twin_has_every_public_method_of_the_async_client():
+@pytest.mark.parametrize("twin", [SyncHub, SocketHub])
+def test_the_twin_has_every_public_method_of_the_async_client(twin):
     def public(kind: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")}
 
-    assert public(Hub) - ASYNC_ONLY <= public(SyncHub)
+    assert public(Hub) - ASYNC_ONLY <= public(twin)
 
 
-async def test_a_program_without_a_loop_can_talk_and_follow(room):
+@pytest.mark.parametrize("twin", [SyncHub, SocketHub])
+async def test_a_program_without_a_loop_can_talk_and_follow(room, twin):
     def program() -> list[str]:
-        with SyncHub(room.url, room.owner_token) as hub:
+        with twin(room.url, room.owner_token) as hub:
             group = hub.create_group("Lobby")["group_id"]
             hub.add_actor(group, "ada", role="peer")
             first = hub.send(group, "one")

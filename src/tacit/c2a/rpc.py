@@ -8,17 +8,17 @@ else happens. What is not JSON-RPC at all is a `PeerFault`; whether that ends th
 to say. At most `most` calls are open at a time, so that a peer which never answers costs a bounded amount.
 
 Pure: bytes and values in, bytes and values out. Knows no socket, no task and no time; who waits for an
-answer, and for how long, is `tacit.c2a.io.calls`. What the codes mean is `tacit.c2a.errors`.
+answer, and for how long, is `tacit.c2a.io.calls`. What the codes mean is `tacit.c2a.errors`. Its values are
+structs: they are made with every command that a person types, and a dataclass takes a millisecond to be made.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.base.errors import PeerFault, TacitError, Unavailable
+from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,7 @@ RpcId = str | int | float
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """The other side asks; it gets exactly one answer, under this id."""
 
     id: RpcId
@@ -39,32 +38,28 @@ class Request:
     params: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(msgspec.Struct, frozen=True):
     """The other side tells; it is never answered."""
 
     method: str
     params: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(msgspec.Struct, frozen=True):
     """A call of ours has its result."""
 
     call: int
     result: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(msgspec.Struct, frozen=True):
     """A call of ours was refused; the error object as it came."""
 
     call: int
     error: Object
 
 
-@dataclass(frozen=True, slots=True)
-class Unmatched:
+class Unmatched(msgspec.Struct, frozen=True):
     """An answer to no call that is open: late, repeated or made up."""
 
     id: object
@@ -83,6 +78,15 @@ class CallFailed(TacitError):
 
 class ConnectionLost(TacitError):
     """No answer will come: the connection ended, or the answer was not waited for any longer."""
+
+
+def error_of(error: Mapping[str, Any]) -> Exception:
+    """The error of an answer, as the kind that it is."""
+    data: Mapping[str, Any] = error.get("data") or error
+    code, message = str(data.get("code", "internal")), str(data.get("message", "the call failed"))
+    if code == "daemon_unavailable":
+        return Unavailable(message)
+    return Refused(code, message, details=data.get("details"))
 
 
 class _Frame(msgspec.Struct, omit_defaults=True):

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import click
-from rich.markup import escape
 
 from tacit.agent import packet
 from tacit.agent.io.outbox import decode_fields
@@ -23,8 +22,9 @@ from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.cli.outcome import console, json_option, reported, show
+from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.session import beside_hub
+from tacit.cli.terminal import Terminal, bold, styled
 from tacit.seal import identity
 from tacit.wire import address
 
@@ -107,7 +107,7 @@ def register(post: Post, who: str, *, relay_url: str | None, code: str, rotate: 
     me = _run(work())
     number = identity.fingerprint(me.address, me.identity.signing_public)
     value = {"address": me.address, "fingerprint": number}
-    show(value, f"registered as [bold]{me.address}[/]\nfingerprint {number}", as_json=as_json)
+    show(value, f"registered as {bold(me.address)}\nfingerprint {number}", as_json=as_json)
 
 
 @agent.command()
@@ -227,7 +227,7 @@ def send(
 
     identifier, pending = _run(work())
     value = {"packet_id": identifier, "thread_id": thread_id, "status": pending or "accepted"}
-    told = escape(_plain(pending or "accepted by the relay"))
+    told = _plain(pending or "accepted by the relay")
     show(value, f"{identifier} in {thread_id}: {told}", as_json=as_json)
     if pending is not None and not pending.startswith("waiting"):
         sys.exit(1)
@@ -337,7 +337,7 @@ def _print_new(post: Post, *, as_json: bool) -> int:
         _print(one, as_json=as_json)
     notes = post.store.notes(noted)
     for _, text in notes:
-        show({"note": text}, f"[yellow]note[/] {escape(_plain(text))}", as_json=as_json)
+        show({"note": text}, f"{styled('note', 'yellow')} {_plain(text)}", as_json=as_json)
     if arrived or notes:
         with post.store.transaction():
             post.inbox.handled(arrived)
@@ -353,8 +353,9 @@ def _print(one: Arrived, *, as_json: bool) -> None:
         return
     context = fields.get("context", {})
     text = context.get("text", json.dumps(context, ensure_ascii=False, sort_keys=True))
-    console().print(f"[bold]{one.peer}[/] [dim]{one.thread_id}[/]")
-    console().print(_plain(str(text)), markup=False)
+    out = Terminal()
+    out.print(f"{bold(one.peer)} {styled(one.thread_id, 'dim')}")
+    out.print(_plain(str(text)))
 
 
 def _plain(text: str) -> str:
@@ -396,4 +397,4 @@ def restore(post: Post, file: Path, *, passphrase: str | None, as_json: bool) ->
     except OSError as error:
         raise Unavailable(f"cannot read {file}: {error.strerror}") from None
     me = post.restore(saved, _passphrase(passphrase, confirm=False))
-    show({"address": me.address}, f"this device is now [bold]{me.address}[/]", as_json=as_json)
+    show({"address": me.address}, f"this device is now {bold(me.address)}", as_json=as_json)

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from tacit.base.moment import Moment
 from tacit.cli import show
@@ -14,6 +13,8 @@ from tacit.cli.session import CliSession, pass_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.table import Table
 
 
 @click.command()
@@ -55,6 +56,8 @@ def _spent(group_id: str, days: int) -> list[dict[str, Any]]:
 
 
 def _costs(rows: Sequence[dict[str, Any]]) -> Table:
+    from rich.table import Table
+
     caption = "~ is reckoned by bytes, as the agent counts no tokens; a cost that nobody knows is left out."
     table = Table(box=None, caption=caption, caption_justify="left")
     for name in ("agent", "day", "room", "model", "turns", "tokens", "cost"):
@@ -78,6 +81,8 @@ def _add_worktrees(session: CliSession, group_id: str, rows: Sequence[dict[str, 
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    from rich.table import Table
+
     table = Table(
         box=None, caption="Turns, tokens, time and cost are of today (UTC).", caption_justify="left"
     )

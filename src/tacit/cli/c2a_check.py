@@ -27,6 +27,7 @@ from tacit.c2a.vocabulary import (
     Priority,
     Reason,
 )
+from tacit.cli.terminal import styled
 from tacit.client import Hub
 from tacit.harness import question as questions
 from tacit.harness.prompt import event_block
@@ -266,9 +267,8 @@ def report(session: CliSession) -> None:
     def show() -> None:
         for one in found:
             mark, style = ("pass", "green") if one["pass"] else ("FAIL", "bold red")
-            session.out.print(
-                f"[{style}]{mark}[/]  {one['part']}" + (f": {one['why']}" if "why" in one else "")
-            )
+            why = f": {one['why']}" if "why" in one else ""
+            session.out.print(f"{styled(mark, style)}  {one['part']}{why}")
 
     session.answer({"parts": found}, show)
     failed = [one["part"] for one in found if not one["pass"]]

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import SECOND
+from tacit.cli.terminal import Terminal
 from tacit.language.english import english_of, safe
 from tacit.language.io.logs import pieces
 from tacit.language.prompt import prompt as prompt_text
@@ -222,10 +221,12 @@ def _streams(files: tuple[str, ...]) -> Iterator[tuple[str, Source]]:
 def _progress(file: str, stream: Any) -> Generator[Source]:
     """A bar on standard error while a long file is read at a terminal."""
     size = _size(stream)
-    console = Console(stderr=True)
+    console = Terminal(is_error=True).console
     if size < _LONG or not console.is_terminal:
         yield stream
         return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

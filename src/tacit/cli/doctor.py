@@ -13,7 +13,8 @@ import click
 from tacit import __version__
 from tacit.base.errors import TacitError
 from tacit.cli.session import CliSession, pass_session
-from tacit.client import SyncHub
+from tacit.cli.terminal import styled
+from tacit.client.socket_hub import SocketHub
 from tacit.harness.drivers import catalogue
 from tacit.ledger.io.store import DATABASE
 
@@ -34,7 +35,7 @@ def _hub(session: CliSession) -> Finding:
     except OSError:
         token = session.token
     try:
-        with SyncHub(session.url, token, retry_for=0.5) as hub:
+        with SocketHub(session.url, token, retry_for=0.5) as hub:
             return Finding("hub", ok=True, found=f"{session.url}, version {hub.capabilities()['version']}")
     except TacitError as error:
         return Finding(
@@ -90,7 +91,7 @@ def doctor(context: click.Context, session: CliSession) -> None:
 
     def human() -> None:
         for one in found:
-            mark = "[green]✓[/green]" if one.ok else "[yellow]-[/yellow]"
+            mark = styled("✓", "green") if one.ok else styled("-", "yellow")
             session.out.print(f"{mark} {one.what:12} {one.found}", soft_wrap=True)
             if one.advice and not one.ok:
                 session.out.print(f"               {one.advice}", style="dim", soft_wrap=True)

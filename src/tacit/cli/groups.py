@@ -6,6 +6,7 @@ import click
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, keep_token, pass_session
+from tacit.cli.terminal import bold
 
 
 @click.group()
@@ -71,9 +72,9 @@ def actor_add(
     keep_token(session.url, group_id, actor_id, made["token"])
 
     def human() -> None:
-        session.out.print(f"added [bold]{actor_id}[/bold]; its token, shown only now:")
+        session.out.print(f"added {bold(actor_id)}; its token, shown only now:")
         session.out.print(f"  {made['token']}", soft_wrap=True)
-        session.out.print(f"On this machine [bold]--as {actor_id}[/bold] is enough.")
+        session.out.print(f"On this machine {bold(f'--as {actor_id}')} is enough.")
 
     session.answer(made, human)
 

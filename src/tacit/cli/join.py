@@ -22,6 +22,7 @@ import click
 from tacit.base.errors import Refused, Unavailable
 from tacit.cli import show
 from tacit.cli.session import CliSession, beside_hub, kept_tokens, pass_session
+from tacit.cli.terminal import bold
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.team import Member, Team, is_amount, team_of
@@ -81,11 +82,13 @@ class Narrator:
             self._session.print_json({"agent": self._name, "what": what, **data})
         elif what == "turn_ended" and data.get("failure"):
             self._say(_broken_off(str(data["failure"]), str(data.get("hint") or "")))
+            if data.get("cause"):
+                self._say(f"its program said: {data['cause']}")
         elif what in SAYS:
             self._say(SAYS[what].format_map(data))
 
     def _say(self, words: str) -> None:
-        self._session.out.print(f"[bold]{show.plain(self._name)}[/bold] {show.plain(words)}", soft_wrap=True)
+        self._session.out.print(f"{bold(show.plain(self._name))} {show.plain(words)}", soft_wrap=True)
 
 
 def _broken_off(code: str, hint: str) -> str:
@@ -124,7 +127,7 @@ def _added(session: CliSession, member: Member, group_id: str) -> str:
             return str(owner.issue_token(group_id, member.name)["token"])
         made = owner.add_actor(group_id, member.name, title=member.title, roles=list(member.roles))
     if not session.as_json:
-        session.out.print(f"added [bold]{show.plain(member.name)}[/bold] to the group")
+        session.out.print(f"added {bold(show.plain(member.name))} to the group")
     return str(made["token"])
 
 

@@ -11,6 +11,7 @@ from tacit.attention.io.engine import AttentionEngine
 from tacit.base.errors import Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import styled
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.store import DATABASE
@@ -46,9 +47,9 @@ def verify(context: click.Context, session: CliSession) -> None:
     def human() -> None:
         session.out.print(f"{report.groups} groups, {report.events} events, {report.blobs} blobs")
         for problem in report.problems:
-            session.out.print(f"[red]✗[/red] {problem}", soft_wrap=True)
+            session.out.print(f"{styled('✗', 'red')} {problem}")
         if report.sound:
-            session.out.print("[green]✓[/green] sound")
+            session.out.print(f"{styled('✓', 'green')} sound")
         else:
             session.out.print(
                 "Stop the hub, keep a copy of the folder, and restore a backup; "

@@ -35,6 +35,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "link": ("tacit.cli.up:link", "Print the owner's sign-in link again."),
     "group": ("tacit.cli.groups:group", "Open and look at groups."),
     "actor": ("tacit.cli.groups:actor", "Add agents to a group; handle their tokens."),
+    "invite": ("tacit.cli.invite:invite", "A link for a further person; list and revoke them."),
     "service": ("tacit.cli.groups:service", "Register tools and bridges (svc:...)."),
     "send": ("tacit.cli.talk:send", "Send a message."),
     "reply": ("tacit.cli.talk:reply", "Reply to a message."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import importlib.util
 import shutil
 import signal
 import sys
@@ -14,6 +14,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for, is_placeholder
 from tacit.cli.session import CliSession, kept_tokens, pass_session
 
+MISSING = "MCP is not installed here; `pip install 'tacit[mcp]'` adds it"
 EPILOG = """\b
   tacit actor add "My first room" ada                     an actor; its token is kept here
   tacit mcp --as ada --print-config claude-code >.mcp.json
@@ -25,6 +26,9 @@ The token comes from --token, TACIT_TOKEN, or the tokens kept by `tacit actor ad
 
 @click.command(epilog=EPILOG)
 @click.option("--group", metavar="GROUP", help="The actor's group, when it is in several.")
+@click.option(
+    "--channel", is_flag=True, help="Push what waits into a live Claude Code session (its channels)."
+)
 @click.option(
     "--print-config",
     "client",
@@ -38,19 +42,28 @@ The token comes from --token, TACIT_TOKEN, or the tokens kept by `tacit actor ad
 @click.option("--name", default="tacit", show_default=True, help="With --print-config: the server's name.")
 @pass_session
 def mcp(
-    session: CliSession, group: str | None, client: str | None, *, http: bool, with_token: bool, name: str
+    session: CliSession,
+    group: str | None,
+    client: str | None,
+    *,
+    channel: bool,
+    http: bool,
+    with_token: bool,
+    name: str,
 ) -> None:
     """Serve a room's chat tools over MCP on standard input and output."""
     if client is None:
-        _serve(session, group)
+        _serve(session, group, channel=channel)
         return
     by_name = bool(session.speaker) and not session.token and not http
     options = ["--as", session.speaker or "", *(["--group", group] if group else [])] if by_name else []
+    options += ["--channel"] if channel else []
+    command, *before = _command()
     entry = ConfigEntry(
         session.url,
         name,
-        _command(),
-        ("mcp", *options),
+        command,
+        (*before, "mcp", *options),
         actor_token(session, group) if with_token else None,
         asks_for_token=not by_name,
         http=http,
@@ -59,23 +72,29 @@ def mcp(
     click.echo(f"This belongs into {CLIENTS[client].file}.", err=True)
 
 
-def _command() -> str:
+def _command() -> tuple[str, ...]:
     """This command, as a client can start it: one in a virtual environment is on few other programs' PATH."""
     found = shutil.which("tacit")
     if found is None:
-        return str(Path(sys.argv[0]).absolute())
-    return "tacit" if sys.prefix == sys.base_prefix else str(Path(found).absolute())
+        started = Path(sys.argv[0]).absolute()
+        # Started as `python -m tacit`: the module is no program of its own.
+        return (sys.executable, "-m", "tacit") if started.name == "__main__.py" else (str(started),)
+    return ("tacit" if sys.prefix == sys.base_prefix else str(Path(found).absolute()),)
 
 
-def _serve(session: CliSession, group: str | None) -> None:
+def _serve(session: CliSession, group: str | None, *, channel: bool) -> None:
     token = actor_token(session, group)
-    try:
-        from tacit.bridges.mcp.io.stdio import serve
-    except ImportError as missing:
-        raise Unavailable("MCP is not installed here; `pip install 'tacit[mcp]'` adds it") from missing
+    # Found, not imported: the client waits for the first answer, and this is heavier than that.
+    if importlib.util.find_spec("jsonschema") is None:
+        raise Unavailable(MISSING)
+    from tacit.bridges.mcp.io.front import serve
+
     # Reading from a pipe cannot be cancelled; and nothing is lost by ending at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(serve(session.url, token))
+    try:
+        serve(session.url, token, channel=channel)
+    except ImportError as missing:  # the SDK, for a client of a later version
+        raise Unavailable(MISSING) from missing
 
 
 def actor_token(session: CliSession, group: str | None) -> str:

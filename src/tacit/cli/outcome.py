@@ -11,9 +11,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import click
-from rich.console import Console
 
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
+from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +25,12 @@ REFUSED: Final = 1
 UNAVAILABLE: Final = 3
 
 
-def console() -> Console:
-    """Where people read."""
-    return Console(highlight=False, soft_wrap=True)
-
-
 def show(value: dict[str, Any], text: str, *, as_json: bool) -> None:
     """One result, for a program or for a person."""
     if as_json:
         click.echo(json.dumps(value, sort_keys=True))
     else:
-        console().print(text)
+        Terminal().print(text)
 
 
 def json_option(function: Callable[P, R]) -> Callable[P, R]:

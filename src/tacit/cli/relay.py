@@ -22,6 +22,7 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.cli import relay_parts
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.session import beside_hub
+from tacit.cli.terminal import bold
 from tacit.relay import accounts
 from tacit.relay.io import registry
 from tacit.relay.io.schema import SCHEMA
@@ -153,9 +154,7 @@ async def _run(server: RelayServer, settings: Settings, *, as_json: bool) -> Non
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     await server.start()
-    text = (
-        f"relay for [bold]{settings.domain}[/] at {settings.public_url}; join at {settings.public_url}/join"
-    )
+    text = f"relay for {bold(settings.domain)} at {settings.public_url}; join at {settings.public_url}/join"
     show({"domain": settings.domain, "url": settings.public_url, "port": server.port}, text, as_json=as_json)
     waits = [loop.create_task(stopped.wait()), loop.create_task(server.failed.wait())]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -215,9 +214,7 @@ def invite(data: Path, username: str, *, renew: bool, as_json: bool) -> None:
 
     _change(data, change)
     value = {"username": username, "code": code, "expires_at": rfc3339(expires)}
-    show(
-        value, f"code for [bold]{username}[/], valid once until {rfc3339(expires)}:\n{code}", as_json=as_json
-    )
+    show(value, f"code for {bold(username)}, valid once until {rfc3339(expires)}:\n{code}", as_json=as_json)
 
 
 @relay.command("accounts")

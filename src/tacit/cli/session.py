@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
-from rich.console import Console
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.private_file import write_private
+from tacit.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.client import Event, SyncHub
+    from tacit.client import Event, SocketHub
 
 DEFAULT_URL = "http://127.0.0.1:7433"
 
@@ -54,23 +53,23 @@ class CliSession:
     data: Path = field(default_factory=default_data)
     as_json: bool = False
     retry_for: float = 5.0
-    out: Console = field(default_factory=lambda: Console(highlight=False))
-    err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
-    _hub: SyncHub | None = None
+    out: Terminal = field(default_factory=Terminal)
+    err: Terminal = field(default_factory=lambda: Terminal(is_error=True))
+    _hub: SocketHub | None = None
 
-    def hub(self, group_id: str | None = None) -> SyncHub:
+    def hub(self, group_id: str | None = None) -> SocketHub:
         """A client under the chosen credential; for `--as NAME` the group decides which token."""
         if self._hub is None:
-            from tacit.client import SyncHub
+            from tacit.client.socket_hub import SocketHub
 
-            self._hub = SyncHub(self.url, self._credential(group_id), retry_for=self.retry_for)
+            self._hub = SocketHub(self.url, self._credential(group_id), retry_for=self.retry_for)
         return self._hub
 
-    def owner(self) -> SyncHub:
+    def owner(self) -> SocketHub:
         """A client under the owner's credential, closed by the caller."""
-        from tacit.client import SyncHub
+        from tacit.client.socket_hub import SocketHub
 
-        return SyncHub(self.url, self._owner_token(), retry_for=self.retry_for)
+        return SocketHub(self.url, self._owner_token(), retry_for=self.retry_for)
 
     def credential(self, group_id: str | None) -> str | None:
         """The token under which this run speaks."""
@@ -132,6 +131,8 @@ class CliSession:
 
     def print_json(self, value: Any) -> None:
         """One line of JSON for machines."""
+        import msgspec
+
         sys.stdout.write(msgspec.json.encode(value, enc_hook=str).decode() + "\n")
         sys.stdout.flush()
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.table import Table
-from rich.text import Text
+from tacit.cli.terminal import bold
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.text import Text
 
+    from tacit.cli.terminal import Terminal
     from tacit.client import Event, Inbox
 
+CHANGES: Final = frozenset({"x.c2a.edit", "x.c2a.delete"})
+"""What people do to messages of theirs; the hub writes it down for them."""
 COLOURS: Final = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
 
 
@@ -37,11 +39,14 @@ def plain(text: str) -> str:
     )
 
 
-def line(event: Event) -> Text:
+def line(event: Event) -> Text:  # noqa: PLR0912 - one case a kind
     """One event as a line."""
+    from rich.text import Text
+
     data = event.data
     shown = Text(f"#{event.seq:<5} {clock(event)} ", style="dim")
-    shown.append(event.by, style=f"bold {colour(event.by)}")
+    by = plain(str(data.get("by") or event.by)) if event.kind in CHANGES else event.by
+    shown.append(by, style=f"bold {colour(by)}")
     match event.kind:
         case "chat.message":
             if to := data.get("to"):
@@ -65,6 +70,8 @@ def line(event: Event) -> Text:
             shown.append(
                 f" ⚑ {plain(data.get('title') or data.get('message') or data['kind'])}", style="yellow"
             )
+        case "x.c2a.edit" | "x.c2a.delete":
+            _changed(shown, event)
         case "actor.add" | "actor.remove" | "actor.update":
             verb = {"add": "added", "remove": "removed", "update": "changed"}[event.kind.split(".")[1]]
             shown.append(f" {verb} {data['actor_id']}", style="dim")
@@ -75,49 +82,62 @@ def line(event: Event) -> Text:
     return shown
 
 
-def events(console: Console, many: list[Event]) -> None:
+def _changed(shown: Text, event: Event) -> None:
+    """A message in its new form, or taken back: the line above it still has what was said first."""
+    if event.kind == "x.c2a.edit":
+        shown.append(f" edited {str(event.data['supersedes'])[-8:]}", style="dim")
+        shown.append("  " + plain(str(event.data["text"])))
+    else:
+        shown.append(f" took back {str(event.data['event_id'])[-8:]}", style="dim")
+
+
+def events(out: Terminal, many: list[Event]) -> None:
     """Events, one below the other."""
     for event in many:
-        console.print(line(event), soft_wrap=True)
+        out.print(line(event), soft_wrap=True)
 
 
-def groups(console: Console, many: list[dict[str, Any]]) -> None:
+def groups(out: Terminal, many: list[dict[str, Any]]) -> None:
     """A table of groups."""
     if not many:
-        console.print('No groups yet. Open one: [bold]tacit group new "My first room"[/bold]')
+        out.print("No groups yet. Open one: " + bold('tacit group new "My first room"'))
         return
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("title", "id", "actors", "events"):
         table.add_column(name, justify="right" if name == "events" else "left", overflow="fold")
     for one in many:
         names = " ".join(actor["actor_id"] for actor in one["actors"]) or "-"
         table.add_row(plain(one["title"]), one["group_id"], names, str(one["last_seq"]))
-    console.print(table)
+    out.print(table)
 
 
-def actors(console: Console, many: list[dict[str, Any]]) -> None:
+def actors(out: Terminal, many: list[dict[str, Any]]) -> None:
     """A table of actors."""
     if not many:
-        console.print("No actors yet. Add one: [bold]tacit actor add GROUP NAME[/bold]")
+        out.print("No actors yet. Add one: " + bold("tacit actor add GROUP NAME"))
         return
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("actor", "role", "title", "roles"):
         table.add_column(name)
     for one in many:
         table.add_row(one["actor_id"], one["role"] or "-", one["title"] or "-", " ".join(one["roles"]) or "-")
-    console.print(table)
+    out.print(table)
 
 
-def inbox(console: Console, box: Inbox) -> None:
+def inbox(out: Terminal, box: Inbox) -> None:
     """What waits for somebody."""
     if box.attention:
-        console.print(f"[bold red]{box.attention_count} to acknowledge[/bold red]")
-        events(console, box.attention)
+        out.print(f"{box.attention_count} to acknowledge", style="bold red")
+        events(out, box.attention)
     if box.notices:
-        console.print(f"[yellow]{len(box.notices)} notices to confirm[/yellow]")
-        events(console, box.notices)
+        out.print(f"{len(box.notices)} notices to confirm", style="yellow")
+        events(out, box.notices)
     if box.unread:
-        console.print(f"[bold]{box.unread_count} unread[/bold]")
-        events(console, box.unread)
+        out.print(f"{box.unread_count} unread", style="bold")
+        events(out, box.unread)
     if not (box.attention or box.notices or box.unread):
-        console.print("Nothing waits for you.")
+        out.print("Nothing waits for you.")

@@ -9,6 +9,7 @@ import click
 
 from tacit.base.errors import Refused
 from tacit.base.strict_json import Malformed, parse
+from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
 from tacit.language import read_value, reconstruct
 from tacit.language.trace_html import page
@@ -36,10 +37,10 @@ def speak(session: CliSession, name: str, message: str) -> None:
         done = session.hub(group_id).speak(group_id, cast("dict[str, Any]", value))
     except Refused as refused:
         for fault in cast("list[dict[str, str]]", refused.details.get("faults", [])):
-            session.err.print(f"  {fault['code']}  {fault['path']}  {fault['reason']}", markup=False)
+            session.err.print(show.plain(f"  {fault['code']}  {fault['path']}  {fault['reason']}"))
         raise
     shown = {"event": done.event, "duplicate": done.duplicate}
-    session.answer(shown, lambda: session.out.print(f"#{done.seq}  {done.event.data['text']}", markup=False))
+    session.answer(shown, lambda: session.out.print(show.plain(f"#{done.seq}  {done.event.data['text']}")))
 
 
 @click.command()
@@ -65,10 +66,10 @@ def trace(session: CliSession, name: str, tid: str, form: str) -> None:
 
 def _draw(session: CliSession, chronicle: Chronicle, tid: str, form: str) -> None:
     if form == "html":
-        session.out.print(page(chronicle, title=f"Trace {tid}"), markup=False, soft_wrap=True)
+        session.out.print(page(chronicle, title=f"Trace {tid}"), soft_wrap=True)
         return
     for tree, kind in trees(chronicle):
         if tree.id == tid:
             lines = mermaid(tree) if form == "mermaid" else tree_lines(tree, kind=kind)
             for line in lines:
-                session.out.print(line, markup=False, soft_wrap=True)
+                session.out.print(line, soft_wrap=True)

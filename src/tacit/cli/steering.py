@@ -6,11 +6,10 @@ import json
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
+from tacit.cli.terminal import styled
 
 _STYLES = {"must_respond": "bold", "may_respond": "", "ack_only": "dim", "must_not_respond": "dim"}
 
@@ -29,23 +28,22 @@ def why(session: CliSession, name: str, event: str) -> None:
 
 def _explain(session: CliSession, answer: dict[str, Any]) -> None:
     out = session.out
-    out.print(Text(f"#{answer['seq']}  {answer['sentence']}.", style="bold"))
+    out.print(show.plain(f"#{answer['seq']}  {answer['sentence']}."), style="bold")
     if answer["deleted"]:
-        out.print(Text("The message was deleted since.", style="dim"))
+        out.print("The message was deleted since.", style="dim")
     elif answer["replaced_by"]:
-        out.print(Text("The message was edited since; look at the newer form.", style="dim"))
+        out.print("The message was edited since; look at the newer form.", style="dim")
     for one in answer["decisions"]:
-        line = Text(f"  {one['sentence']}", style=_STYLES[one["policy"]])
-        line.append(f"  [{_state(one)}]", style="cyan")
-        out.print(line)
+        said = styled(show.plain(f"  {one['sentence']}"), _STYLES[one["policy"]])
+        out.print(said + styled(f"  [{_state(one)}]", "cyan"))
         work = one.get("work")
         if work and work["state"] not in {"answered", "called_off"}:
             told = ". ".join(filter(None, (work["sentence"], work["now"]))).rstrip(".")
-            out.print(Text(f"    {show.plain(told)}.", style="red" if work["state"] == "failed" else "dim"))
+            out.print(show.plain(f"    {told}."), style="red" if work["state"] == "failed" else "dim")
     if answer["quiet"]:
-        out.print(Text(f"  {answer['quiet_sentence']}", style="dim"))
+        out.print(show.plain(f"  {answer['quiet_sentence']}"), style="dim")
     spent, saved = answer["prompt_bytes"], answer["saved_bytes"]
-    out.print(Text(f"  {spent} bytes went into prompts, {saved} did not have to", style="dim"))
+    out.print(f"  {spent} bytes went into prompts, {saved} did not have to", style="dim")
 
 
 def _state(one: dict[str, Any]) -> str:
@@ -124,13 +122,15 @@ def settings(session: CliSession, name: str, changes: tuple[str, ...]) -> None:
         return
     found = hub.call("rules", {"group_id": group_id})["settings"]
 
-    def show() -> None:
+    def table_of() -> None:
+        from rich.table import Table
+
         table = Table(box=None, show_header=False)
         for key, value in found.items():
             table.add_row(key, json.dumps(value))
         session.out.print(table)
 
-    session.answer(found, show)
+    session.answer(found, table_of)
 
 
 def _change(text: str) -> tuple[str, Any]:

@@ -10,7 +10,6 @@ import click
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
-from tacit.client import SourceUnavailable
 
 if TYPE_CHECKING:
     from tacit.client import Appended, Event
@@ -147,7 +146,7 @@ def tail(
     hidden = () if records or kinds or session.as_json else ("x.c2a.",)
 
     def tell(event: Event) -> None:
-        if not event.kind.startswith(hidden):
+        if event.kind in show.CHANGES or not event.kind.startswith(hidden):
             session.answer(event, lambda: show.events(session.out, [event]))
 
     if no_follow:
@@ -217,6 +216,8 @@ def source(session: CliSession, name: str, event: str) -> None:
     """Open the source message of a relayed one, or say plainly that it is unavailable."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
+    from tacit.client.results import SourceUnavailable
+
     origin = session.hub(group_id).source_of(found)
     if origin is None:
         session.answer({"source": None}, lambda: session.out.print("this message was not relayed"))

@@ -12,6 +12,7 @@ import click
 from tacit.base.errors import Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.cli.session import CliSession, beside_hub, pass_session
+from tacit.cli.terminal import bold
 from tacit.hub import logs
 from tacit.hub.config import HubConfig, Limits, default_writer, is_loopback
 from tacit.hub.server import Server
@@ -30,17 +31,17 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
             session.print_json({"url": server.url, "data": str(server.config.data), "first_start": first})
             return
         out = session.out
-        out.print(f"[bold]Tacit[/bold] is up at {server.url}, data in {server.config.data}")
+        out.print(f"{bold('Tacit')} is up at {server.url}, data in {server.config.data}")
         if first:
             out.print("Sign in with this link (it holds your token; it is shown only now):")
-            out.print(f"  [bold]{server.link}[/bold]", soft_wrap=True)
+            out.print(f"  {bold(server.link)}", soft_wrap=True)
         else:
-            out.print("Sign in with the link that [bold]tacit link[/bold] prints.")
+            out.print(f"Sign in with the link that {bold('tacit link')} prints.")
         if server.config.local_trust:
             session.err.print(
-                "[yellow]local trust is on: `by` is whatever callers say, no security boundary[/yellow]"
+                "local trust is on: `by` is whatever callers say, no security boundary", style="yellow"
             )
-        out.print("Talk from another terminal: [bold]tacit --help[/bold]. Stop with Ctrl-C.")
+        out.print(f"Talk from another terminal: {bold('tacit --help')}. Stop with Ctrl-C.")
 
     return ready
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.table import Table
 
 _STYLES = {"failed": "red", "waiting": "yellow", "working": "green", "queued": "cyan"}
 
@@ -38,16 +38,19 @@ def _groups(session: CliSession) -> list[tuple[str, str]]:
 
 def _print(session: CliSession, rows: Sequence[dict[str, Any]], *, named: bool) -> None:
     if not rows:
-        session.out.print(Text("Nobody is at anything.", style="dim"))
+        session.out.print("Nobody is at anything.", style="dim")
         return
     session.out.print(_table(rows, named=named))
     for row in rows:
         if row["now"]:
             told = f"#{row['seq']}  {row['sentence']}. {row['now']}"
-            session.out.print(Text(show.plain(told), style=_STYLES.get(row["state"], "dim")))
+            session.out.print(show.plain(told), style=_STYLES.get(row["state"], "dim"))
 
 
 def _table(rows: Sequence[dict[str, Any]], *, named: bool) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None)
     for name in (*(("group",) if named else ()), "message", "agent", "state", "since", "cost"):
         table.add_column(name, no_wrap=True)

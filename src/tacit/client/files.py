@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from tacit.base.errors import Corrupt, Unavailable
-from tacit.c2a.io.socket import error_of
+from tacit.c2a.rpc import error_of
 
 if TYPE_CHECKING:
     from pathlib import Path

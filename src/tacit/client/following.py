@@ -11,8 +11,9 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import PeerFault, Unavailable
-from tacit.c2a.io.socket import error_of
-from tacit.client.rpc_connection import answers, connect, encode_call, pause
+from tacit.c2a.rpc import error_of
+from tacit.client.retrying import pause
+from tacit.client.rpc_connection import answers, connect, encode_call
 from tacit.ledger.cursor import Selection
 
 if TYPE_CHECKING:

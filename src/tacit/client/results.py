@@ -1,8 +1,10 @@
-"""What calls return, typed."""
+"""What calls return, typed.
+
+Structs, not dataclasses: a class of those takes a millisecond to make, and every command waits for it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -10,8 +12,7 @@ import msgspec
 from tacit.ledger.envelope import VERSION, Event
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(msgspec.Struct, frozen=True):
     """An event that is in the ledger; `duplicate` when it was there before (CCCS-056, CCCS-057)."""
 
     event: Event
@@ -29,8 +30,7 @@ class Appended:
         return self.event.seq
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """A stretch of a ledger; hand `next_cursor` back untouched (CCCS-106)."""
 
     events: list[Event]
@@ -38,8 +38,7 @@ class Page:
     last_seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Inbox:
+class Inbox(msgspec.Struct, frozen=True):
     """What waits for one principal."""
 
     actor_id: str
@@ -51,15 +50,13 @@ class Inbox:
     cursor: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The original of a relayed message."""
 
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class SourceUnavailable:
+class SourceUnavailable(msgspec.Struct, frozen=True):
     """The original cannot be shown; a state of its own, never an empty result (CCCS-100)."""
 
     group_id: str

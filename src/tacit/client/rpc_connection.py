@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import msgspec
 
-from tacit.base.backoff import Backoff
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.c2a.io.calls import PendingCalls
 from tacit.c2a.io.socket import result_of, texts, write
@@ -21,13 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 log: Final = logging.getLogger("tacit.client")
-RETRYING: Final = Backoff(first=0.05, longest=5.0, jitter=(0.5, 1.0))
-"""Seconds between the attempts of a call or a connection."""
-
-
-def pause(attempt: int) -> float:
-    """Seconds before the next attempt: doubling, with jitter."""
-    return RETRYING.pause(attempt, random.random())  # noqa: S311 - it spreads callers, it hides nothing
 
 
 class RpcConnection:

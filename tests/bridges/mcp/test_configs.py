@@ -26,13 +26,14 @@ STDIO: dict[str, dict[str, Any]] = {
         "mcpServers": {
             "tacit": {
                 "type": "stdio", "command": "tacit", "args": ["mcp"],
-                "env": {"TACIT_URL": URL, "TACIT_TOKEN": "${TACIT_TOKEN}"},
+                "env": {"TACIT_URL": URL, "TACIT_TOKEN": "${TACIT_TOKEN}"}, "alwaysLoad": True,
             }
         }
     },
     "codex": {
         "mcp_servers": {
             "tacit": {
+                "startup_timeout_sec": 30,
                 "command": "tacit", "args": ["mcp"], "env": {"TACIT_URL": URL}, "env_vars": ["TACIT_TOKEN"],
             }
         }
@@ -66,8 +67,9 @@ STDIO: dict[str, dict[str, Any]] = {
 HTTP: dict[str, dict[str, Any]] = {
     "claude-code": {
         "type": "http", "url": URL + "/mcp", "headers": {"Authorization": "Bearer ${TACIT_TOKEN}"},
+        "alwaysLoad": True,
     },
-    "codex": {"url": URL + "/mcp", "bearer_token_env_var": "TACIT_TOKEN"},
+    "codex": {"url": URL + "/mcp", "bearer_token_env_var": "TACIT_TOKEN", "startup_timeout_sec": 30},
     "cursor": {"url": URL + "/mcp", "headers": {"Authorization": "Bearer ${env:TACIT_TOKEN}"}},
     "gemini-cli": {"httpUrl": URL + "/mcp", "headers": {"Authorization": "Bearer $TACIT_TOKEN"}},
     "opencode": {

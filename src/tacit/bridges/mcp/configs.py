@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TOKEN: Final = "TACIT_TOKEN"  # noqa: S105 - the name of a variable
 URL: Final = "TACIT_URL"
+PATIENCE: Final = 30
+"""Seconds that a client shall wait for the server to answer, where it can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,22 @@ def _servers(entry: ConfigEntry, server: dict[str, Any]) -> str:
 
 
 def _claude_code(entry: ConfigEntry) -> str:
+    """JSON. `alwaysLoad`: it waits for the server before its first request, which so has the room's tools."""
     reference = f"${{{TOKEN}}}"
-    if entry.http:
-        return _servers(entry, {"type": "http", "url": entry.door, "headers": entry.headers(reference)})
-    return _servers(entry, {"type": "stdio", **_started(entry, reference)})
+    server: dict[str, Any] = (
+        {"type": "http", "url": entry.door, "headers": entry.headers(reference)}
+        if entry.http
+        else {"type": "stdio", **_started(entry, reference)}
+    )
+    return _servers(entry, {**server, "alwaysLoad": True})
 
 
 def _codex(entry: ConfigEntry) -> str:
-    """TOML. Codex hands no variable on unless it is listed, and takes no inline bearer token."""
-    lines = [f"[mcp_servers.{entry.name}]"]
+    """TOML. Codex hands no variable on unless it is listed, and takes no inline bearer token.
+
+    It gives up a server that has not answered after ten seconds, which a busy machine can take to start one.
+    """
+    lines = [f"[mcp_servers.{entry.name}]", f"startup_timeout_sec = {PATIENCE}"]
     if entry.http:
         lines.append(f"url = {_toml(entry.door)}")
         if entry.token is None:

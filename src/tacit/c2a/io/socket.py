@@ -15,10 +15,10 @@ import aiohttp
 
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.c2a.io.calls import PendingCalls
-from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator
+from tacit.c2a.rpc import CallFailed, ConnectionLost, Correlator, error_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from tacit.c2a.rpc import Notification, Request
 
@@ -107,15 +107,6 @@ class C2aConnection:
         await self._socket.close()
         self._reader.cancel()
         await asyncio.wait({self._reader})
-
-
-def error_of(error: Mapping[str, Any]) -> Exception:
-    """The error of an answer, as the kind that it is."""
-    data: Mapping[str, Any] = error.get("data") or error
-    code, message = str(data.get("code", "internal")), str(data.get("message", "the call failed"))
-    if code == "daemon_unavailable":
-        return Unavailable(message)
-    return Refused(code, message, details=data.get("details"))
 
 
 async def result_of(call: Awaitable[Any]) -> Any:

@@ -155,6 +155,8 @@ class Failure:
     """What a person can do about it; our own words."""
     retry_after: float | None = None
     """Seconds the model's server asked us to wait, when it did."""
+    cause: str = ""
+    """What the agent's program said last of it, a line at most; for its owner's eyes, never for the room."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -463,7 +463,10 @@ class Harness:
             session, audience, now = outcome.session_id, turn.audience, self._clock.now()
             await self._context.write(lambda writing: writing.session_for(audience, session, now))
         code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
-        self._tell("turn_ended", turn_id=turn.id, failure=code, hint=hint)
+        cause = outcome.failure.cause if outcome.failure else ""
+        self._tell(
+            "turn_ended", turn_id=turn.id, failure=code, hint=hint, **({"cause": cause} if cause else {})
+        )
         await self._step(lambda now: self._ended(outcome, now))
         await self._status()
 

@@ -14,7 +14,7 @@ import msgspec
 
 from tacit.bridges.mcp.talk import GREETING, outcome_of, strange, tool_request, unreachable
 from tacit.c2a.errors import Refusal
-from tacit.client.rpc_connection import pause
+from tacit.client.retrying import pause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

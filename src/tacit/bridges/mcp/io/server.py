@@ -1,8 +1,7 @@
 """The MCP server of a room, on the SDK's low-level server: the same for stdio and for `/mcp`.
 
-Rows: C2A-017, C2A-139, C2A-169, C2A-201. Who calls comes from the door that the request entered by, for each
-request anew. Arguments are held against the listed schema before the call; what does not fit is refused like
-anything else that the host would refuse, by place, without repeating what was sent.
+Rows: C2A-139, C2A-169, C2A-201. Who calls comes from the door that the request entered by, for each request
+anew. What is said is `tacit.bridges.mcp.surface` and `tacit.bridges.mcp.calls`; here it gets the SDK's types.
 """
 
 from __future__ import annotations
@@ -10,20 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
-from jsonschema import Draft202012Validator
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from tacit import __version__
-from tacit.bridges.mcp import resources
-from tacit.bridges.mcp.results import as_text, error_of, shown
-from tacit.bridges.mcp.tools import OFFERED, Offered, tool_named
-from tacit.c2a.errors import Refusal, refusal
-from tacit.c2a.standing_rules import PULLED, standing_rules
-from tacit.c2a.tools import SEND, fill_send
+from tacit.bridges.mcp import calls, resources, surface
+from tacit.bridges.mcp.results import error_of
+from tacit.c2a.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from mcp.server.context import ServerRequestContext
 
@@ -32,23 +27,17 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any, Any]
 
-NAME: Final = "tacit"
-MANNERS: Final = "manners"
-MANNERS_SAY: Final = "The standing rules of an agent in a room: when to speak, and when not to."
 RESOURCE_NOT_FOUND: Final = -32602
-_VALIDATORS: Final[dict[str, Any]] = {
-    name: Draft202012Validator(offered.input_schema) for name, offered in OFFERED.items()
-}
 
 
 def room_server(caller_of: Callable[[Context], ToolCaller], clock: Clock) -> Server[Any]:
     """The server; `caller_of` says under whose session a request runs."""
     door = _Door(caller_of, clock)
     return Server(
-        NAME,
+        surface.NAME,
         version=__version__,
-        title="Tacit room",
-        instructions=standing_rules(PULLED),
+        title=surface.TITLE,
+        instructions=surface.instructions(),
         on_list_tools=door.list_tools,
         on_call_tool=door.call_tool,
         on_list_resources=door.list_resources,
@@ -56,14 +45,6 @@ def room_server(caller_of: Callable[[Context], ToolCaller], clock: Clock) -> Ser
         on_read_resource=door.read_resource,
         on_list_prompts=door.list_prompts,
         on_get_prompt=door.get_prompt,
-    )
-
-
-def faults(offered: Offered, arguments: Mapping[str, Any]) -> list[str]:
-    """The places of arguments that do not fit, with the rule that each breaks; never their content."""
-    found = _VALIDATORS[offered.name].iter_errors(dict(arguments))
-    return sorted(
-        {f"{'.'.join(str(step) for step in fault.path) or '.'}: {fault.validator}" for fault in found}
     )
 
 
@@ -77,100 +58,48 @@ class _Door:
     async def list_tools(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(offered) for offered in OFFERED.values()])
+        return types.ListToolsResult.model_validate(surface.tools())
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        offered = tool_named(params.name)
-        if offered is None:
-            outcome: dict[str, Any] | Refusal = refusal("unknown_op", "there is no such tool", "C2A-017")
-        else:
-            outcome = await self._called(context, offered, params.arguments or {})
-        result = shown(outcome)
+        caller = self._caller_of(context)
+        result = await calls.call_tool(caller, params.name, params.arguments or {}, self._clock.now())
         return types.CallToolResult(
             content=[types.TextContent(text=result.text)],
             structured_content=result.structure,
             is_error=result.is_error,
         )
 
-    async def _called(
-        self, context: Context, offered: Offered, arguments: Mapping[str, Any]
-    ) -> dict[str, Any] | Refusal:
-        wrong = faults(offered, arguments)
-        if wrong:
-            return refusal(
-                "invalid_request", "arguments do not fit the tool", "C2A-017",
-                remedy="see the tool's input schema", wrong=wrong,
-            )  # fmt: skip
-        whole = fill_send(arguments, now=self._clock.now()) if offered.c2a_name == SEND else dict(arguments)
-        if isinstance(whole, Refusal):
-            return whole
-        return await self._caller_of(context).call(offered.c2a_name, whole)
-
     async def list_resources(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        inbox = types.Resource(
-            name="inbox",
-            title="Inbox",
-            uri=resources.INBOX,
-            description=resources.INBOX_SAYS,
-            mime_type=resources.MIME,
-        )
-        return types.ListResourcesResult(resources=[inbox])
+        return types.ListResourcesResult.model_validate(surface.listed_resources())
 
     async def list_templates(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        thread = types.ResourceTemplate(
-            name="thread",
-            title="Thread",
-            uri_template=resources.THREAD_TEMPLATE,
-            description=resources.THREAD_SAYS,
-            mime_type=resources.MIME,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[thread])
+        return types.ListResourceTemplatesResult.model_validate(surface.templates())
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        look = resources.look_for(str(params.uri))
-        if look is None:
-            raise MCPError(RESOURCE_NOT_FOUND, "there is no such resource")
-        outcome = await self._caller_of(context).call(look.tool, look.arguments)
-        if isinstance(outcome, Refusal):
+        text = await calls.read_resource(self._caller_of(context), str(params.uri))
+        if text is None:
+            raise MCPError(RESOURCE_NOT_FOUND, surface.NO_SUCH_RESOURCE)
+        if isinstance(text, Refusal):
             # A resource has no place for a refusal but the error itself.
-            raise MCPError(outcome.number, outcome.message, error_of(outcome))
-        text = as_text(resources.arranged(str(params.uri), outcome))
+            raise MCPError(text.number, text.message, error_of(text))
         contents = types.TextResourceContents(uri=params.uri, mime_type=resources.MIME, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        manners = types.Prompt(name=MANNERS, title="Manners", description=MANNERS_SAY)
-        return types.ListPromptsResult(prompts=[manners])
+        return types.ListPromptsResult.model_validate(surface.prompts())
 
     async def get_prompt(
         self, _context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        if params.name != MANNERS:
-            raise MCPError(types.INVALID_PARAMS, "there is no such prompt")
-        message = types.PromptMessage(role="user", content=types.TextContent(text=standing_rules(PULLED)))
-        return types.GetPromptResult(description=MANNERS_SAY, messages=[message])
-
-
-def _listed(offered: Offered) -> types.Tool:
-    return types.Tool(
-        name=offered.name,
-        title=offered.c2a_name,
-        description=offered.says,
-        input_schema=offered.input_schema,
-        output_schema=offered.output_schema,
-        annotations=types.ToolAnnotations(
-            title=offered.c2a_name,
-            read_only_hint=offered.read_only,
-            idempotent_hint=offered.idempotent,
-            destructive_hint=offered.destructive,
-            open_world_hint=False,
-        ),
-    )
+        found = surface.prompt(params.name)
+        if found is None:
+            raise MCPError(types.INVALID_PARAMS, surface.NO_SUCH_PROMPT)
+        return types.GetPromptResult.model_validate(found)

@@ -14,6 +14,7 @@ import logging
 import os
 from base64 import b64encode
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -21,7 +22,7 @@ from tacit.base.errors import Refused, Unavailable
 from tacit.harness.drivers import acp as reading
 from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import cancelled, permanent
-from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.child import Child, bounded
 from tacit.harness.drivers.io.missing import needs
 from tacit.harness.drivers.io.one_process import OneProcess, places
 from tacit.harness.drivers.io.placing import handed
@@ -156,12 +157,17 @@ class Acp(OneProcess):
             self._rules = None
             said = await telling.finish()
         except RequestError as error:
-            return live.outcome(session_id=session, failure=reading.failure(error.code))
+            failure = replace(reading.failure(error.code), cause=await self._cause(error))
+            return live.outcome(session_id=session, failure=failure)
         except (ConnectionError, ValueError) as error:
             raise Unavailable("the agent's process ended") from error
         finally:
             await telling.stop()
         return _outcome(live, result, said, session)
+
+    async def _cause(self, error: Exception) -> str:
+        """Why, for the owner: what the agent wrote to stderr, else what its answer said."""
+        return await self.last_words() or bounded(str(error))
 
     async def interrupt(self, live: LiveTurn) -> None:
         """Ask for the turn's end."""

@@ -26,6 +26,8 @@ _LOOK_AGAIN: Final = 0.01
 _LOOK_NOW_AND_THEN: Final = 0.1
 _LAST_WORDS: Final = 0.5
 _LOG_LIMIT: Final = 2**20
+_LAST_BYTES: Final = 4096
+_LAST_LINE: Final = 200
 _NOTE: Final = "agent.pid"
 
 
@@ -44,7 +46,8 @@ class Child:
         self._process = process
         self._note = state / _NOTE
         self._strays = strays
-        self._listening = asyncio.create_task(_listen(process.stderr, state / "stderr.log"))
+        self._said = state / "stderr.log"
+        self._listening = asyncio.create_task(_listen(process.stderr, self._said))
 
     @classmethod
     async def start(
@@ -96,6 +99,12 @@ class Child:
     def exit_code(self) -> int | None:
         """How it ended; negative is the signal that ended it."""
         return self._process.returncode
+
+    async def last_words(self) -> str:
+        """The last line that it wrote to stderr, bounded; for its owner. Waits a little when it has ended."""
+        if not self.alive:
+            await asyncio.wait({self._listening}, timeout=_LAST_WORDS)
+        return last_line(self._said)
 
     async def ended(self) -> None:
         """Wait for its end. `Process.wait` would wait for whoever holds its pipes too."""
@@ -177,6 +186,23 @@ async def _listen(said: asyncio.StreamReader, path: Path) -> None:
                     file.seek(0)
                     file.truncate()
                 file.write(data)
+
+
+def last_line(path: Path) -> str:
+    """The last line with words in a file of whatever size, without control characters, and not too long."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return bounded(next((line.strip() for line in reversed(lines) if line.strip()), ""))
+
+
+def bounded(words: str) -> str:
+    """One line for a terminal: no control characters, and not too long."""
+    plain = "".join(char if char.isprintable() else " " for char in words)
+    return plain if len(plain) <= _LAST_LINE else f"{plain[: _LAST_LINE - 1]}…"
 
 
 def _private(path: Path) -> int:

@@ -60,6 +60,10 @@ class Codex:
         """Whether the process runs."""
         return self._peer is not None and self._peer.child.alive
 
+    async def last_words(self) -> str:
+        """What the process said last to nobody."""
+        return await self._peer.child.last_words() if self._peer is not None else ""
+
     @property
     def session_id(self) -> str | None:
         """The thread's id."""

@@ -36,6 +36,10 @@ class OneProcess(NoSteering):
         """Whether the process runs."""
         return self._child is not None and self._child.alive
 
+    async def last_words(self) -> str:
+        """What the process said last to nobody."""
+        return await self._child.last_words() if self._child is not None else ""
+
     @property
     def session_id(self) -> str | None:
         """The session's id."""

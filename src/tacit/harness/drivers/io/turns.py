@@ -180,6 +180,14 @@ class LiveTurn:
         )
 
 
+class NotStarted(Unavailable):
+    """The agent could not be started; `cause` is what its program said last, for its owner."""
+
+    def __init__(self, message: str, cause: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
 class Backend(Protocol):
     """What differs between agents."""
 
@@ -196,6 +204,10 @@ class Backend(Protocol):
     @property
     def session_id(self) -> str | None:
         """The agent's own name for the conversation."""
+        ...
+
+    async def last_words(self) -> str:
+        """What its process said last of a failure, a line at most; empty where nobody listens to it."""
         ...
 
     async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
@@ -234,6 +246,10 @@ class AudienceSession:
         await self.backend.kill()
         try:
             await self.backend.open(standing, self.session_id)
+        except Unavailable as error:
+            cause = await self.backend.last_words()
+            await asyncio.shield(self.backend.kill())
+            raise NotStarted(str(error), cause) from error
         except BaseException:
             await asyncio.shield(self.backend.kill())
             raise
@@ -273,7 +289,12 @@ class SessionDriver:
         async with self._lane:
             self._closed = False
             self._room.session_id = session_id or self._room.session_id
-            await self._room.ready(standing)
+            try:
+                await self._room.ready(standing)
+            except NotStarted as error:
+                # Whoever starts it is its owner.
+                said = f"; its program said: {error.cause}" if error.cause else ""
+                raise Unavailable(f"{error}{said}") from error
 
     async def _session_for(self, turn: TurnRequest) -> AudienceSession:
         """The audience's session; the one that was idle longest is closed when there would be too many."""
@@ -345,8 +366,10 @@ class SessionDriver:
             await session.ready(live.request.standing)
             return await session.backend.perform(live)
         except Unavailable as error:
+            cause = error.cause if isinstance(error, NotStarted) else await session.backend.last_words()
             await session.backend.kill()
-            return live.outcome(failure=retryable("agent_died", hint=str(error)))
+            failure = replace(retryable("agent_died", hint=str(error)), cause=cause)
+            return live.outcome(failure=failure)
         except Refused as error:
             return live.outcome(failure=permanent("agent_error", hint=error.message))
 
@@ -410,3 +433,7 @@ class NoSteering:
     async def steer(self, live: LiveTurn, text: str) -> bool:  # noqa: ARG002 - the port's shape
         """Not taken."""
         return False
+
+    async def last_words(self) -> str:
+        """Nothing, unless there is a process that is listened to."""
+        return ""

@@ -1,0 +1,110 @@
+"""What a person reads is what was written: no name, message, file or hint is taken for markup."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tacit.cli
+from tacit.cli import show
+from tacit.cli.doctor import Finding
+from tacit.cli.terminal import Terminal, bold, styled
+from tacit.harness.drivers import catalogue
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+BRACKETS = "[bold]x[/bold] tacit[codex] [/] [red :smile: [link=x]y"
+SOURCES = sorted(Path(tacit.cli.__file__).parent.glob("*.py"))
+
+
+def test_a_line_and_a_table_come_out_as_they_went_in(capsys):
+    from rich.table import Table
+
+    out = Terminal()
+    out.console.width = 200
+    out.print(BRACKETS)
+    out.print(BRACKETS, style="bold red")
+    table = Table()
+    table.add_column("name")
+    table.add_row(BRACKETS)
+    out.print(table)
+    assert capsys.readouterr().out.count(BRACKETS) == 3
+
+
+def test_styles_are_left_out_where_nobody_can_see_them(capsys, monkeypatch):
+    Terminal().print(f"{bold('a')} {styled('b', 'dim green')}")
+    assert capsys.readouterr().out == "a b\n"
+    assert styled("b", "dim green") == "\x1b[32m\x1b[2mb\x1b[0m"
+    assert styled("b", "") == "b"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_no_command_writes_markup_or_has_a_console_of_its_own(source):
+    text = source.read_text(encoding="utf-8")
+    assert re.findall(r"\[/?(?:bold|dim|italic|red|green|yellow|cyan|/)\b[^\]]*\]", text) == []
+    if source.stem != "terminal":
+        assert "Console(" not in text
+
+
+@pytest.mark.parametrize("entry", catalogue.CATALOGUE, ids=lambda entry: entry.name)
+def test_the_doctor_says_what_to_install_with_the_extra_in_brackets(entry, capsys):
+    Terminal().print(f"  {Finding('x', ok=False, found='', advice=entry.install).advice}", style="dim")
+    assert entry.install in capsys.readouterr().out
+
+
+def test_names_texts_and_titles_with_brackets_pass_through_every_command(shell: Shell, tmp_path):
+    shell.start()
+    shell.run("group", "new", BRACKETS)
+    shell.run("actor", "add", BRACKETS, "ada", "--title", BRACKETS, "--skill", "backend")
+    file = tmp_path / "[red]notes[codex].txt"
+    file.write_text("x")
+    sent = shell.json("send", BRACKETS, BRACKETS, "--attach", str(file))["event"]
+    assert BRACKETS in shell.run("group", "list")
+    assert shell.run("group", "show", BRACKETS).count(BRACKETS) >= 3
+    assert BRACKETS in shell.run("actor", "list", BRACKETS)
+    tail = shell.run("tail", BRACKETS, "--no-follow")
+    assert BRACKETS in tail
+    assert "[red]notes[codex].txt" in tail
+    assert BRACKETS in shell.run("inbox", BRACKETS, "--for", "ada")
+    assert BRACKETS in shell.run("search", BRACKETS, "tacit")
+    shell.run("edit", BRACKETS, sent["id"], "[dim]other[/dim] words")
+    assert "[dim]other[/dim] words" in shell.run("tail", BRACKETS, "--no-follow")
+    shell.run("preview", BRACKETS, "@ada [bold]now[/bold]")
+
+
+def test_tail_shows_an_edit_and_a_deletion(shell: Shell):
+    shell.start()
+    shell.run("group", "new", "Room")
+    sent = shell.json("send", "Room", "the port is 80")["event"]
+    shell.run("edit", "Room", sent["id"], "the port is 443")
+    lines = shell.run("tail", "Room", "--no-follow").splitlines()
+    assert lines[-2].endswith("user  the port is 80")
+    assert lines[-1].endswith(f"user edited {sent['id'][-8:]}  the port is 443")
+    shell.run("delete", "Room", sent["id"])
+    assert "took back" in shell.run("tail", "Room", "--no-follow").splitlines()[-1]
+
+
+def test_a_person_is_invited_listed_and_shut_out(shell: Shell):
+    shell.start()
+    shell.run("group", "new", "Room")
+    assert "Nobody is invited yet." in shell.run("invite", "Room", "--list")
+    said = shell.run("invite", "Room", "ben", "--title", "Ben [the] Builder")
+    token = re.search(r"/#token=(\S+)", said).group(1)
+    again = shell.json("invite", "Room", "ben")
+    assert again["principal"] == "usr:ben"
+    assert "usr:ben  Ben [the] Builder  2 live links" in shell.run("invite", "Room", "--list")
+    shell.run("--token", token, "send", "Room", "I am in")
+    assert "usr:ben  I am in" in shell.run("tail", "Room", "--no-follow")
+    assert "2 links of usr:ben revoked" in shell.run("invite", "Room", "ben", "--revoke")
+    assert "refused" in shell.run("--token", token, "send", "Room", "still?", code=1)
+    assert shell.json("invite", "Room", "--list")[0]["links"] == 0
+    assert "nobody of this name" in shell.run("invite", "Room", "zoe", "--revoke", code=1)
+    assert "say whom to invite" in shell.run("invite", "Room", code=2)
+
+
+def test_plain_text_keeps_brackets_and_loses_what_drives_a_terminal():
+    assert show.plain("[bold]\x1b[31m") == "[bold]\N{REPLACEMENT CHARACTER}[31m"
