@@ -38,7 +38,8 @@ from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
 from tacit.harness.drivers.port import Failure, FailureKind, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Claim
-from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.harness import Harness
 from tacit.harness.prompt import event_block, standing_rules, turn_prompt
 
 TACIT = str(Path(sys.executable).parent / "tacit")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.client import Hub
-from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.harness import Harness
 from tests.harness.living import QUICK, WAIT, Desk, Told
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from tacit.c2a.retry import Pace
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
-from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.harness import Harness
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.client import Hub
 from tacit.harness.demo.scripts import CAST, WELCOME
-from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.harness import Harness
 from tacit.harness.io.scripted import ScriptedDriver
 from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 

@@ -13,7 +13,8 @@ from tacit.base.errors import Refused
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Access
 from tacit.harness.io import sharing, worktrees
-from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.harness import Harness
 from tacit.harness.io.placing import checked
 from tacit.harness.io.pricing import price_for
 

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from tacit import __version__
-from tacit.base.errors import Bug, PeerFault, Refused, TacitError, Unavailable
+from tacit.base.errors import Bug, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.activity import ActivityWanted
-from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Habits, Incoming
-from tacit.c2a.messages import Connected, Delivered, read_content, read_delivered
+from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
+from tacit.c2a.messages import Connected, Delivered
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
-from tacit.harness.budget import Budget, day_of, next_day
+from tacit.harness.budget import day_of, next_day
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
 from tacit.harness.effects import (
@@ -49,9 +48,9 @@ from tacit.harness.io.files import Files
 from tacit.harness.io.kept_patterns import KeptPatterns
 from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
-from tacit.harness.io.permissions import ANSWER_WITHIN, Permissions
+from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.persist import persist
-from tacit.harness.io.preparing import prepared
+from tacit.harness.io.preparing import prepared, whole_event
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
@@ -63,45 +62,19 @@ from tacit.harness.session_view import SessionView, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
     from tacit.base.ports import Clock
-    from tacit.harness.drivers.port import Allowance, Driver, Price
+    from tacit.harness.drivers.port import Allowance, Driver, TurnFile
+    from tacit.harness.io.agent_config import AgentConfig
 
 log: Final = logging.getLogger("tacit.harness")
 Answer = TypeVar("Answer")
 TIDY_EVERY: Final = 1_000
+"""Deliveries after which old ones are forgotten."""
 REMEMBERED_WHOLE: Final = 1_000
 """Events that are known to be whole; of the oldest it is then no longer known, and it is looked up."""
-"""Deliveries after which old ones are forgotten."""
 STOP_WITHIN: Final = 3.0
 """Seconds in which what is in the outbox may still leave when the harness is asked to stop."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentConfig:
-    """Which agent, where, and what its owner allows."""
-
-    url: str
-    token: str
-    name: str
-    state: Path
-    instructions: str = ""
-    directory: str | None = None
-    time_limit: float = 1800.0
-    budget: Budget = Budget()
-    claims_roles: bool = True
-    ambient: frozenset[str] = frozenset()
-    model: str = ""
-    price: Price | None = None
-    """What the model's tokens cost, for agents that do not say it themselves."""
-    surroundings: Callable[[], str] = str
-    """What the model should know about its folder, asked before each turn; by itself nothing."""
-    habits: Habits = Habits(name="tacit-harness", version=__version__)
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Texts that are struck out of what people see of the agent's work, such as the model's key."""
-    permission_within: float = ANSWER_WITHIN
-    """Seconds in which a person has to answer what the agent's own program asks; then it is no."""
 
 
 class Harness:
@@ -412,36 +385,7 @@ class Harness:
                 return
             turn = whole
             files = await self._unless_stopped(self._files.of_turn(turn))
-            standing = self._standing(turn.audience)
-            prompt = turn_prompt(
-                standing.rules,
-                turn.events,
-                ours=self._rules(),
-                knocks=turn.knocks,
-                digests=turn.digests,
-                note=" ".join(
-                    filter(
-                        None,
-                        (
-                            turn.note,
-                            self._told_in_vain(turn.audience),
-                            await asyncio.to_thread(self.config.surroundings),
-                        ),
-                    )
-                ),
-            )
-            self._prompt_bytes[turn.id] = prompt.size
-            request = TurnRequest(
-                turn.id,
-                standing,
-                prompt.user,
-                self.config.time_limit,
-                turn.audience,
-                self._earlier(turn.audience),
-                files or (),
-                fresh=turn.fresh,
-                allowance=self._allowance(),
-            )
+            request = await self._request(turn, files or ())
             running = self._conduct.running
             if running is None or running.is_ending:
                 outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
@@ -469,6 +413,32 @@ class Harness:
         )
         await self._step(lambda now: self._ended(outcome, now))
         await self._status()
+
+    async def _request(self, turn: ModelTurn, files: tuple[TurnFile, ...]) -> TurnRequest:
+        """What the driver is asked for a turn."""
+        standing = self._standing(turn.audience)
+        around = await asyncio.to_thread(self.config.surroundings)
+        notes = (turn.note, self._told_in_vain(turn.audience), around)
+        prompt = turn_prompt(
+            standing.rules,
+            turn.events,
+            ours=self._rules(),
+            knocks=turn.knocks,
+            digests=turn.digests,
+            note=" ".join(filter(None, notes)),
+        )
+        self._prompt_bytes[turn.id] = prompt.size
+        return TurnRequest(
+            turn.id,
+            standing,
+            prompt.user,
+            self.config.time_limit,
+            turn.audience,
+            self._earlier(turn.audience),
+            files,
+            fresh=turn.fresh,
+            allowance=self._allowance(),
+        )
 
     def _allowance(self) -> Allowance:
         """What a turn that begins now may use."""
@@ -610,20 +580,6 @@ class Harness:
 
     async def _say_log(self, effect: Tell) -> None:
         await self._context.session.log(effect.level, effect.message, effect.data)
-
-
-def whole_event(knock: Delivered, given: object) -> Delivered:
-    """The event behind a claimed knock, from the claim's result."""
-    if isinstance(given, dict) and "eventId" in given:
-        event = cast("dict[str, Any]", given)
-        try:
-            whole = read_delivered(event)
-        except PeerFault:
-            whole = knock.with_text(read_content(event.get("content") or event.get("text")))
-        return replace(
-            whole, mode=Mode.BUFFERED, knock=None, reply_target=whole.reply_target or knock.reply_target
-        )
-    return replace(knock, mode=Mode.BUFFERED)
 
 
 def _until(reason: str, now: Moment) -> str:

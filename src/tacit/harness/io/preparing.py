@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.messages import read_window
+from tacit.c2a.messages import read_content, read_delivered, read_window
 from tacit.c2a.retry import OutcomeUnknown
+from tacit.c2a.vocabulary import Mode
 from tacit.harness.continuing import may_go_on, went_on
 from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
 
 if TYPE_CHECKING:
+    from tacit.c2a.messages import Delivered
     from tacit.harness.conduct import Conduct
     from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
@@ -90,3 +92,17 @@ async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> 
         return turn
     text = "\n".join([carrier.text, *(line for _at, line in more)])
     return replace(turn, events=(*turn.events[:-1], carrier.with_text(text)))
+
+
+def whole_event(knock: Delivered, given: object) -> Delivered:
+    """The event behind a claimed knock, from the claim's result."""
+    if isinstance(given, dict) and "eventId" in given:
+        event = cast("dict[str, Any]", given)
+        try:
+            whole = read_delivered(event)
+        except PeerFault:
+            whole = knock.with_text(read_content(event.get("content") or event.get("text")))
+        return replace(
+            whole, mode=Mode.BUFFERED, knock=None, reply_target=whole.reply_target or knock.reply_target
+        )
+    return replace(knock, mode=Mode.BUFFERED)

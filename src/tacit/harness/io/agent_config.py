@@ -1,0 +1,43 @@
+"""Which agent a harness runs, where, and what its owner allows: values alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tacit import __version__
+from tacit.c2a.io.session import Habits
+from tacit.harness.budget import Budget
+from tacit.harness.io.permissions import ANSWER_WITHIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.harness.drivers.port import Price
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """Which agent, where, and what its owner allows."""
+
+    url: str
+    token: str
+    name: str
+    state: Path
+    instructions: str = ""
+    directory: str | None = None
+    time_limit: float = 1800.0
+    budget: Budget = Budget()
+    claims_roles: bool = True
+    ambient: frozenset[str] = frozenset()
+    model: str = ""
+    price: Price | None = None
+    """What the model's tokens cost, for agents that do not say it themselves."""
+    surroundings: Callable[[], str] = str
+    """What the model should know about its folder, asked before each turn; by itself nothing."""
+    habits: Habits = Habits(name="tacit-harness", version=__version__)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Texts that are struck out of what people see of the agent's work, such as the model's key."""
+    permission_within: float = ANSWER_WITHIN
+    """Seconds in which a person has to answer what the agent's own program asks; then it is no."""
