@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
+    from tacit.c2a.messages import Delivered
     from tacit.harness.conduct import Conduct
     from tacit.harness.io.context import HarnessContext
     from tacit.harness.io.files import Files
@@ -112,7 +113,7 @@ class ModelCalls:
         about = self._context.view.event(str(arguments.get("inReplyTo") or arguments.get("eventId") or ""))
         named = Named()
         if name == chat_tools.SEND:
-            named = await self._context.named(arguments, about or running.turn.carrier)
+            named = await self._named(arguments, about or running.turn.carrier)
             arguments = declared(arguments, named)
         filled = self._during(running, name, chat_tools.filled(name, arguments, running.turn, about))
         if name == chat_tools.SEND:
@@ -122,6 +123,13 @@ class ModelCalls:
         if result.get("ok") is not False:
             self._took_effect(running, name, filled, result)
         return result
+
+    async def _named(self, arguments: dict[str, Any], about: Delivered) -> Named:
+        """Whom it names; while the hub is away nobody, since the words must be kept all the same."""
+        try:
+            return await self._context.named(arguments, about)
+        except (Unavailable, OutcomeUnknown):
+            return Named()
 
     async def _attach(self, running: RunningTurn, arguments: dict[str, Any]) -> dict[str, Any]:
         """A file for the turn's next message; the same one twice is one."""
