@@ -38,7 +38,7 @@ def test_a_delivery_holds_both_shapes_at_once() -> None:
     found = delivered(what)
     assert found["eventId"] == "e1"
     assert found["source"] == {"platform": "cccs", "workspaceId": "g"}
-    assert found["conversation"] == {"id": "dm:lead+user", "kind": "dm"}
+    assert found["conversation"] == {"id": "dm:lead+user", "kind": "dm", "parties": ["lead", "user"]}
     assert found["author"] == {"id": "user", "kind": "human", "displayName": "user"}
     assert found["target"] == {"mentions": ["agent:lead"], "directedness": "to_me", "recipient": "agent:lead"}
     assert (found["addressedToMe"], found["policy"], found["content"]) == (
