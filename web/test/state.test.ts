@@ -130,17 +130,17 @@ describe("small things", () => {
     const base = { agent: "a", open: true, sentence: "", now: "Ask again.", attempt: 1, since: "", updated: "" };
     const decision = { agent: "a", directedness: "to_me", policy: "must_respond", mode: "buffered" };
     const queued: Work = { ...base, state: "queued", position: 2 };
-    expect(standing(queued, nameOf)).toBe("has it in its queue, 2 before it");
-    expect(worthALine({ ...decision, work: queued })).toBe(true);
-    expect(worthALine({ ...decision, work: { ...queued, position: 0 } })).toBe(false);
+    expect(markOf({ ...decision, state: "queued", work: queued })!.word).toBe("has it in its queue, 2 before it");
+    expect(markOf({ ...decision, state: "queued", work: { ...queued, position: 0 } })!.word).toBe("queued");
+    expect(worthALine({ ...decision, work: queued })).toBe(false);
     expect(worthALine({ ...decision, work: { ...base, state: "working" } })).toBe(false);
-    expect(standing({ ...base, state: "waiting", message: "May I?" }, nameOf)).toBe("waits for a person: May I?");
+    expect(standing({ ...base, state: "waiting", message: "May I?" }, nameOf)).toBe("May I?");
     const failed: Work = { ...base, state: "failed", open: false, code: "down", message: "No model." };
-    expect(standing(failed, nameOf)).toBe("failed: No model. (down)");
+    expect(worthALine({ ...decision, work: failed })).toBe(true);
+    expect(standing(failed, nameOf)).toBe("No model. (down)");
     expect(nextOf(failed)).toBe("Ask again.");
     expect(nextOf({ ...failed, retry_at: "2026-01-13T10:00:00Z" })).toMatch(/^Tried again by itself at /);
-    expect(standing({ ...base, state: "handed_over", to: "bob" }, nameOf)).toBe("no longer has it; BOB does");
-    expect(markOf({ ...decision, state: "queued" })!.word).toBe("queued");
+    expect(standing({ ...base, state: "handed_over", to: "bob" }, nameOf)).toBe("BOB has it now.");
   });
 
   it("the strip says who owes, and is silent about those who must not answer", () => {

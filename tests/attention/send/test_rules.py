@@ -302,16 +302,25 @@ def test_a_signal_is_used_where_it_says_it_all(body: str, signal: str) -> None:
 
 @pytest.mark.spec("C2A-197")
 def test_a_send_says_something_new() -> None:
-    agent = replace(around().answered, by_agent=True)
-    said = ("the migration LOCKS the table, for a minute",)
-    assert code(where=around(recent=said, answered=agent)) == "no_new_information"
-    assert code(replace(SEND, body="How long does it lock?"), around(answered=agent)) == "no_new_information"
-    assert code(where=around(recent=said)) == "ok", "to a person an answer is never refused for likeness"
-    assert code(replace(SEND, body="How long does it lock?"), around()) == "ok"
+    said = "the migration LOCKS the table, for a minute"
+    peer = answered(by_agent=True, author="worker")
+    assert code(where=around(answered=peer, recent=(said,))) == "no_new_information"
+    assert code(replace(SEND, body="How long does it lock?"), around(answered=peer)) == "no_new_information"
     old = ("the migration locks the table for a minute", "a b", "c d", "e f", "g h", "i j")
-    assert code(where=around(recent=old, answered=agent)) == "ok"
-    assert code(replace(SEND, attachments=True), around(recent=old[:1], answered=agent)) == "ok"
-    assert code(where=around(recent=old[:1], answered=agent), settings=Settings(similarity=1.1)) == "ok"
+    assert code(where=around(answered=peer, recent=old)) == "ok"
+    assert code(replace(SEND, attachments=True), around(answered=peer, recent=old[:1])) == "ok"
+    assert code(where=around(answered=peer, recent=old[:1]), settings=Settings(similarity=1.1)) == "ok"
+    refused = may_send(SEND, around(answered=peer, recent=(said,)), START)
+    assert isinstance(refused, Refusal)
+    assert "say it once otherwise" in refused.remedy
+
+
+@pytest.mark.spec("C2A-197")
+def test_an_answer_to_a_person_is_never_refused_for_likeness() -> None:
+    said = "the migration LOCKS the table, for a minute"
+    assert code(where=around(recent=(said,))) == "ok"
+    assert code(replace(SEND, body="How long does it lock?"), around()) == "ok"
+    assert code(replace(SEND, body="Yes."), around(recent=("Yes.", "Yes."))) == "ok"
 
 
 @pytest.mark.spec("C2A-205")

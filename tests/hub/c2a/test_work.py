@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from tests.hub.c2a.stage import Stage, refused, staged
+from tests.hub.c2a.stage import GREETING, Stage, refused, staged
 from tests.hub.c2a.test_kill import Killed
 from tests.hub.room import WAIT, Socket
 from tests.ledger.world import HandClock
@@ -264,6 +264,13 @@ async def test_a_killed_hub_still_knows_who_is_at_what(tmp_path):
                 [one] = await client.attention.work(group, ended=True)
                 assert one["state"] == "answered"
     await hub.kill()
+
+
+async def test_the_greeting_says_that_the_hub_hears_of_work(stage):
+    await stage.member("ann")
+    async with stage.wire("ann", greet=False) as raw:
+        answer = await raw.call("initialize", **GREETING)
+        assert "work" in answer["session"]["hears"]
 
 
 async def test_the_socket_and_http_say_the_same(stage):

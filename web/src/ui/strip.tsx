@@ -55,6 +55,7 @@ export function markOf(one: AgentDecision): Mark | null {
   }
   if (SETTLED.has(state)) {
     if (one.policy === "may_respond" && UNSAID.has(state)) return null;
+    if (state === "queued" && one.work?.position) return { word: `has it in its queue, ${one.work.position} before it`, tone: "owes" };
     return { word: state, tone: WORDS[state]!.tone };
   }
   if (one.policy === "must_respond") {

@@ -1,35 +1,33 @@
 /**
- * Work under a question: who is at it, its place in the queue, what it waits for, why it failed and what now.
+ * Work under a question: what it waits for, why it failed and what now, who has it instead.
  *
- * An agent that simply works or has answered is said on the strip; here stands what a person may want to act on.
+ * Who is at it and how is said on the strip; here stands what a person may want to act on.
  */
 
 import type { VNode } from "preact";
 import type { Room } from "../state/room";
 import { clockOf } from "../text/time";
 import type { AgentDecision, Work } from "../types";
-import { hue } from "./avatar";
 
-const SHOWN = new Set(["queued", "waiting", "failed", "handed_over"]);
+const SHOWN = new Set(["waiting", "failed", "handed_over"]);
 
-/** What is worth a line of its own: nothing that has simply begun, been answered, or ended at a person's wish. */
+/** What has more to say than the strip's few words: what it waits for, why it failed, who has it now. */
 export function worthALine(one: AgentDecision): boolean {
   const work = one.work;
-  if (work === undefined || !SHOWN.has(work.state)) return false;
-  return work.state !== "queued" || (work.position ?? 0) > 0 || work.retry_at !== undefined;
+  return work !== undefined && SHOWN.has(work.state) && standing(work, (name) => name) !== "";
 }
 
-/** How it stands, without the name: that stands before it. */
+/** More about how it stands; that it waits or failed is on the strip already. */
 export function standing(work: Work, nameOf: (one: string) => string): string {
   switch (work.state) {
-    case "queued":
-      return work.retry_at !== undefined ? `comes back to it at ${clockOf(work.retry_at)}` : `has it in its queue, ${work.position} before it`;
     case "waiting":
-      return work.message ? `waits for a person: ${work.message}` : "waits for a person";
+      return work.message ?? "";
     case "failed":
-      return `failed: ${[work.message, work.code && `(${work.code})`].filter(Boolean).join(" ") || "it did not say why"}`;
+      return [work.message, work.code && `(${work.code})`].filter(Boolean).join(" ") || "It did not say why.";
+    case "handed_over":
+      return work.to === "user" ? "The owner was told." : work.to ? `${nameOf(work.to)} has it now.` : "";
     default:
-      return work.to === "user" ? "no longer has it; the owner was told" : work.to ? `no longer has it; ${nameOf(work.to)} does` : "no longer has it";
+      return "";
   }
 }
 
@@ -49,9 +47,9 @@ export function WorkLines({ decisions, room, open }: { decisions: AgentDecision[
         const next = nextOf(work);
         return (
           <li key={one.agent} class={work.state}>
-            <i class={`chip hue-${hue(one.agent)}`} />
             <span>
-              <b>{room.nameOf(one.agent)}</b> {standing(work, (name) => room.nameOf(name))}
+              {shown.length > 1 && <b>{room.nameOf(one.agent)}: </b>}
+              {standing(work, (name) => room.nameOf(name))}
               {next && <em> {next}</em>}
             </span>
             {work.state === "failed" && !work.open && (

@@ -136,11 +136,13 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
     """
     attention, event_id, session = case.attention, command.event_id, command.session
     obligation = attention.obligations.get(event_id, session)
-    held = attention.claims.holder(event_target(event_id), None, case.snapshot.now)
-    answers = obligation is not None and obligation.policy in {Policy.MUST_RESPOND, Policy.MAY_RESPOND}
-    if not (held is not None and held.session == session) and not (
-        obligation is not None and answers and not obligation.closed
-    ):
+    if obligation is None:
+        held = attention.claims.holder(event_target(event_id), None, case.snapshot.now)
+        is_its_own = held is not None and held.session == session
+    else:
+        answers = obligation.policy in {Policy.MUST_RESPOND, Policy.MAY_RESPOND}
+        is_its_own = answers and not obligation.closed
+    if not is_its_own:
         return Plan()
     record = records.Work(
         event_id=event_id,

@@ -115,9 +115,7 @@ def failure(code: str, says: str) -> str:
     return f"{words} ({code})" if words and code else words or code or "it did not say why"
 
 
-WHAT_NOW: Final = (
-    "Ask again, give it to another agent, or open the agent's log (`tacit join` says where it is)."
-)
+WHAT_NOW: Final = "Ask again, give it to another agent, or open the agent's log."
 _MESSAGES: Final = {
     "unanswered": "{agent} was asked and has been silent since; nobody else is there to take it.",
     "declined": "{agent} was asked; nobody else is there to take it.",

@@ -449,7 +449,8 @@ class Attention:
     def _work_claimed(self, record: records.Claim, at: Moment) -> None:
         event_id = record.target.partition(":")[2]
         obligation = self.obligations.get(event_id, record.session)
-        self.work.claimed(record, at, owed=obligation is not None and obligation.owed)
+        if obligation is None or not obligation.closed:
+            self.work.claimed(record, at, owed=obligation is not None and obligation.owed)
 
     def _told(self, event: Event) -> None:
         """A person was told of a message that nobody answers."""

@@ -242,6 +242,7 @@ class Conversation:
             "roles": list(actor.roles) if actor is not None else [],
             "settings": {name: getattr(settings, name) for name in TOLD_SETTINGS},
             "tells": ["continued"],
+            "hears": ["work"],
         }
         server = {"name": "tacit", "version": __version__}
         answer = Connected(agreement.version, agreement.told(), told, server)
