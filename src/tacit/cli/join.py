@@ -237,7 +237,6 @@ def _amount(_context: click.Context, _option: click.Parameter, value: float | No
 @click.option("--budget-turns", type=int, callback=_amount, help="Turns that it may take in a day.")
 @click.option(
     "--prices",
-    default="",
     type=click.Path(exists=True, dir_okay=False),
     help="A list of prices by model, instead of the one that comes with Tacit.",
 )
@@ -275,7 +274,7 @@ def join(session: CliSession, group: str | None, driver: str | None, team: Path 
         Budget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
         given["time_limit"],
         not given["no_claim"],
-        prices=given["prices"],
+        prices=given["prices"] or "",
         price_in=given["price_in"],
         price_out=given["price_out"],
     )

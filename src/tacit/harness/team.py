@@ -9,6 +9,8 @@
     roles = ["reviewer"]
     instructions = "You look after the build."
     budget = { cost_usd = 5.0, tokens = 2000000, turns = 200 }
+    price_in = 1.25
+    price_out = 10.0
 
 Every fault is reported, not only the first. Opens no file.
 """
