@@ -218,7 +218,6 @@ _AGENT_OPTIONS: Final = (
     ),
     click.option(
         "--prices",
-        default="",
         type=click.Path(exists=True, dir_okay=False),
         help="A list of prices by model, instead of the one that comes with Tacit.",
     ),
@@ -261,7 +260,7 @@ def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
         Budget(given["budget_turns"], given["budget_tokens"], given["budget_usd"]),
         given["time_limit"],
         not given["no_claim"],
-        prices=given["prices"],
+        prices=given["prices"] or "",
         price_in=given["price_in"],
         price_out=given["price_out"],
         permission_wait=given["permission_wait"],

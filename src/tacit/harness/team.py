@@ -10,6 +10,8 @@
     instructions = "You look after the build."
     budget = { cost_usd = 5.0, tokens = 2000000, turns = 200 }
     worktree = true
+    price_in = 1.25
+    price_out = 10.0
 
 Every fault is reported, not only the first; an entry with a fault fails alone, and the others are read. The
 crew keeps its agents in the same form (`document_of`). Opens no file.

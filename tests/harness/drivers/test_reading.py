@@ -178,6 +178,24 @@ def test_claude_gets_tokens_in_a_file_and_rules_on_its_line():
     assert servers["room"] == {"type": "stdio", "command": "tacit", "args": ["mcp"], "env": {"T": "secret"}}
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "full"),
+    [
+        (400, b'{"error": {"code": "context_length_exceeded"}}', True),
+        (400, b'{"error": {"message": "This model\'s maximum context length is 8192 tokens."}}', True),
+        (400, b'{"error": {"code": "invalid_model"}}', False),
+        (500, b"context_length_exceeded", False),
+    ],
+)
+def test_a_chat_server_that_says_the_session_is_full_is_understood(status, body, full):
+    assert chat.is_too_long(status, body) is full
+
+
+def test_claude_says_when_its_session_is_full():
+    assert claude.failure("invalid_request", 400, "success", "Prompt is too long").code == "context_full"
+    assert claude.failure("invalid_request", 400, "success", "Bad model").code == "model_refused"
+
+
 def test_claude_results_are_sorted():
     assert claude.failure("rate_limit", None, "success").code == "rate_limited"
     assert claude.failure("unknown", 529, "success").code == "model_unavailable"

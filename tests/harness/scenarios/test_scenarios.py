@@ -7,6 +7,9 @@ import signal
 
 import pytest
 
+from tacit.client import Hub
+from tacit.harness.budget import Budget
+from tacit.harness.drivers.port import Price
 from tests.harness.drivers.rigs import named
 from tests.model_server import Call, Held, Rubbish, Say, Status
 
@@ -95,13 +98,96 @@ async def test_a_message_that_arrives_while_the_agent_is_busy_is_neither_lost_no
     async with home.agent("ada", driver_of(rig, home, model)) as harness:
         first = await home.say("@ada the first question?")
         await model.came(1)
-        second = await home.say("@ada a second question?", reply_to=first)
+        second = await home.say("@ada unrelated: which port does the hub use?")
         await harness.told.until("heard", asyncio.current_task(), 2)
         held.release()
         await home.until_said(2, "ada")
         said = await home.said_in_the_end()
     assert [event.data["reply_to"] for event in said] == [first, second]
     assert len(model.calls) == 3
+
+
+@ALL
+async def test_five_questions_in_a_row_to_a_busy_agent_get_five_answers_in_order(rig, home, model):
+    held = Held(Say("The first is about ropes."))
+    answers = ["Port eight thousand.", "In the shed.", "On a Tuesday.", "Nobody knows why."]
+    model.script(held, *map(Say, answers))
+    async with home.agent("ada", driver_of(rig, home, model)) as harness:
+        asked = [await home.say("@ada write about ropes")]
+        await model.came(1)
+        for number, text in enumerate(
+            ("Which port?", "Where is the saw?", "When do we ship?", "Why so late?")
+        ):
+            root = await home.say(f"topic {number}")
+            asked.append(await home.say(f"@ada {text}", reply_to=root))
+            await harness.told.until("heard", asyncio.current_task(), number + 2)
+        held.release()
+        said = await home.until_said(5, "ada")
+    assert [event.data["reply_to"] for event in said] == asked
+    assert [event.data["text"] for event in said] == ["The first is about ropes.", *answers]
+
+
+@AGENTS
+async def test_a_correction_changes_the_running_job_and_an_unrelated_question_waits_for_it(rig, home, model):
+    held = Held(Say("About the wrong branch."))
+    model.script(held, Say("The release branch is fine."), Say("Port eight thousand."), LAST)
+    async with home.agent("ada", driver_of(rig, home, model)) as harness:
+        await home.say("@ada check the main branch")
+        await model.came(1)
+        corrected = await home.say("@ada sorry, I meant the release branch")
+        if rig.name in STEERED:
+            await harness.told.until("steered", asyncio.current_task())
+        unrelated = await home.say("@ada unrelated: which port does the hub use?")
+        await harness.told.until("heard", asyncio.current_task(), 3)
+        held.release()
+        await home.until_said(2, "ada")
+        said = await home.said_in_the_end()
+    assert [event.data["reply_to"] for event in said] == [corrected, unrelated]
+    assert [event.data["text"] for event in said] == ["The release branch is fine.", "Port eight thousand."]
+
+
+@PROGRAM
+async def test_somebody_else_s_stop_ends_nobody_s_job(rig, home, model):
+    held = Held(Say("A long essay about ropes."))
+    model.script(held, Say("There was nothing of yours to stop."))
+    bo = (await home.owner.add_person(home.group, "usr:bo"))["token"]
+    async with home.agent("ada", driver_of(rig, home, model)) as harness:
+        asked = await home.say("@ada write a long essay about ropes")
+        await model.came(1)
+        async with Hub(home.url, bo, retry_for=20) as person:
+            await person.send(home.group, "@ada stop")
+        await harness.told.until("heard", asyncio.current_task(), 2)
+        held.release()
+        said = await home.until_reply(asked)
+    assert said.data["text"] == "A long essay about ropes."
+
+
+@PROGRAM
+async def test_yes_to_a_second_question_is_said(rig, home, model):
+    model.script(Say("Yes."), Say("Yes."))
+    async with home.agent("ada", driver_of(rig, home, model)):
+        first = await home.say("@ada is the build green?")
+        await home.until_reply(first)
+        second = await home.say("@ada is the deploy done?")
+        said = await home.until_reply(second)
+    assert said.data["text"] == "Yes."
+
+
+@PROGRAM
+async def test_a_budget_that_is_reached_stops_the_agent_until_the_next_day_and_says_so(rig, home, model):
+    model.script(Say("A first answer."), Say("Never said."))
+    async with home.agent(
+        "ada", driver_of(rig, home, model), budget=Budget(cost_usd=0.000_001), price=Price(1.0, 1.0, 1.0)
+    ) as harness:
+        await home.say("@ada a first question?")
+        await home.until_said(1, "ada")
+        await harness.told.until("budget", asyncio.current_task())
+        asked = await home.say("@ada a second question?")
+        await home.until_kind(
+            "x.c2a.disposition",
+            lambda event: event.data["event_id"] == asked and event.data["disposition"] == "deferred",
+        )
+    assert len(model.calls) == 1
 
 
 @pytest.mark.spec("C2A-059")
@@ -251,12 +337,23 @@ async def test_stop_ends_the_work_and_nothing_is_posted_after(rig, home, model):
 
 @PROGRAM
 @pytest.mark.spec("C2A-163")
-@pytest.mark.parametrize(
-    "fault", [Status(500), Rubbish(), Status(429, retry_after=1)], ids=["failing", "rubbish", "slow"]
-)
-async def test_a_model_that_fails_is_tried_again_then_the_event_failed_and_the_inbox_is_whole(
-    rig, home, model, fault
+@pytest.mark.parametrize("fault", [Status(500), Status(429, retry_after=1)], ids=["failing", "slow"])
+async def test_a_model_that_is_away_is_waited_for_and_then_answers(rig, home, model, fault):
+    model.script(fault, fault, Say("Back again."))
+    async with home.agent("ada", driver_of(rig, home, model)) as harness:
+        asked = await home.say("@ada what broke?")
+        said = await home.until_reply(asked)
+        ended = [one["failure"] for one in harness.told.of("turn_ended")]
+    assert said.data["text"] == "Back again."
+    assert ended[:2] in (["model_unavailable"] * 2, ["rate_limited"] * 2)
+
+
+@PROGRAM
+@pytest.mark.spec("C2A-163")
+async def test_an_agent_that_fails_is_tried_again_then_the_event_failed_and_the_inbox_is_whole(
+    rig, home, model
 ):
+    fault = Rubbish()
     model.script(fault, fault, fault, Say("Back again."))
     async with home.agent("ada", driver_of(rig, home, model)):
         asked = await home.say("@ada what broke?")

@@ -18,6 +18,7 @@ from tacit.harness.drivers.reading import Message, count, part, parts, text
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _NAME_LIMIT: Final = 64
+_BAD_REQUEST: Final = 400
 MEMORY: Final = 200_000
 """Characters of earlier turns that are sent along."""
 
@@ -132,6 +133,14 @@ class Answer:
                 for call in calls
             ]
         return found
+
+
+_TOO_LONG: Final = (b"context_length_exceeded", b"maximum context length", b"exceed_context_size")
+
+
+def is_too_long(status: int, body: bytes) -> bool:
+    """Does a server say that the session no longer fits its model?"""
+    return status == _BAD_REQUEST and any(words in body for words in _TOO_LONG)
 
 
 def spoken(said: str) -> str:

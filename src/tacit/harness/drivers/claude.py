@@ -231,8 +231,13 @@ _BY_WORD: Final = {
 }
 
 
-def failure(word: str | None, status: int | None, subtype: str) -> Failure:
+_TOO_LONG: Final = "Prompt is too long"
+
+
+def failure(word: str | None, status: int | None, subtype: str, says: str = "") -> Failure:
     """Why a turn failed: by the model server's status, else by Claude Code's own word."""
+    if says.startswith(_TOO_LONG):
+        return permanent("context_full")
     if status is not None:
         return from_status(status)
     if word in _BY_WORD:

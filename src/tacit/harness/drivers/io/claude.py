@@ -193,7 +193,7 @@ class Claude(OneProcess):
         if (result.terminal_reason or "").startswith("aborted"):
             return live.outcome(session_id=self._session, failure=cancelled())
         if result.is_error:
-            failure = claude.failure(self._word, result.api_error_status, result.subtype)
+            failure = claude.failure(self._word, result.api_error_status, result.subtype, result.result or "")
             return live.outcome(session_id=self._session, failure=failure)
         return live.outcome(text=result.result or "", session_id=self._session)
 

@@ -46,6 +46,7 @@ log: Final = logging.getLogger("tacit.harness")
 _TRAITS: Final = Traits("openai", steers=False, inserts=True, boundaries=True, resumes=True)
 _ROUNDS: Final = 50
 _LONGEST_WAIT: Final = 8.0
+_ERROR_BYTES: Final = 16_384
 
 
 class OpenAi(NoSteering):
@@ -199,6 +200,8 @@ class OpenAi(NoSteering):
         try:
             async with self._http.post(address, data=msgspec.json.encode(body), headers=headers) as response:
                 if response.status != 200:
+                    if chat.is_too_long(response.status, await response.content.read(_ERROR_BYTES)):
+                        return permanent("context_full")
                     return from_status(
                         response.status, retry_after=_seconds(response.headers.get("Retry-After"))
                     )
