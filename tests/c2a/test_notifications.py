@@ -9,18 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.c2a.activity import KINDS, STATES, Activity, ActivityWanted
 from tacit.c2a.notifications import (
     LEVELS,
     STATUSES,
+    WORK_STATES,
     Cancelled,
     Continued,
     Ephemeral,
     Log,
     Notification,
+    PermissionDecided,
     Progress,
     Status,
     Typing,
     Usage,
+    Work,
     members,
     method_of,
     read_notification,
@@ -29,6 +33,15 @@ from tacit.c2a.notifications import (
 WORD = st.text(min_size=1, max_size=10)
 NUMBER = st.integers(0, 10**6) | st.floats(0, 10**6, allow_nan=False)
 COUNT = st.integers(0, 2**53 - 1)
+ITEM = st.fixed_dictionaries(
+    {"id": WORD, "kind": st.sampled_from(sorted(KINDS)), "state": st.sampled_from(sorted(STATES))},
+    optional={
+        "title": WORD,
+        "text": WORD,
+        "files": st.lists(WORD, min_size=1, max_size=2),
+        "cut": st.just(True),
+    },
+)
 TOLD = st.one_of(
     st.builds(Cancelled, WORD, st.none() | WORD, st.text(max_size=10)),
     st.builds(Typing, st.text(max_size=10), st.text(max_size=10), st.booleans()),
@@ -41,6 +54,13 @@ TOLD = st.one_of(
         Usage, WORD, st.lists(WORD, max_size=2).map(tuple), *([COUNT] * 5),
         st.floats(0, 99, allow_nan=False), WORD, WORD, WORD,
     ),
+    st.builds(Work, WORD, st.sampled_from(sorted(WORK_STATES)), WORD, COUNT, WORD, WORD, WORD),
+    st.builds(PermissionDecided, WORD, WORD, st.text(max_size=5), st.text(max_size=5), st.text(max_size=5)),
+    st.builds(
+        Activity, WORD, WORD, st.sampled_from(["running", "ended"]), COUNT, st.lists(ITEM, max_size=2).map(tuple),
+        answers=st.text(max_size=5),
+    ),
+    st.builds(ActivityWanted, WORD, WORD, st.booleans()),
 )  # fmt: skip
 
 
@@ -55,7 +75,12 @@ def test_a_notification_read_back_is_the_same(told: Notification) -> None:
 def test_every_notification_is_among_those_that_are_tried() -> None:
     names = {method_of(one(*([""] * 3))) for one in (Cancelled, Typing, Ephemeral)}
     names |= {method_of(Progress("", 0)), method_of(Log("", "")), method_of(Status("")), method_of(Usage())}
-    names.add(method_of(Continued("e")))
+    names |= {
+        method_of(Continued("e")),
+        method_of(Work("e", "working")),
+        method_of(PermissionDecided("a", "b")),
+    }
+    names |= {method_of(Activity("e")), method_of(ActivityWanted("e", "r"))}
     assert len(names) == len(get_args(Notification))
 
 

@@ -32,6 +32,7 @@ ABOUT_AN_EVENT: dict[str, dict[str, Any]] = {
     "x.c2a.membership": {"session": "ann", "conversation": "c", "action": "leave", "thread": SECRET},
     "x.c2a.progress": {"session": "ann", "token": "t", "progress": 1, "event_id": SECRET},
     "x.c2a.audit": {"what": "cancel", "event_id": SECRET},
+    "x.c2a.turn": {"session": "ann", "event_id": SECRET, "files": ["salary.py"]},
     "x.c2a.edit": {"supersedes": SECRET, "text": "@ann the other salary", "by": "user"},
     "x.c2a.delete": {"event_id": SECRET, "by": "user"},
     "x.c2a.work": {"event_id": SECRET, "session": "ann", "state": "working"},

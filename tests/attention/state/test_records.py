@@ -26,6 +26,7 @@ def test_every_record_has_a_kind_of_the_house_and_comes_back_from_json() -> None
         records.Ephemeral(session="s", key="k", where="channel:main", sha256="0", length=3),
         records.Work(event_id="e", session="s", state="failed", code="down", message="m", retry_at=7),
         records.Withdrawal(notice_id="n", actor_id="user", event_id="e", by="s"),
+        records.Turn(session="s", event_id="e", files=["a.py"], cost_usd=0.5),
     ]  # fmt: skip
     assert {records.kind_of(one) for one in samples} == set(records.KINDS)
     for one in samples:
