@@ -41,12 +41,12 @@ def card(page: Page, name: str) -> Locator:
     return page.locator(".agent-card", has_text=f"@{name}")
 
 
-def run(page: Page, project: Path, name: str) -> None:
+def run(page: Page, project: Path, name: str, folder: Path | None = None) -> None:
     page.get_by_role("button", name="Run an agent here").click()
     form = page.get_by_role("form", name="Run an agent here")
     form.get_by_label("Name, as others").fill(name)
     form.get_by_label("What runs it").select_option("command")
-    form.get_by_label("Folder on the hub's machine").fill(str(project))
+    form.get_by_label("Folder on the hub's machine").fill(str(folder or project))
     form.get_by_label("Program and its arguments").fill(f"--text {project.parent / 'writer.sh'} {name}")
     form.get_by_label("A git worktree").check()
     form.get_by_role("button", name="Start").click()
@@ -70,7 +70,7 @@ def test_an_agent_is_run_from_the_page_and_its_work_is_merged(
     expect(ada.locator(".diff")).to_contain_text("+of ada")
     ada.get_by_role("button", name="Merge into main").click()
     ada.get_by_role("button", name="Merge ada's work into main").click()
-    expect(page.locator(".toasts, [role=status]").first).to_contain_text("merged ada's work into main")
+    expect(page.get_by_text("merged ada's work into main").first).to_be_visible()
     assert (project / "app.txt").read_text() == "of ada\n"
     bob.get_by_role("button", name="Changes").click()
     bob.get_by_role("button", name="Merge into main").click()
@@ -97,10 +97,10 @@ def test_a_fault_is_said_at_the_form_and_a_guest_sees_no_buttons(
     visit.expects_faults = True
     page = visit(group)
     page.goto(f"{hub.url}/#/g/{group}/agents")
-    run(page, project.parent, "ada")
+    run(page, project, "ada", project.parent)
     expect(card(page, "ada")).to_contain_text("in no git repository", timeout=SLOW)
     expect(card(page, "ada").locator(".word").first).to_have_text("needs you")
-    run(page, project / "nowhere", "cy")
+    run(page, project, "cy", project / "nowhere")
     expect(page.get_by_role("alert")).to_contain_text("there is no folder")
     guest = visit(group, hub.person(group, "ben"))
     guest.goto(f"{hub.url}/#/g/{group}/agents")
