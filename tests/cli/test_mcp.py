@@ -13,6 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from tacit.bridges.mcp.tools import OFFERED
 from tests.cli.conftest import TACIT
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ async def test_what_is_printed_for_a_client_lets_it_in_under_the_actors_kept_tok
     server = json.loads(text)["mcpServers"]["tacit"]
     assert server["args"] == ["mcp", "--as", "ada", "--group", "Lab"]
     assert "TACIT_TOKEN" not in server["env"]
-    assert await listed(server, room) == 10
+    assert await listed(server, room) == len(OFFERED)
 
 
 def test_a_token_is_printed_only_when_asked_for(room: Shell) -> None:
