@@ -94,3 +94,8 @@ def day_of(now: Moment) -> str:
 def next_day(now: Moment) -> Moment:
     """When the next day begins."""
     return Moment((now // DAY + 1) * DAY)
+
+
+def until_next_day(reason: str, now: Moment) -> str:
+    """Why there is a pause, and how long."""
+    return f"{reason}; it goes on at {rfc3339(next_day(now))[:16]}Z"

@@ -33,6 +33,16 @@ async def waiting(home, count=1):
             await asyncio.sleep(0.05)
 
 
+async def stands(home, question, state, code=""):
+    """Wait until the hub says so of the work on a question."""
+    async with asyncio.timeout(60):
+        while True:
+            found = await home.owner.attention.work(home.group)
+            if any((one["event_id"], one["state"], one["code"]) == (question, state, code) for one in found):
+                return
+            await asyncio.sleep(0.05)
+
+
 async def answer(home, one, op="approve", hub=None, **more):
     return await (hub or home.owner).call(
         "steer",
@@ -58,6 +68,7 @@ async def test_a_command_is_asked_for_in_the_room_and_runs_when_the_owner_says_s
         assert asked["event_id"] == question
         assert asked["covers"] == f"commands that begin with `touch {made}` in {tmp_path / 'work'}"
         assert not made.exists()
+        await stands(home, question, "waiting", "permission")
         await answer(home, asked)
         assert (await home.until_reply(question)).data["text"] == "It is made."
     assert made.exists()

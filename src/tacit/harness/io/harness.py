@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from tacit.base.errors import Bug, Refused, TacitError, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
-from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
 from tacit.c2a.messages import Connected, Delivered
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
-from tacit.harness.budget import day_of, next_day
+from tacit.harness.budget import day_of, next_day, until_next_day
 from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
 from tacit.harness.effects import (
@@ -63,6 +62,7 @@ from tacit.harness.session_view import SessionView, settings_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from tacit.base.moment import Moment
     from tacit.base.ports import Clock
     from tacit.harness.drivers.port import Allowance, Driver, TurnFile
     from tacit.harness.io.agent_config import AgentConfig
@@ -143,7 +143,9 @@ class Harness:
             context, self._conduct, self._sender, self._one, self._files, self._workplace
         )
         kept = KeptPatterns(config.state / "permissions.json")
-        self._permissions = Permissions(context, kept, self._beside, within=config.permission_within)
+        self._permissions = Permissions(
+            context, kept, self._beside, self._waits, within=config.permission_within
+        )
         secrets = (config.token, *config.secrets)
         self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
         try:
@@ -464,6 +466,13 @@ class Harness:
             await self._activity.end(recorder, outcome)
         return outcome
 
+    def _waits(self, turn: ModelTurn, message: str) -> None:
+        """A running turn waits for a person, or goes on: the hub hears it with the other work."""
+        running = self._conduct.running
+        if running is not None and running.turn.id == turn.id:
+            running.waits_for = ("permission", message) if message else ("", "")
+            self._context.work_changed.set()
+
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for; not any more while the harness falls."""
         try:
@@ -475,7 +484,7 @@ class Harness:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""
         spent = self._context.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
         if reason := self.config.budget.used_up(spent):
-            self._conduct.pause(next_day(now), _until(reason, now))
+            self._conduct.pause(next_day(now), until_next_day(reason, now))
         return self._conduct.ended(outcome, now)
 
     async def _ask_again(self, event: Delivered, note: str) -> None:
@@ -565,7 +574,7 @@ class Harness:
         if not reason or self._paused_for == day_of(now):
             return
         self._paused_for = day_of(now)
-        words = _until(reason, now)
+        words = until_next_day(reason, now)
         self._tell("budget", message=words)
         effects = [Tell("warning", words), *self._conduct.pause(next_day(now), words)]
         self._tasks.create_task(self._step(lambda _now: effects), name="pause")
@@ -580,11 +589,6 @@ class Harness:
 
     async def _say_log(self, effect: Tell) -> None:
         await self._context.session.log(effect.level, effect.message, effect.data)
-
-
-def _until(reason: str, now: Moment) -> str:
-    """Why there is a pause, and how long."""
-    return f"{reason}; it goes on at {rfc3339(next_day(now))[:16]}Z"
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

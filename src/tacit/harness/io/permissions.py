@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
-from tacit.c2a.notifications import PermissionDecided, Work
+from tacit.c2a.notifications import PermissionDecided
 from tacit.c2a.permission import PermissionAsked
 from tacit.c2a.retry import OutcomeUnknown
 from tacit.harness.drivers.port import NotPermitted, PermissionAnswer, PermissionRequest, Permitted
@@ -55,12 +55,14 @@ class Permissions:
         context: HarnessContext,
         kept: KeptPatterns,
         spawn: Callable[[Coroutine[Any, Any, None]], object],
+        waits: Callable[[ModelTurn, str], None],
         *,
         within: float = ANSWER_WITHIN,
     ) -> None:
         self.kept = kept
         self._context = context
         self._spawn = spawn
+        self._waits = waits
         self._within = within
         self._open: dict[str, _Question] = {}
         self._for_turn: tuple[str, list[Pattern]] = ("", [])
@@ -120,7 +122,7 @@ class Permissions:
         question = _Question(self._question(turn, wanted, pattern))
         self._open[question.asked.key] = question
         self._context.tell("permission_asked", turn_id=turn.id, kind=wanted.kind)
-        await self._tell_work(turn, "waiting", wanted)
+        self._stands(turn)
         try:
             answer = await self._answered(question)
         except asyncio.CancelledError:
@@ -128,7 +130,7 @@ class Permissions:
             raise
         finally:
             del self._open[question.asked.key]
-            self._spawn(self._tell_work(turn, "working", wanted))
+            self._stands(turn)
         if isinstance(answer, PermissionDecided):
             answer = self._taken(answer, pattern)
         else:
@@ -209,9 +211,8 @@ class Permissions:
             # It lapses at the hub by itself, and an answer to it finds no question here.
             self._context.tell("permission_left_open", reason=type(error).__name__)
 
-    async def _tell_work(self, turn: ModelTurn, state: str, wanted: PermissionRequest) -> None:
-        what = {"command": "run a command", "edit": "change files"}.get(wanted.kind, "go on")
-        code, message = ("permission", f"waits for leave to {what}") if state == "waiting" else ("", "")
-        await self._context.session.tell(
-            Work(turn.carrier.event_id, state, turn=turn.id, code=code, message=message)
-        )
+    def _stands(self, turn: ModelTurn) -> None:
+        """Say what the turn waits for, or that it goes on."""
+        kinds = [one.asked.kind for one in self._open.values() if one.asked.turn == turn.id]
+        what = {"command": "run a command", "edit": "change files"}.get(kinds[0], "go on") if kinds else ""
+        self._waits(turn, f"waits for leave to {what}" if what else "")
