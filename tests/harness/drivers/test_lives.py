@@ -96,7 +96,7 @@ async def test_a_killed_agent_between_turns_is_not_noticed(rig, tmp_path, model)
     started = offspring() - before
     for pid in started:
         os.kill(pid, signal.SIGKILL)
-    await until(lambda: not alive(started) and not (rig.has_process and driver._backend.alive))
+    await until(lambda: not alive(started) and not (rig.has_process and driver._room.backend.alive))
     assert (await soon(driver.run(turn(), RecordingWatch()))).text == "two"
     await soon(driver.close())
 
