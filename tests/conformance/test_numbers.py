@@ -33,7 +33,7 @@ NUMBERS = [
     ("C2A-099", "at most 1500 characters", "harness.prompt:RULES_CHARS", 1500),
     ("C2A-140", "default 50", "attention.io.read_tools:USUAL", 50),
     ("C2A-140", "max 200", "attention.io.read_tools:MOST", 200),
-    ("C2A-163", "at most 3", "harness.outcome:ATTEMPTS", 3),
+    ("C2A-163", "at most 3", "harness.outcome:FAULTS", 3),
     ("C2A-219", "within 10 s", "harness.conduct:INTERRUPT_AFTER", 10_000_000),
     ("CCCS-020", "256 KiB", "ledger.envelope:MAX_EVENT_BYTES", 256 * 1024),
     ("CCCS-108", "1 to 1000", "ledger.cursor:MAX_LIMIT", 1000),

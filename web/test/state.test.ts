@@ -131,7 +131,7 @@ describe("small things", () => {
     const decision = { agent: "a", directedness: "to_me", policy: "must_respond", mode: "buffered" };
     const queued: Work = { ...base, state: "queued", position: 2 };
     expect(markOf({ ...decision, state: "queued", work: queued })!.word).toBe("has it in its queue, 2 before it");
-    expect(markOf({ ...decision, state: "queued", work: { ...queued, position: 0 } })!.word).toBe("queued");
+    expect(markOf({ ...decision, state: "queued", work: { ...queued, position: 0 } })!.word).toBe("pending");
     expect(worthALine({ ...decision, work: queued })).toBe(false);
     expect(worthALine({ ...decision, work: { ...base, state: "working" } })).toBe(false);
     expect(standing({ ...base, state: "waiting", message: "May I?" }, nameOf)).toBe("May I?");

@@ -166,7 +166,7 @@ def _tell_sharing(session: CliSession, agent: ReadyAgent, starting: Collection[P
 
     others = sharing.sharers(agent.state, agent.others, starting)
     if words := sharing.warning(agent.member.name, agent.options.directory, others):
-        session.err.print(f"[yellow]{show.plain(words)}[/yellow]", soft_wrap=True)
+        session.err.print(show.plain(words), style="yellow", soft_wrap=True)
 
 
 def _tell_worktree(session: CliSession, agent: ReadyAgent) -> None:
@@ -356,7 +356,7 @@ def _run_team(session: CliSession, path: Path) -> None:
     supervisor = Supervisor(agents, lambda name: Narrator(session, name))
     if not session.as_json:
         for fault in failed:
-            session.err.print(f"[red]{show.plain(fault)}[/red]", soft_wrap=True)
+            session.err.print(show.plain(fault), style="red", soft_wrap=True)
         count = f"{len(agents)} agent{'s' if len(agents) != 1 else ''} join{'s' if len(agents) == 1 else ''}"
         session.out.print(f"{count}. Leave with Ctrl-C.")
     _loop(supervisor)

@@ -56,6 +56,8 @@ export function markOf(one: AgentDecision): Mark | null {
   if (SETTLED.has(state)) {
     if (one.policy === "may_respond" && UNSAID.has(state)) return null;
     if (state === "queued" && one.work?.position) return { word: `has it in its queue, ${one.work.position} before it`, tone: "owes" };
+    // With nothing before it there is no queue to speak of.
+    if (state === "queued" && one.policy === "must_respond") return { word: "pending", tone: "owes" };
     return { word: state, tone: WORDS[state]!.tone };
   }
   if (one.policy === "must_respond") {

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
@@ -207,10 +206,10 @@ def private_options(options: Options, audience: str) -> Options:
     So no session, note or empty working directory of one audience lies where another's agent looks. A
     working directory that a person named is everybody's.
     """
-    return replace(options, state=str(PurePath(options.state) / "private" / folder_name(audience)))
+    return replace(options, state=f"{options.state}/private/{folder_name(audience)}")
 
 
 def workplace(options: Options, audience: str) -> str:
     """Where an agent works for an audience: where a person said, or in a folder of that audience's own."""
     own = private_options(options, audience) if audience else options
-    return options.directory or str(PurePath(own.state) / "work")
+    return options.directory or f"{own.state}/work"
