@@ -19,7 +19,7 @@ HERE = Path.cwd()
 def test_the_list_that_comes_with_tacit_has_a_day_and_a_source():
     known = known_prices("", HERE)
     assert known.as_of[:2] == "20"
-    assert "https://" in known.source
+    assert "compare" in known.source, "it says how far it can be trusted"
     assert all(0 < one.cached <= one.input < one.output for one in known.models.values())
     assert len(known.models) > 10
 

@@ -9,8 +9,7 @@ import pytest
 from tests.c2a_peer import delivery
 
 from tacit.base.moment import Moment
-from tacit.bridges.mcp.io.server import _Door
-from tacit.bridges.mcp.tools import OFFERED
+from tacit.bridges.mcp.calls import call_tool
 from tacit.c2a.errors import Refusal
 from tacit.c2a.messages import read_delivered
 from tacit.c2a.tools import SEND, Send, read_send
@@ -20,11 +19,6 @@ from tacit.harness.session_view import SessionView
 
 NOW = Moment(1_800_000_000_000_000)
 WHOLE = {"content": "hi", "idempotencyKey": "k", "visibility": "channel", "directedness": "to_me"}
-
-
-class Clock:
-    def now(self) -> Moment:
-        return NOW
 
 
 class Caller:
@@ -40,8 +34,11 @@ class Caller:
 
 async def by_mcp(given: dict[str, Any]) -> Send | Refusal:
     caller = Caller()
-    refused = await _Door(lambda _context: caller, Clock())._called(None, OFFERED["chat_send_message"], given)
-    return refused if isinstance(refused, Refusal) else read_send(caller.arguments, "ada")
+    result = await call_tool(caller, "chat_send_message", given, NOW)
+    if result.is_error:
+        error = result.structure["error"]
+        return Refusal(error["code"], error["message"], error["details"]["row"])
+    return read_send(caller.arguments, "ada")
 
 
 def by_harness(given: dict[str, Any], event_id: str = "e1") -> Send | Refusal:

@@ -288,5 +288,5 @@ async def test_a_private_word_in_an_open_thread_does_not_go_along_with_a_questio
     assert "parties" not in heard["conversation"]
     assert "the offer is out" in str(heard["threadWindow"])
     clean(heard)
-    again = await stage.tell("and what do you say?", bea, reply_to=hidden["id"], **private)
+    again = await stage.tell("ok to merge the migration?", bea, reply_to=hidden["id"], **private)
     assert WORD in str((await ann.delivery(again))["threadWindow"])
