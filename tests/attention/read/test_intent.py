@@ -61,6 +61,12 @@ def test_every_phrase_holds_one_of_its_words(name: str) -> None:
     shuts_out_nothing()
 
 
+@pytest.mark.spec("C2A-067")
+@pytest.mark.parametrize("text", ["uhhuh", "uh-huh", "uhhuh!"])
+def test_a_sound_of_agreement_is_small_talk_however_it_is_spelt(text: str) -> None:
+    assert of_text(text) is Intent.FILLER
+
+
 @pytest.mark.parametrize("name", ["THANKS", "ACKNOWLEDGED", "FILLER"])
 def test_every_pleasantry_is_recognised_by_its_words(name: str) -> None:
     pattern: re.Pattern[str] = getattr(lexicon, name)
