@@ -19,9 +19,10 @@ from tests.web.stage import HubProcess, chromium  # noqa: E402
 from tacit.base.io.system import SystemClock, SystemEntropy  # noqa: E402
 from tacit.language import Author, to_value  # noqa: E402
 
-SHOWN = {"talk-light", "inspector-dark", "phone"}
+SHOWN = {"talk-light", "inspector-dark", "phone", "work-light", "permission-phone"}
 WIDE = {"width": 1320, "height": 860}
 PHONE = {"width": 390, "height": 800}
+PHONE_SHAPE = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 
 def wanted(name: str) -> bool:
@@ -54,6 +55,62 @@ def speak(hub: HubProcess, group: str, tokens: dict[str, str]) -> None:
     )
     for message, by in said:
         hub.call("POST", f"/v1/groups/{group}/clowl", {"message": to_value(message)}, tokens[by])
+
+
+DIFF = """--- src/importer.py
++++ src/importer.py
+@@ -10,3 +10,4 @@
+ def load(path):
+-    return parse(path.read_text())
++    with path.open() as lines:
++        return parse(lines)"""
+
+
+def work(hub: HubProcess, group: str, bob: Agent) -> str:
+    """A question that an agent takes up."""
+    hub.say(group, "@bob the importer eats all memory. Please make it read line by line")
+    while "importer" not in str((asked := bob.delivery()).get("content")):
+        pass
+    bob.note("notifications/work", eventId=asked["eventId"], state="working", turn="t1")
+    return str(asked["eventId"])
+
+
+def show_work(bob: Agent, event_id: str, update: int) -> None:
+    """What it does about it, as those hear who look on."""
+    plan = "[x] find where it reads\n[x] read line by line\n[>] run the tests"
+    items = [
+        {"id": "p", "kind": "plan", "state": "running", "text": plan},
+        {"id": "w", "kind": "text", "state": "done", "text": "load() reads the whole file before it parses."},
+        {"id": "e", "kind": "edit", "state": "done", "title": "src/importer.py", "text": DIFF},
+        {
+            "id": "c",
+            "kind": "command",
+            "state": "running",
+            "title": "pytest -q tests/importer",
+            "text": "........",
+        },
+    ]
+    bob.note(
+        "notifications/activity", eventId=event_id, turn="t1", state="running", update=update, items=items
+    )
+
+
+def ask(bob: Agent, event_id: str) -> None:
+    """The agent's own program wants leave for something."""
+    line = "pip install ijson"
+    bob.ask(
+        "chat/permission",
+        key="k1",
+        eventId=event_id,
+        turn="t1",
+        kind="command",
+        title=line,
+        details="A parser that reads a JSON file piece by piece.",
+        directory="/srv/shop",
+        pattern={"kind": "command", "value": line, "directory": "/srv/shop"},
+        covers=f"commands that begin with `{line}` in /srv/shop",
+        withinMs=600_000,
+    )
 
 
 def play(hub: HubProcess) -> tuple[str, list[Agent]]:
@@ -188,6 +245,32 @@ def shoot(hub: HubProcess, group: str, folder: Path) -> None:
         context.close()
 
 
+def shoot_work(hub: HubProcess, group: str, bob: Agent, folder: Path) -> None:
+    """The card of a running turn, and what its program asks on a phone."""
+    event_id = work(hub, group, bob)
+    with chromium() as browser:
+        for name, shape in (("work-light", {"viewport": WIDE}), ("permission-phone", PHONE_SHAPE)):
+            if not wanted(name):
+                continue
+            if name == "permission-phone":
+                ask(bob, event_id)
+            context = browser.new_context(color_scheme="light", locale="en-GB", **shape)
+            page = context.new_page()
+            page.goto(hub.link())
+            page.goto(f"{hub.url}/#/g/{group}")
+            page.locator(".strip-line").last.wait_for()
+            show_work(bob, event_id, 1 if name == "work-light" else 2)
+            card = page.locator(".activity.running summary")
+            card.wait_for()
+            if name == "work-light":
+                card.click()
+                page.wait_for_timeout(300)
+                page.locator(".history").evaluate("one => one.scrollTo(0, one.scrollHeight)")
+            page.wait_for_timeout(600)
+            page.screenshot(path=folder / f"room-{name}.png")
+            context.close()
+
+
 def main() -> int:
     """Start a hub, play a morning, take pictures."""
     given = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
@@ -200,6 +283,7 @@ def main() -> int:
         try:
             group, agents = play(hub)
             shoot(hub, group, folder)
+            shoot_work(hub, group, agents[1], folder)
         finally:
             for agent in agents:
                 agent.__exit__()
