@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tacit.harness.question import Question, key_of
+from tacit.harness.question import Key, Question, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,6 +101,32 @@ def belongs(
     first = question.events[0].created_at
     is_near = not (event.created_at and first) or abs(event.created_at - first) < cap
     return is_near and (since is None or now - since < cap) and not stands_alone(event)
+
+
+def put_together(
+    waiting: Iterable[tuple[Delivered, str, int]], now: Moment, settings: Settings
+) -> list[list[tuple[Delivered, int]]]:
+    """What an earlier process left, each with its turn and a number, as the questions that it was.
+
+    By turn; what had none by the hub's times: only what was written in one go was one question.
+    """
+    found: dict[str, list[tuple[Delivered, int]]] = {}
+    newest: dict[Key, str] = {}
+    for event, turn_id, number in waiting:
+        key = key_of(event)
+        name = turn_id or newest.get(key, "")
+        if not turn_id and not (name and _was_more(event, [one for one, _ in found[name]], now, settings)):
+            name = newest[key] = f"?{event.event_id}"
+        found.setdefault(name, []).append((event, number))
+    return list(found.values())
+
+
+def _was_more(event: Delivered, before: list[Delivered], now: Moment, settings: Settings) -> bool:
+    """Was this written in one go with what its author had written there before?"""
+    quiet = event.created_at - before[-1].created_at
+    if abs(quiet) < settings.compose_quiet_ms * MS:
+        return not is_apart(event)
+    return belongs(event, Question(key_of(event), tuple(before)), None, now, settings)
 
 
 def called_off_by(event: Delivered, questions: Iterable[Question]) -> list[Question]:

@@ -507,7 +507,7 @@ class Harness:
     async def _steer(self, effect: Steer) -> None:
         taken = await self._driver.steer(effect.turn_id, effect.text)
         self._tell("steered", event_id=effect.event.event_id, taken=taken)
-        await self._step(lambda now: self._conduct.steered(effect.event, now, taken=taken))
+        await self._step(lambda now: self._conduct.steered(effect, now, taken=taken))
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
