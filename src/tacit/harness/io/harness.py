@@ -49,7 +49,7 @@ from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
 from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.persist import persist
-from tacit.harness.io.preparing import prepared, whole_event
+from tacit.harness.io.preparing import prepared, remember, whole_event
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
@@ -405,9 +405,7 @@ class Harness:
         if self._stopping.is_set() and outcome.failure is not None:
             return
         outcome = priced(outcome, self.config.price, self._prompt_bytes.get(turn.id, 0))
-        if outcome.session_id is not None:
-            session, audience, now = outcome.session_id, turn.audience, self._clock.now()
-            await self._context.write(lambda writing: writing.session_for(audience, session, now))
+        await remember(self._context, turn, outcome)
         code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
         cause = outcome.failure.cause if outcome.failure else ""
         self._tell(
