@@ -31,7 +31,7 @@ ANSWER_WITHIN: Final = 600.0
 """Seconds that people have, unless the agent's owner says otherwise."""
 _REST: Final = 1.0
 _WITHDRAW_WITHIN: Final = 3.0
-_CALLED_OFF: Final = "the turn was called off"
+CALLED_OFF: Final = "the turn was called off"
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ class Permissions:
         try:
             answer = await self._answered(question)
         except asyncio.CancelledError:
-            self._withdraw(question, _CALLED_OFF)
+            self._withdraw(question, CALLED_OFF)
             raise
         finally:
             del self._open[question.asked.key]
