@@ -143,10 +143,10 @@ class Harness:
             context, self._conduct, self._sender, self._one, self._files, self._workplace
         )
         kept = KeptPatterns(config.state / "permissions.json")
-        self._permissions = Permissions(
-            context, kept, self._beside, self._waits, within=config.permission_within
-        )
         secrets = (config.token, *config.secrets)
+        self._permissions = Permissions(
+            context, kept, self._beside, self._waits, within=config.permission_within, secrets=secrets
+        )
         self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
         try:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
