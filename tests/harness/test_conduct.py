@@ -222,7 +222,7 @@ def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
     turn = begin(conduct, event("e1", "one"))
     steer = kinds(conduct.heard(event("e2", "two"), at(8)), Steer)[0]
     assert (steer.turn_id, steer.text.endswith("MESSAGE\ntwo")) == (turn.id, True)
-    assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]
+    assert conduct.steered(steer, at(8), taken=True) == [Join(turn.id, (steer.event,))]
     effects = conduct.ended(done(), at(9))
     assert kinds(effects, Post)[0].turn.carrier.event_id == "e2"
     assert settled(effects) == {"e2": None, "e1": "superseded"}
@@ -232,7 +232,7 @@ def test_a_steer_that_is_not_taken_becomes_a_restart():
     conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
-    assert kinds(conduct.steered(steer.event, at(8), taken=False), Abort)
+    assert kinds(conduct.steered(steer, at(8), taken=False), Abort)
 
 
 def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
@@ -240,7 +240,7 @@ def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     conduct.ended(done(), at(8.5))
-    assert kinds(conduct.steered(steer.event, at(9), taken=True), Begin)
+    assert kinds(conduct.steered(steer, at(9), taken=True), Begin)
 
 
 # -- a busy agent: what belongs to its work, and what waits its turn
@@ -739,7 +739,7 @@ def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     assert conduct.cancelled("e2", at(8)) == []
-    assert conduct.steered(steer.event, at(8), taken=False) == [Settle("e2", "superseded")]
+    assert conduct.steered(steer, at(8), taken=False) == [Settle("e2", "superseded")]
     conduct.heard(knock("k1", reason="role_mention"), at(9))
     conduct.cancelled("k1", at(9))
     assert conduct.heard(event("k1"), at(9), claimed=True) == [Settle("k1", "superseded")]
@@ -909,10 +909,52 @@ def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
     conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
     turn = begin(conduct, event("e1"))
     steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
-    assert conduct.steered(steer.event, at(8), taken=True) == [Join(turn.id, (steer.event,))]
+    assert conduct.steered(steer, at(8), taken=True) == [Join(turn.id, (steer.event,))]
     effects = conduct.ended(done(), at(9))
     assert kinds(effects, Post)[0].turn.carrier.event_id == "e1"
     assert kinds(effects, Begin)[0].turn.carrier.event_id == "e2"
+
+
+@pytest.mark.spec("C2A-163")
+def test_questions_that_queued_in_an_earlier_process_are_questions_apart_in_this_one():
+    conduct = Conduct(PLAIN)
+    said = [
+        ("e1", "What is the plan?", "2026-01-13T10:00:00Z"),
+        ("e2", "and for the tests", "2026-01-13T10:00:01Z"),
+        ("e3", "Which port does the hub use?", "2026-01-13T10:02:00Z"),
+        ("e4", "Who wrote the parser?", "2026-01-13T10:09:00Z"),
+        ("e5", "unrelated: is it Friday?", "2026-01-13T10:09:01Z"),
+    ]
+    rows = [(event(one, text, timing__createdAt=when), "", 0, 0) for one, text, when in said]
+    conduct.restore(rows, at(2000))
+    turns, effects = [], conduct.due(at(2000))
+    while begun := kinds(effects, Begin):
+        turns.append([one.event_id for one in begun[0].turn.events])
+        effects = conduct.ended(done(f"Answer {len(turns)}."), at(2000))
+    assert turns == [["e1", "e2"], ["e3"], ["e4"], ["e5"]]
+
+
+STEERED = ConductOptions(steers=True, inserts=True, boundaries=True)
+
+
+@pytest.mark.spec("C2A-203", "C2A-188")
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("mode", ["buffered", "immediate"])
+def test_what_was_meant_for_a_turn_that_is_over_does_not_enter_the_next_one(taken, mode):
+    conduct = Conduct(STEERED)
+    begin(conduct, event("e1"))
+    conduct.heard(private("p1", "ada", "user", text="whispered"), at(5))
+    more = event("e2", "and the tests", injection__mode=mode)
+    [steer] = kinds(conduct.heard(more, at(8)), Steer)
+    [begun] = kinds(conduct.ended(done(), at(9)), Begin)
+    assert begun.turn.audience == "ada+user"
+    effects = conduct.steered(steer, at(9), taken=taken)
+    assert kinds(effects, Join, Abort) == []
+    assert [one.event_id for one in conduct.running.turn.events] == ["p1"]
+    effects = conduct.ended(done("Only for the two of us."), at(10))
+    assert [one.turn.carrier.event_id for one in kinds(effects, Post)] == ["p1"]
+    [last] = kinds([*effects, *conduct.due(at(20))], Begin)
+    assert [one.event_id for one in last.turn.events] == ["e2"]
 
 
 # -- audiences

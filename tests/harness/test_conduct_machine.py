@@ -186,7 +186,7 @@ class Life(RuleBasedStateMachine):
     def steered(self, taken):
         steer = self.steers.pop(0)
         if steer.event.event_id in self.open:
-            self.carry_out(self.conduct.steered(steer.event, self.now, taken=taken))
+            self.carry_out(self.conduct.steered(steer, self.now, taken=taken))
 
     @rule(won=st.booleans())
     @precondition(lambda self: self.claims)

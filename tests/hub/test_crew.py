@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from tests.hub.room import Failed, Room, running
 
-from tacit.base.errors import Refused
+from tacit.base.backoff import Backoff
+from tacit.base.errors import Refused, Unavailable
+from tacit.hub import crew as crews
 from tacit.hub.config import HubConfig
+from tacit.hub.crew import Crew
 from tacit.hub.doors.routes import OPERATIONS
 
 if TYPE_CHECKING:
@@ -171,3 +176,22 @@ async def test_a_code_runs_out(tmp_path: Path) -> None:
 def test_a_crew_is_off_unless_somebody_says_so() -> None:
     (crew,) = [one for one in dataclasses.fields(HubConfig) if one.name == "crew"]
     assert crew.default is False
+
+
+@pytest.mark.parametrize("fault", [OSError(), Unavailable("the writer is away"), ValueError("no line")])
+async def test_a_start_that_failed_for_a_moment_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    crew = Crew(cast("Any", SimpleNamespace(config=SimpleNamespace(data=tmp_path))))
+    lives: list[Exception] = []
+
+    async def life(_told: asyncio.Event) -> None:
+        lives.append(fault)
+        if len(lives) == 1:
+            raise fault
+        crew._closing.set()
+
+    monkeypatch.setattr(crew, "_life", life)
+    monkeypatch.setattr(crews, "AGAIN", Backoff(first=0.001, longest=0.001))
+    await crew._keep(asyncio.Event())
+    assert len(lives) == 2

@@ -160,10 +160,7 @@ class TurnActivity:
         self._changed[item.id] = None
 
     def _struck(self, text: str) -> str:
-        for secret in self.secrets:
-            if len(secret) >= SHORTEST_SECRET:
-                text = text.replace(secret, STRUCK)
-        return text
+        return struck(text, self.secrets)
 
     @staticmethod
     def _bounded(kind: ActivityKind, text: str) -> tuple[str, bool]:
@@ -220,6 +217,14 @@ class TurnActivity:
             "tests": tests[-3:],
             "tools": sum(1 for one in self.items.values() if one.kind == "tool"),
         }
+
+
+def struck(text: str, secrets: Sequence[str]) -> str:
+    """The text without the secrets that the harness knows."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, STRUCK)
+    return text
 
 
 def _line(item: Item) -> dict[str, Any]:

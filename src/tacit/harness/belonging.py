@@ -14,10 +14,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tacit.harness.question import Question, key_of
+from tacit.c2a.vocabulary import Mode
+from tacit.harness.question import Key, Question, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
     from tacit.attention.settings import Settings
     from tacit.base.moment import Moment
@@ -101,6 +103,46 @@ def belongs(
     first = question.events[0].created_at
     is_near = not (event.created_at and first) or abs(event.created_at - first) < cap
     return is_near and (since is None or now - since < cap) and not stands_alone(event)
+
+
+def part_of(event: Delivered, turn_id: str, before: AbstractSet[str]) -> tuple[str, str, str, bool]:
+    """What the fragments of a turn's question share, whichever thread they are in.
+
+    What was immediate and came when the turn had begun stands beside its question; `before` it are the ids
+    of what came earlier, and a turn is named by the last event of its question.
+    """
+    author, conversation, _, audience = key_of(event)
+    is_beside = event.mode is Mode.IMMEDIATE and turn_id.rpartition(".")[0] in before
+    return author, conversation, audience, is_beside
+
+
+def put_together(
+    waiting: Iterable[tuple[Delivered, str, int]], now: Moment, settings: Settings
+) -> list[list[tuple[Delivered, int]]]:
+    """What an earlier process left, each with its turn and a number, as the questions that it was.
+
+    By turn, without what had come into it beside its question; what had none by the hub's times: only what
+    was written in one go was one question.
+    """
+    found: dict[str, list[tuple[Delivered, int]]] = {}
+    newest: dict[Key, str] = {}
+    before: set[str] = set()
+    for event, turn_id, number in waiting:
+        key = key_of(event)
+        name = f"{turn_id} {part_of(event, turn_id, before)}" if turn_id else newest.get(key, "")
+        if not turn_id and not (name and _was_more(event, [one for one, _ in found[name]], now, settings)):
+            name = newest[key] = f"?{event.event_id}"
+        found.setdefault(name, []).append((event, number))
+        before.add(event.event_id)
+    return list(found.values())
+
+
+def _was_more(event: Delivered, before: list[Delivered], now: Moment, settings: Settings) -> bool:
+    """Was this written in one go with what its author had written there before?"""
+    quiet = event.created_at - before[-1].created_at
+    if abs(quiet) < settings.compose_quiet_ms * MS:
+        return not is_apart(event)
+    return belongs(event, Question(key_of(event), tuple(before)), None, now, settings)
 
 
 def called_off_by(event: Delivered, questions: Iterable[Question]) -> list[Question]:

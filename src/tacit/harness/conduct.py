@@ -224,18 +224,20 @@ class Conduct:
             for one in self._questions
         ]
 
-    def steered(self, event: Delivered, now: Moment, *, taken: bool) -> list[Effect]:
-        """Whether the driver could give an event to the running turn."""
+    def steered(self, steer: Steer, now: Moment, *, taken: bool) -> list[Effect]:
+        """Whether the driver could give an event to the turn it was meant for; another may run by now."""
+        event, running = steer.event, self.running
         if event.event_id in self._gone:
             return [Settle(event.event_id, "superseded")]
-        running = self.running
-        if taken and running is not None and not running.is_ending:
+        if running is None or running.is_ending or running.turn.id != steer.turn_id:
+            # Whether the last words of a turn that is over knew of the event cannot be told.
+            anew = self._at_once if event.mode is Mode.IMMEDIATE else self._fragment
+            asked = self._ask(questions.asked(event, now)) if taken else anew(event, now)
+            return [*asked, *self.due(now)]
+        if taken:
             running.let_in(event)
             return [Join(running.turn.id, (event,))]
-        if taken:
-            # The turn is over or ending: whether its last words knew of the event cannot be told.
-            return [*self._ask(questions.asked(event, now)), *self.due(now)]
-        if event.mode is Mode.IMMEDIATE and running is not None and not running.is_ending:
+        if event.mode is Mode.IMMEDIATE:
             return self._wait_for_boundary(running, event, now)
         return [*self._late(event, now), *self.due(now)]
 
@@ -329,7 +331,7 @@ class Conduct:
 
     def restore(self, waiting: Iterable[tuple[Delivered, str, int, int]], now: Moment) -> list[Effect]:
         """What an earlier process left: each event with its last turn, failed attempts and runs."""
-        turns: dict[str, list[tuple[Delivered, int]]] = {}
+        asked: list[tuple[Delivered, str, int]] = []
         claims: list[Effect] = []
         for event, turn_id, attempts, runs in waiting:
             self._runs[event.event_id] = runs
@@ -338,8 +340,8 @@ class Conduct:
             elif event.mode is Mode.NOTIFY and event.policy is not Policy.MUST_RESPOND:
                 claims += self._knocked(event)
             else:
-                turns.setdefault(turn_id or f"?{key_of(event)}", []).append((event, attempts))
-        for rows in turns.values():
+                asked.append((event, turn_id, attempts))
+        for rows in belonging.put_together(asked, now, self.settings):
             events = tuple(event for event, _ in rows)
             note = "You may have begun on this before; check what is done already." if rows[0][1] else ""
             attempt = 1 + max(failed for _, failed in rows)

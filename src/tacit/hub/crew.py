@@ -118,8 +118,9 @@ class Crew:
             began = asyncio.get_running_loop().time()
             try:
                 await self._life(told)
-            except OSError:
-                log.exception("the crew's process cannot be started")
+            except Exception:
+                # A writer that is just away, a full disk, a fault of ours: none is the end of the crew.
+                log.exception("the crew's process cannot be started or heard")
             finally:
                 self._process, self.process_id = None, None
                 told.set()

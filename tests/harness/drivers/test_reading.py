@@ -24,6 +24,7 @@ from tacit.harness.drivers.port import (
     Usage,
 )
 from tacit.harness.drivers.reading import count, part, parts, text
+from tacit.harness.permission import Pattern, covers, pattern_of
 
 TOOLS = (ToolProgram("room", ("tacit", "mcp"), {"T": "secret"}), ToolAddress("far", "http://x/mcp", "secret"))
 
@@ -155,6 +156,41 @@ def test_a_no_is_a_no_to_every_question_of_codex(method):
     assert "approved" not in answer
     assert "network" not in answer
     assert codex.decision("something/new", {}, NotPermitted("no")) is None
+
+
+@pytest.mark.spec("C2A-207")
+def test_a_shell_of_the_models_own_choosing_is_shown():
+    for shell in ("bash", "/bin/bash", "/usr/bin/zsh"):
+        assert codex.bare_command(f"{shell} -lc 'npm test'") == "npm test"
+    for shell in ("./bash", "/work/project/bash", "tools/sh", "/bin/../work/sh"):
+        line = f"{shell} -lc 'npm test'"
+        assert codex.bare_command(line) == line
+
+
+@pytest.mark.spec("C2A-207")
+def test_an_edit_that_moves_a_file_is_asked_for_with_where_it_goes():
+    kind = {"type": "update", "move_path": "/home/ann/.ssh/authorized_keys"}
+    item = {"changes": [{"path": "/work/key.txt", "kind": kind, "diff": "@@\n+ssh-ed25519 AAAA\n"}]}
+    wanted = codex.asks("item/fileChange/requestApproval", {"itemId": "1"}, item)
+    assert wanted is not None
+    assert wanted.paths == ("/work/key.txt", "/home/ann/.ssh/authorized_keys")
+    assert "authorized_keys" in wanted.title
+    assert "+++ /home/ann/.ssh/authorized_keys" in wanted.details
+    assert not covers(Pattern("edit", "/work"), wanted)
+
+
+@pytest.mark.spec("C2A-207")
+def test_an_edit_over_acp_is_asked_for_with_all_that_it_says_it_changes():
+    diff = {"type": "diff", "path": "/home/ann/.profile", "oldText": "", "newText": "x"}
+    call = {"kind": "edit", "title": "Edit", "locations": [{"path": "/work/a.txt"}], "content": [diff]}
+    wanted = acp.asks(call, "/work")
+    assert wanted.paths == ("/work/a.txt", "/home/ann/.profile")
+    assert not covers(Pattern("edit", "/work"), wanted)
+    inside = acp.asks({**call, "content": [{**diff, "path": "/work/b.txt"}]}, "/work")
+    assert covers(Pattern("edit", "/work"), inside)
+    moved = acp.asks({**call, "kind": "move", "content": []}, "/work")
+    assert not covers(Pattern("edit", "/work"), moved)
+    assert pattern_of(moved) is None
 
 
 def test_claude_gets_tokens_in_a_file_and_rules_on_its_line():

@@ -28,7 +28,19 @@ def test_a_file_of_the_folder_is_taken(folder, given):
 
 @pytest.mark.parametrize(
     "given",
-    ["../secret", "out/../../secret", "/etc/passwd", "", ".", "..", "out", "none.png", "a\0b", "out/pipe"],
+    [
+        "../secret",
+        "out/../../secret",
+        "/etc/passwd",
+        "",
+        ".",
+        "..",
+        "out",
+        "none.png",
+        "a\0b",
+        "out/pipe",
+        "\ud800",
+    ],
 )
 def test_nothing_else_is(folder, given):
     os.mkfifo(folder / "out" / "pipe")
@@ -49,3 +61,8 @@ def test_a_file_beyond_the_measure_is_refused(folder, monkeypatch):
     monkeypatch.setattr(files, "ATTACHED_BYTES", 3)
     with pytest.raises(Refused, match="at most"):
         taken(folder, "out/plot.png")
+
+
+def test_where_there_is_no_folder_there_is_no_file(tmp_path):
+    with pytest.raises(Refused):
+        taken(tmp_path / "none", "plot.png")

@@ -12,7 +12,7 @@ from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
 from tacit.harness.io.harness import Harness
-from tests.c2a_peer import delivery, peering
+from tests.c2a_peer import TOOLS, delivery, peering
 from tests.harness.living import Desk, living
 
 
@@ -595,3 +595,47 @@ async def test_a_stop_waits_neither_for_the_hub_nor_for_an_agent_that_starts(pee
             harness._driver.start = start
             await starting.wait()
         assert harness.told.of("started") == []
+
+
+EARLIER = {
+    "eventId": "x1",
+    "author": {"id": "bo", "kind": "human", "displayName": "Bo"},
+    "content": "the importer is slow since noon",
+    "createdAt": "2026-01-13T09:59:00Z",
+    "sequence": 1,
+}
+
+
+@pytest.mark.spec("C2A-223", "C2A-163")
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ({"failure": {"kind": "retryable", "code": "rate_limited", "retry_after": 0}}, True),
+        ({"failure": {"kind": "permanent", "code": "context_full"}, "session_id": "s1"}, True),
+        ({"text": "I look at it now.", "session_id": "s1"}, False),
+        ({"text": "A program that has no memory."}, True),
+    ],
+)
+async def test_the_lines_before_a_question_are_shown_until_a_session_has_read_them(
+    peer, desk, tmp_path, monkeypatch, first, again
+):
+    monkeypatch.setitem(TOOLS, "chat.read_channel", (True, True))
+    plain = peer._result
+
+    def result(params):
+        lines = {"ok": True, "untrusted": True, "events": [EARLIER]}
+        return lines if params.get("name") == "chat.read_channel" else plain(params)
+
+    monkeypatch.setattr(peer, "_result", result)
+    desk.script([first], [{"text": "The index was gone.", "session_id": "s1"}])
+    async with living(peer.url, "token", tmp_path, desk):
+        written = {"createdAt": "2026-01-13T10:00:00Z", "sequence": 2}
+        await peer.accepted(delivery("e1", "can you look at it?", timing=written))
+        if "text" in first:
+            await peer.until(lambda: peer.sends)
+            written = {"createdAt": "2026-01-13T10:00:30Z", "sequence": 3}
+            await peer.accepted(delivery("e2", "what was it?", timing=written))
+        await desk.until_turn(2)
+    one, two = (turn["prompt"] for turn in desk.turns)
+    assert "slow since noon" in one
+    assert ("slow since noon" in two) is again

@@ -206,6 +206,32 @@ def test_no_hook_of_the_repository_runs(tmp_path, project):
     assert not ran.exists(), ran.read_text()
 
 
+@pytest.mark.parametrize("how", ["folder", "file", "link"])
+def test_no_repository_that_an_agent_puts_in_its_trees_place_says_what_runs(tmp_path, project, how):
+    tree, state = tree_of(tmp_path, project)
+    ran = tmp_path / "ran"
+    theirs = Path(tree.path, "theirs")
+    theirs.mkdir()
+    git(theirs, "init", "--quiet", "--initial-branch", tree.branch)
+    git(theirs, "config", "filter.x.clean", f"touch {ran}; cat")
+    git(theirs, "commit", "--quiet", "--allow-empty", "-m", "theirs")
+    link = Path(tree.path, ".git")
+    link.unlink()
+    if how == "folder":
+        (theirs / ".git").rename(link)
+    elif how == "file":
+        link.write_text(f"gitdir: {theirs / '.git'}\n")
+    else:
+        link.symlink_to(theirs / ".git")
+    Path(tree.path, ".gitattributes").write_text("*.txt filter=x\n")
+    Path(tree.path, "new.txt").write_text("of ada\n")
+    looks = (worktrees.status, worktrees.diff, worktrees.merge, worktrees.rebase)
+    for look in (*looks, lambda one: worktrees.discard(one, state, force=True)):
+        with pytest.raises(Refused, match="does not lead to"):
+            look(tree)
+    assert not ran.exists()
+
+
 @pytest.mark.parametrize(
     "name",
     ["ada", "a..b", "x.lock", "-n", "--help", "a.", ".a", "e@{1}", "sp ace", "new\nline", "ü", "a/../../b"],

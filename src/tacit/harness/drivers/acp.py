@@ -73,13 +73,17 @@ def asks(call: Message, directory: str) -> PermissionRequest:
     """What the agent wants a person to allow."""
     given, call_id = part(call, "rawInput"), text(call, "toolCallId")
     title, kind = text(call, "title") or text(call, "kind") or "something", text(call, "kind")
-    paths = tuple(path for one in parts(call, "locations") if (path := text(one, "path")))
+    # Where it says that it works, and what its diffs change: they need not be the same.
+    changed = [one for one in parts(call, "content") if one.get("type") == "diff"]
+    paths = tuple(
+        dict.fromkeys(path for one in (*parts(call, "locations"), *changed) if (path := text(one, "path")))
+    )
     line = command_of(given)
     if kind == "execute" and line:
         details = title if title != line else ""
         return permission("command", line, details, directory=directory, call_id=call_id)
     details = shown(call) or (json.dumps(given, ensure_ascii=False, indent=1) if given else "")
-    if kind in {"edit", "delete", "move"} and paths:
+    if kind in {"edit", "delete"} and paths:  # where a move ends nothing says for sure
         return permission("edit", title, details, directory=directory, paths=paths, call_id=call_id)
     return permission("other", title, details, directory=directory, call_id=call_id)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
 from tacit.harness.drivers.files import folder_name
-from tacit.harness.drivers.options import Access, Options
+from tacit.harness.drivers.options import PRIVATE, Access, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -206,7 +206,7 @@ def private_options(options: Options, audience: str) -> Options:
     So no session, note or empty working directory of one audience lies where another's agent looks. A
     working directory that a person named is everybody's.
     """
-    return replace(options, state=f"{options.state}/private/{folder_name(audience)}")
+    return replace(options, state=f"{options.state}/{PRIVATE}/{folder_name(audience)}")
 
 
 def workplace(options: Options, audience: str) -> str:

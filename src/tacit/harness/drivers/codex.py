@@ -7,6 +7,7 @@ are read only to sort them and are never passed on: they may quote the conversat
 from __future__ import annotations
 
 import json
+import posixpath
 import shlex
 from typing import Final
 
@@ -65,6 +66,8 @@ _ALONE: Final[tuple[str, ...]] = (
     "features.unbounded_connection_retries=false",
 )
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash"})
+_SHELLS_IN: Final = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
+"""Where a shell is the system's own. The model may name any other: that one is shown."""
 KEY: Final = "TACIT_MODEL_KEY"
 """The variable that holds the model's key in the agent's process, named to Codex in its provider's
 settings."""
@@ -158,7 +161,7 @@ def asks(method: str, params: Message, item: Message) -> PermissionRequest | Non
             return permission("command", line, reason, directory=directory, call_id=call_id)
         case "item/fileChange/requestApproval":
             changes = parts(item, "changes")
-            paths = tuple(text(one, "path") for one in changes)
+            paths = _touched(changes)
             root = text(params, "grantRoot")
             if root or not paths:
                 return permission("other", f"write under {root}" if root else "change files", reason)
@@ -178,8 +181,10 @@ def bare_command(line: str) -> str:
         words = shlex.split(line)
     except ValueError:
         return line
-    if len(words) == 3 and words[0].rsplit("/", 1)[-1] in _SHELLS and words[1] in {"-c", "-lc"}:
-        return words[2]
+    if len(words) == 3 and words[1] in {"-c", "-lc"}:
+        folder, name = posixpath.split(words[0])
+        if name in _SHELLS and folder in _SHELLS_IN:
+            return words[2]
     return line
 
 
@@ -210,12 +215,19 @@ def refusal_note(wanted: PermissionRequest, reason: str) -> str:
     return f"You were not allowed to {what} ({cut(wanted.title, 200)}): {reason}. Go on without it."
 
 
+def _touched(changes: list[Message]) -> tuple[str, ...]:
+    """Every file of an edit, those too to which others are moved."""
+    found = (path for one in changes for path in (text(one, "path"), text(part(one, "kind"), "move_path")))
+    return tuple(dict.fromkeys(path for path in found if path))
+
+
 def diff_of(changes: list[Message]) -> str:
     """The changes of an edit as one diff."""
     found: list[str] = []
     for one in changes:
         path, kind, diff = text(one, "path"), text(part(one, "kind"), "type"), text(one, "diff")
-        head = {"add": ("/dev/null", path), "delete": (path, "/dev/null")}.get(kind, (path, path))
+        moved = text(part(one, "kind"), "move_path") or path
+        head = {"add": ("/dev/null", path), "delete": (path, "/dev/null")}.get(kind, (path, moved))
         if kind in {"add", "delete"} and not diff.startswith("@@"):
             sign = "+" if kind == "add" else "-"
             diff = "\n".join(sign + line for line in diff.splitlines())
@@ -268,7 +280,7 @@ def _item(item: Message) -> Activity | None:
             )
         case "fileChange":
             changes = parts(item, "changes")
-            files = tuple(text(one, "path") for one in changes)[:MOST_FILES]
+            files = _touched(changes)[:MOST_FILES]
             diff = cut(diff_of(changes), ACTIVITY_BYTES)
             return Activity(
                 item_id, "edit", state, title=cut(", ".join(files), TITLE_BYTES), text=diff, files=files

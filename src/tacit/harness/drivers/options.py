@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+PRIVATE: Final = "private"
+"""The folder in a driver's own that holds one for each audience other than the room."""
 
 
 class Access(StrEnum):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -43,6 +44,8 @@ class TurnRecorder:
         self.activity = TurnActivity(secrets)
         self.updates = 0
         self.is_over = False
+        self.is_forgotten = False
+        """Was a message of the turn taken back? Then nothing of it is shown or kept any more."""
         self.stirred = asyncio.Event()
 
     def saw(self, event: TurnEvent) -> None:
@@ -86,11 +89,10 @@ class ActivityLog:
         recorder.activity.ended("failed" if failure else "done")
         recorder.is_over = True
         recorder.stirred.set()
-        if self._running is recorder:
-            self._running = None
         seconds = asyncio.get_running_loop().time() - recorder.began
+        shown = TurnActivity() if recorder.is_forgotten else recorder.activity
         summary = {
-            **recorder.activity.summary(),
+            **shown.summary(),
             "duration_ms": int(seconds * 1000),
             "cost_usd": outcome.cost_usd,
             "ended": failure.code if failure else "done",
@@ -98,8 +100,10 @@ class ActivityLog:
         while recorder.activity.has_news:
             await self._update(recorder)
         await self._say(Told(self._about(recorder), recorder.turn.id, "ended", summary=summary))
-        if recorder.activity.items:
+        if recorder.activity.items and not recorder.is_forgotten:
             await asyncio.to_thread(self._keep, recorder)
+        if self._running is recorder:
+            self._running = None
 
     async def connected(self) -> None:
         """The hub is back: what it missed, and the running turn as it stands."""
@@ -127,7 +131,7 @@ class ActivityLog:
 
     async def _update(self, recorder: TurnRecorder) -> None:
         items = recorder.activity.update()
-        if not items:
+        if not items or recorder.is_forgotten:
             return
         recorder.updates += 1
         told = Told(self._about(recorder), recorder.turn.id, "running", recorder.updates, tuple(items))
@@ -156,6 +160,8 @@ class ActivityLog:
             fresh = self._folder / "fresh"
             fresh.write_bytes(msgspec.json.encode(record))
             fresh.replace(self._file(turn.id))
+            if recorder.is_forgotten:  # in this very moment
+                self._file(turn.id).unlink(missing_ok=True)
             for old in self._files()[:-KEPT]:
                 old.unlink(missing_ok=True)
         except OSError as error:
@@ -163,7 +169,10 @@ class ActivityLog:
 
     def _files(self) -> list[Path]:
         """The records, the oldest first."""
-        found = [(path.stat().st_mtime_ns, path) for path in self._folder.glob("*.json")]
+        found: list[tuple[int, Path]] = []
+        for path in self._folder.glob("*.json"):
+            with suppress(OSError):  # gone in between: several may look and let go at once
+                found.append((path.stat().st_mtime_ns, path))
         return [path for _, path in sorted(found)]
 
     def records_of(self, event_id: str) -> list[tuple[Path, dict[str, Any]]]:
@@ -179,10 +188,16 @@ class ActivityLog:
         return found
 
     def forget(self, event_id: str) -> int:
-        """Remove every record about an event; how many there were."""
+        """Remove every record about an event and make none of a turn that runs; how many there were."""
+        running = self._running
+        if running is not None and any(one.event_id == event_id for one in running.turn.events):
+            running.is_forgotten = True
         records = self.records_of(event_id)
         for path, _ in records:
-            path.unlink(missing_ok=True)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                log.warning("a turn's record was not removed", extra={"fault": error.strerror})
         return len(records)
 
     async def wanted(self, wanted: ActivityWanted) -> None:

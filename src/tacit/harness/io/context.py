@@ -57,6 +57,12 @@ class HarnessContext:
     """Set when the outbox has something."""
     shown_up_to: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """How far each audience's session has read each conversation, in this process."""
+    showing: dict[str, tuple[tuple[str, str], int]] = field(
+        default_factory=dict[str, tuple[tuple[str, str], int]]
+    )
+    """By turn: how far its session will have read its conversation, if it is answered."""
+    read_in: dict[str, str] = field(default_factory=dict[str, str])
+    """By audience: the session that has read so far."""
     unreached: dict[str, Named] = field(default_factory=dict[str, Named])
     """By audience: whom the last answer named in vain. Its model is told with the next turn."""
     whole: dict[str, None] = field(default_factory=dict[str, None])

@@ -136,7 +136,10 @@ def taken(folder: Path, given: str) -> tuple[str, bytes]:
     between the look and the reading.
     """
     parts = _steps(folder, given)
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise Refused("event_not_found", "the agent's folder is not there") from error
     try:
         for step in parts[:-1]:
             inner = os.open(step, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=opened)
@@ -148,7 +151,7 @@ def taken(folder: Path, given: str) -> tuple[str, bytes]:
             if not stat.S_ISREG(known.st_mode):
                 raise Refused("permission_denied", "this is no file")
             data = file.read(ATTACHED_BYTES + 1)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         raise Refused("event_not_found", "there is no such file in the agent's folder") from error
     finally:
         os.close(opened)

@@ -49,7 +49,7 @@ from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
 from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.persist import persist
-from tacit.harness.io.preparing import prepared, whole_event
+from tacit.harness.io.preparing import prepared, remember, whole_event
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
@@ -143,10 +143,10 @@ class Harness:
             context, self._conduct, self._sender, self._one, self._files, self._workplace
         )
         kept = KeptPatterns(config.state / "permissions.json")
-        self._permissions = Permissions(
-            context, kept, self._beside, self._waits, within=config.permission_within
-        )
         secrets = (config.token, *config.secrets)
+        self._permissions = Permissions(
+            context, kept, self._beside, self._waits, within=config.permission_within, secrets=secrets
+        )
         self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
         try:
             async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
@@ -405,9 +405,7 @@ class Harness:
         if self._stopping.is_set() and outcome.failure is not None:
             return
         outcome = priced(outcome, self.config.price, self._prompt_bytes.get(turn.id, 0))
-        if outcome.session_id is not None:
-            session, audience, now = outcome.session_id, turn.audience, self._clock.now()
-            await self._context.write(lambda writing: writing.session_for(audience, session, now))
+        await remember(self._context, turn, outcome)
         code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
         cause = outcome.failure.cause if outcome.failure else ""
         self._tell(
@@ -507,7 +505,7 @@ class Harness:
     async def _steer(self, effect: Steer) -> None:
         taken = await self._driver.steer(effect.turn_id, effect.text)
         self._tell("steered", event_id=effect.event.event_id, taken=taken)
-        await self._step(lambda now: self._conduct.steered(effect.event, now, taken=taken))
+        await self._step(lambda now: self._conduct.steered(effect, now, taken=taken))
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""

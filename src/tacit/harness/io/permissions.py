@@ -3,13 +3,14 @@
 The rule owned here: a question has exactly one answer, and without a person's yes it is no. What a person
 allowed for the turn, or for good, is not asked again. The hub is told once and asked again after every
 reconnection, so that an answer that came meanwhile is heard; when the time is up, or the turn is called off,
-the question is taken back and whatever is answered later changes nothing.
+the question is taken back and whatever is answered later changes nothing. Secrets that the harness knows are
+struck out of what people are shown.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, Unavailable
@@ -17,6 +18,7 @@ from tacit.base.moment import rfc3339
 from tacit.c2a.notifications import PermissionDecided
 from tacit.c2a.permission import PermissionAsked
 from tacit.c2a.retry import OutcomeUnknown
+from tacit.harness.activity import struck
 from tacit.harness.drivers.port import NotPermitted, PermissionAnswer, PermissionRequest, Permitted
 from tacit.harness.io.kept_patterns import KeptPattern, KeptPatterns
 from tacit.harness.permission import Pattern, covers, pattern_of
@@ -31,7 +33,7 @@ ANSWER_WITHIN: Final = 600.0
 """Seconds that people have, unless the agent's owner says otherwise."""
 _REST: Final = 1.0
 _WITHDRAW_WITHIN: Final = 3.0
-_CALLED_OFF: Final = "the turn was called off"
+CALLED_OFF: Final = "the turn was called off"
 
 
 @dataclass(slots=True)
@@ -58,12 +60,14 @@ class Permissions:
         waits: Callable[[ModelTurn, str], None],
         *,
         within: float = ANSWER_WITHIN,
+        secrets: tuple[str, ...] = (),
     ) -> None:
         self.kept = kept
         self._context = context
         self._spawn = spawn
         self._waits = waits
         self._within = within
+        self._secrets = secrets
         self._open: dict[str, _Question] = {}
         self._for_turn: tuple[str, list[Pattern]] = ("", [])
         self._asked = 0
@@ -112,21 +116,27 @@ class Permissions:
 
     async def ask(self, turn: ModelTurn, wanted: PermissionRequest) -> PermissionAnswer:
         """The one answer to a question of a running turn."""
-        pattern = pattern_of(wanted)
+        shown = replace(
+            wanted,
+            title=struck(wanted.title, self._secrets),
+            details=struck(wanted.details, self._secrets),
+        )
+        # What is not shown whole is allowed once at most, and a secret is not shown.
+        pattern = pattern_of(wanted) if shown == wanted else None
         if self._for_turn[0] != turn.id:
             self._for_turn = (turn.id, [])
         if any(covers(one, wanted) for one in self._for_turn[1]):
             return Permitted("turn")
         if any(covers(one.pattern, wanted) for one in self.kept.all()):
             return Permitted("pattern")
-        question = _Question(self._question(turn, wanted, pattern))
+        question = _Question(self._question(turn, shown, pattern))
         self._open[question.asked.key] = question
         self._context.tell("permission_asked", turn_id=turn.id, kind=wanted.kind)
         self._stands(turn)
         try:
             answer = await self._answered(question)
         except asyncio.CancelledError:
-            self._withdraw(question, _CALLED_OFF)
+            self._withdraw(question, CALLED_OFF)
             raise
         finally:
             del self._open[question.asked.key]

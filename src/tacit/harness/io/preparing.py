@@ -1,4 +1,4 @@
-"""Before a turn: what its question still lacks is looked up (C2A-083, C2A-086, C2A-174, C2A-223).
+"""Around a turn: what its question still lacks is looked up (C2A-083, C2A-086, C2A-174, C2A-223).
 
 The lines that the author has added without naming the agent again, waited for while they come; where the
 question has run out, the thread as it stands now; and for a question in the open flow of a conversation the
@@ -22,6 +22,7 @@ from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
 if TYPE_CHECKING:
     from tacit.c2a.messages import Delivered
     from tacit.harness.conduct import Conduct
+    from tacit.harness.drivers.port import TurnOutcome
     from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
 
@@ -46,13 +47,31 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
         result = await context.read(READ_CHANNEL, carrier, **where)
     except (Refused, Unavailable, OutcomeUnknown):
         return turn
-    window = scrolled_back(
-        first, result.get("events"), context.name, shown_up_to=context.shown_up_to.get(place)
-    )
-    context.shown_up_to[place] = max(carrier.sequence, context.shown_up_to.get(place, 0))
+    known = None if turn.fresh else context.shown_up_to.get(place)
+    window = scrolled_back(first, result.get("events"), context.name, shown_up_to=known)
+    context.showing[turn.id] = (place, carrier.sequence)
+    return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)))
+
+
+async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcome) -> None:
+    """After a turn: which session of the model's had it, and how far that has read the conversation.
+
+    Only what a session has answered is sure to be in it: a turn that failed shows its lines again. A new
+    session has read nothing, and a program that names none reads everything anew.
+    """
+    shown, session, audience = context.showing.pop(turn.id, None), outcome.session_id, turn.audience
+    if session is None:
+        return
+    if context.read_in.get(audience) != session:
+        context.read_in[audience] = session
+        context.shown_up_to = {place: at for place, at in context.shown_up_to.items() if place[0] != audience}
+    if shown is not None and outcome.failure is None:
+        place, sequence = shown
+        context.shown_up_to[place] = max(sequence, context.shown_up_to.get(place, 0))
     while len(context.shown_up_to) > REMEMBERED_PLACES:
         del context.shown_up_to[next(iter(context.shown_up_to))]
-    return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)))
+    now = context.clock.now()
+    await context.write(lambda writing: writing.session_for(audience, session, now))
 
 
 async def _looked_at(context: HarnessContext, turn: ModelTurn) -> ModelTurn:

@@ -2,13 +2,14 @@
 
 A turn whose answer is in the outbox is finished, not run again: the answer goes out under its key. A turn
 that had not spoken is run again. A turn that had spoken elsewhere but not answered is not run again; a
-person is told.
+person is told. What came into a turn beside its question is another question, answered or not by itself.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.harness.belonging import part_of
 from tacit.harness.chat_tools import SEND
 from tacit.harness.effects import Effect, Return, Settle, Tell
 
@@ -27,15 +28,18 @@ def recovered(context: HarnessContext, conduct: Conduct, now: Moment) -> list[Ef
     """Put everything that is not done back into the conduct; gives what has to be settled."""
     effects: list[Effect] = []
     again: list[InboxRow] = []
-    turns: dict[str, list[InboxRow]] = {}
+    turns: dict[tuple[str, object], list[InboxRow]] = {}
     waiting = context.store.waiting()
+    before: set[str] = set()
     for kept in waiting:
         context.view.heard(kept.event)
         if kept.state == "turn":
-            turns.setdefault(kept.turn_id, []).append(kept)
+            part = part_of(kept.event, kept.turn_id, before)
+            turns.setdefault((kept.turn_id, part), []).append(kept)
         else:
             again.append(kept)
-    for turn_id, events in turns.items():
+        before.add(kept.event.event_id)
+    for (turn_id, _), events in turns.items():
         settled = _settled(context, turn_id, events)
         effects += settled
         if not settled:
@@ -59,7 +63,9 @@ def _settled(context: HarnessContext, turn_id: str, events: list[InboxRow]) -> l
     merged: list[Effect] = [Settle(one, "superseded", {"mergedInto": carrier}) for one in others]
     if any(row.event_id in ids for row in spoken):
         return [Settle(carrier), *merged]
-    if spoken or max(one.runs - one.failed for one in events) >= CRASHES:
+    # What had only come into the turn is asked on its own, whatever the turn has said to others.
+    was_its_question = turn_id.rpartition(".")[0] in ids
+    if (spoken and was_its_question) or max(one.runs - one.failed for one in events) >= CRASHES:
         error = {"code": "agent_died", "message": "the agent was interrupted after it had acted"}
         told = Tell("error", "a turn was interrupted and cannot be run again", {"eventId": carrier})
         return [Settle(carrier, "failed", {"error": error}), *merged, told]

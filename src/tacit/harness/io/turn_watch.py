@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.harness.drivers.port import (
     Activity,
     BoundaryOrder,
+    NotPermitted,
     PermissionAnswer,
     PermissionRequest,
     Permitted,
@@ -14,6 +15,7 @@ from tacit.harness.drivers.port import (
     ToolStarted,
     TurnEvent,
 )
+from tacit.harness.io.permissions import CALLED_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -59,8 +61,21 @@ class TurnWatch:
         self._recorder.did(activity)
 
     async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:
-        """Ask the room. A call that waits for leave has done nothing: the turn may be ended meanwhile."""
+        """Ask the room. A call that waits for leave has done nothing: the turn may be ended meanwhile.
+
+        A turn that is ending may still have a call under way that is let to its end; it gets no leave for
+        more (C2A-180), and nobody is asked for it.
+        """
+        if self._is_ending:
+            return NotPermitted(CALLED_OFF)
         self._conduct.tool_waits(wanted.call_id, waits=True)
         answer = await self._permissions.ask(self._turn, wanted)
+        if self._is_ending:
+            answer = NotPermitted(CALLED_OFF)
         self._conduct.tool_waits(wanted.call_id, waits=not isinstance(answer, Permitted))
         return answer
+
+    @property
+    def _is_ending(self) -> bool:
+        running = self._conduct.running
+        return running is None or running.is_ending or running.turn.id != self._turn.id

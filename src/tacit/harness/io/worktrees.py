@@ -151,7 +151,30 @@ def _tree(tree: Worktree) -> Git:
             "worktree_missing",
             f"the worktree {tree.path} is not there; it comes back when {tree.agent} starts",
         )
+    if not _is_of_its_project(tree):
+        raise Refused(
+            "worktree_elsewhere",
+            f"{tree.path}/.git does not lead to {tree.project} any more, and git is not run there: look at "
+            "what is in it, then remove the folder",
+        )
     return Git(tree.path)
+
+
+def _is_of_its_project(tree: Worktree) -> bool:
+    """Does git find the project's own repository there?
+
+    The agent writes in its tree. Another repository in the place of ours would bring settings of its own,
+    and with them programs that would run for whoever looks at the tree (filters, for one).
+    """
+    link = Path(tree.path) / ".git"
+    common = Git(tree.project).ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+    try:
+        said = "" if link.is_symlink() else link.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    name, _, target = said.partition(":")
+    home = Path(common).resolve() / "worktrees"
+    return name == "gitdir" and (Path(tree.path) / target.strip()).resolve().parent == home
 
 
 def _snapshot(tree: Worktree) -> str:

@@ -1,8 +1,8 @@
 """Files of a turn on the agent's own disk, where its tools can open them; and the prompt that names them.
 
 In a folder of the driver's own they stay, as the session that read them does. In a folder that a person
-named, which every audience's agent works in, they are gone when the turn is over, and no version control
-sees them.
+named, which every audience's agent works in, they are gone when the turn is over, or before the agent's next
+one where a crash was its end; and no version control sees them. No link in that folder is followed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Unavailable
 from tacit.harness.drivers.files import folder_name, is_image, safe_name, with_files
+from tacit.harness.drivers.options import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -48,7 +49,10 @@ def handed(
     seen = frozenset(
         number for number, file in files.items() if pictures and is_image(file) and not file.left_out
     )
-    folder = directory / FOLDER / folder_name(request.turn_id)
+    own = directory / FOLDER / _agent_name(options)
+    folder = own / folder_name(request.turn_id)
+    if named is not None:
+        _clear(own)  # what a process that was killed has left, for whomever
     try:
         paths = _placed(folder, files) if on_disk else {}
         yield Handed(
@@ -58,23 +62,41 @@ def handed(
         )
     finally:
         if named is not None and request.files:
-            shutil.rmtree(folder, ignore_errors=True)
+            _clear(own)
 
 
 def _placed(folder: Path, files: dict[int, TurnFile]) -> dict[int, str]:
     wanted = {number: file for number, file in files.items() if not file.left_out}
     if not wanted:
         return {}
+    own, shared = folder.parent, folder.parent.parent
+    if any(one.is_symlink() for one in (shared, own, folder)):
+        raise Unavailable(f"the files of a turn cannot be written: {FOLDER} leads elsewhere")
     paths: dict[int, str] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (folder.parent / ".gitignore").write_text("*\n", encoding="ascii")
+        _write(shared / ".gitignore", b"*\n")
         for number, file in wanted.items():
             path = folder / safe_name(file.name, number)
-            made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(made, "wb") as out:
-                out.write(file.data)
+            _write(path, file.data)
             paths[number] = str(path)
     except OSError as error:
         raise Unavailable(f"the files of a turn cannot be written: {error.strerror}") from error
     return paths
+
+
+def _clear(own: Path) -> None:
+    if not own.parent.is_symlink():  # where it is one itself it is left alone
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(made, "wb") as out:
+        out.write(data)
+
+
+def _agent_name(options: Options) -> str:
+    """A name for the agent's own folder among those of others: the same for all its audiences."""
+    state = Path(options.state)
+    return folder_name(str(state.parent.parent if state.parent.name == PRIVATE else state))

@@ -1,0 +1,70 @@
+"""The record of what an agent did: kept when a turn ends, gone when what it is about is taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from tacit.c2a.messages import read_delivered
+from tacit.harness.drivers.port import Activity, TurnOutcome
+from tacit.harness.effects import ModelTurn
+from tacit.harness.io.activity_log import ActivityLog
+from tests.c2a_peer import delivery
+
+MARK = "pytest tests/secret-project"
+
+
+class Hub:
+    """Hears what it is told."""
+
+    def __init__(self) -> None:
+        self.told = []
+
+    async def tell(self, told) -> bool:
+        self.told.append(told)
+        return True
+
+
+@pytest.fixture
+def hub():
+    return Hub()
+
+
+@pytest.fixture
+def log(hub, tmp_path):
+    return ActivityLog(SimpleNamespace(session=hub), tmp_path / "activity", lambda work: work.close())
+
+
+def turn(number=1):
+    return ModelTurn(f"e{number}.1", (read_delivered(delivery(f"e{number}")),))
+
+
+async def test_a_turn_is_kept_and_can_be_forgotten(log):
+    recorder = log.begin(turn())
+    recorder.did(Activity("c1", "command", "done", title=MARK))
+    await log.end(recorder, TurnOutcome("e1.1", "Done."))
+    assert len(log.records_of("e1")) == 1
+    assert log.forget("e1") == 1
+    assert log.records_of("e1") == []
+
+
+@pytest.mark.spec("C2A-187")
+async def test_of_a_turn_whose_message_is_taken_back_while_it_runs_nothing_is_kept_or_shown(log, hub):
+    recorder = log.begin(turn())
+    recorder.did(Activity("c1", "command", title=MARK))
+    await asyncio.to_thread(log.forget, "e1")
+    recorder.did(Activity("c2", "command", title=MARK))
+    await log.end(recorder, TurnOutcome("e1.1", "Done."))
+    assert log.records_of("e1") == []
+    assert [one.state for one in hub.told] == ["ended"]
+    assert MARK not in str(hub.told)
+
+
+async def test_a_record_that_goes_while_others_are_looked_at_stops_nobody(log, tmp_path):
+    recorder = log.begin(turn())
+    recorder.did(Activity("c1", "command", "done", title=MARK))
+    await log.end(recorder, TurnOutcome("e1.1", "Done."))
+    (tmp_path / "activity" / "gone.json").symlink_to(tmp_path / "activity" / "nowhere")
+    assert len(log.records_of("e1")) == 1

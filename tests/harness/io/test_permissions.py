@@ -1,0 +1,49 @@
+"""What people are asked in the room on behalf of an agent's own program."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from tacit.base.io.system import SystemClock
+from tacit.c2a.messages import read_delivered
+from tacit.harness.drivers.port import PermissionRequest, Permitted
+from tacit.harness.effects import ModelTurn
+from tacit.harness.io.context import tell_nobody
+from tacit.harness.io.kept_patterns import KeptPatterns
+from tacit.harness.io.permissions import Permissions
+from tests.c2a_peer import delivery
+
+KEY = "sk-live-0123456789"
+
+
+class Hub:
+    """Says yes for good to whatever it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = []
+
+    async def permission(self, asked):
+        self.asked.append(asked)
+        return {"approvalId": f"a{len(self.asked)}", "state": "granted", "scope": "always", "by": "user"}
+
+
+@pytest.mark.spec("C2A-207")
+async def test_a_secret_in_a_command_is_not_shown_and_no_pattern_is_kept_of_it(tmp_path):
+    hub = Hub()
+    context = SimpleNamespace(session=hub, clock=SystemClock(), tell=tell_nobody)
+    kept = KeptPatterns(tmp_path / "permissions.json")
+    permissions = Permissions(
+        context, kept, lambda work: work.close(), lambda *_: None, secrets=(KEY, "short")
+    )
+    turn = ModelTurn("e1.1", (read_delivered(delivery("e1")),))
+    wanted = PermissionRequest("command", f"make deploy KEY={KEY}", f"with {KEY}", "/work")
+    assert await permissions.ask(turn, wanted) == Permitted("once")
+    assert KEY not in str(hub.asked)
+    assert hub.asked[0].title == "make deploy KEY=[redacted]"
+    assert kept.all() == []
+    plain = PermissionRequest("command", "make check", directory="/work")
+    assert await permissions.ask(turn, plain) == Permitted("pattern")
+    assert await permissions.ask(turn, plain) == Permitted("pattern")
+    assert len(hub.asked) == 2
