@@ -158,6 +158,20 @@ async def test_a_failure_speaks_in_why_in_the_list_and_in_the_notice(stage):
     assert "The program ended with code 2 (crashed)" in told["data"]["message"]
 
 
+@pytest.mark.parametrize("late", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
+async def test_a_time_that_nobody_can_write_spoils_no_list(stage, late):
+    (ann,) = await stage.cast("ann")
+    asked, other = await stage.tell(JOB), await stage.tell("@ann and the docs?")
+    await ann.delivery(asked)
+    await ann.delivery(other)
+    await heard(stage, ann, Work(asked["id"], "failed", code="busy", message="Busy.", retry_at=late))
+    for eta in (late, "in 999999 weeks"):
+        await ann.call("chat.defer", eventId=other["id"], reason="later", eta=eta)
+        found = await work(stage, ended="true")
+        assert {one["event_id"] for one in found} == {asked["id"], other["id"]}
+        assert (await stage.decisions(other)).status == 200
+
+
 async def test_the_list_shows_the_place_in_the_queue_as_the_harness_tells_it(stage):
     (ann,) = await stage.cast("ann")
     events = [await stage.tell(f"@ann please check disk {n}") for n in range(3)]
