@@ -12,6 +12,8 @@ from tests.hub.c2a.test_kill import Killed
 from tests.hub.room import WAIT, Socket
 from tests.ledger.world import HandClock
 
+from tacit.attention.commands import ReportWork
+from tacit.base.errors import Unavailable
 from tacit.c2a.notifications import Work
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Delivery, Habits
@@ -297,3 +299,57 @@ async def test_the_socket_and_http_say_the_same(stage):
     assert over["work"] == await work(stage, agent="ann")
     assert (over["work"][0]["state"], over["more"]) == ("queued", 0)
     assert (await stage.get(f"/v1/groups/{stage.group_id}/work?state=asleep")).status == 400
+
+
+async def test_what_is_not_the_sessions_own_is_remembered_by_nobody(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t" * 9_000, message="m" * 9_000))
+    for number in range(20):
+        await ben.session.tell(Work(f"never-{number}", "working"))
+    await heard(stage, ben, Work(asked["id"], "working", message="m" * 9_000))
+    links = {name: stage.server.hub.host.link(stage.group_id, name) for name in ("ann", "ben")}
+    assert links["ben"].work == {}
+    [kept] = links["ann"].work.values()
+    assert (len(kept.turn), len(kept.message)) == (200, 500)
+    assert [one["session"] for one in await stage.recorded("work")] == ["ann"]
+
+
+async def test_a_change_that_could_not_be_written_is_news_when_it_is_said_again(stage, monkeypatch):
+    (ann,) = await stage.cast("ann")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    ledger = stage.server.hub.ledger
+    decide = ledger.decide
+
+    async def fails(command: Any) -> Any:
+        if isinstance(command, ReportWork):
+            raise Unavailable("the writer is starting")
+        return await decide(command)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "decide", fails)
+        await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    assert await stage.recorded("work") == []
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    assert [one["state"] for one in await stage.recorded("work")] == ["working"]
+
+
+@pytest.mark.spec("C2A-173", "C2A-176")
+async def test_what_is_given_back_to_the_first_is_held_by_the_turn_that_it_never_ended(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    for _ in range(11):
+        await stage.pass_time(30)  # ann is silent: its turn hangs, and ben gets the question
+    await ben.delivery(asked)
+    assert (await stage.steer("reassign", event_id=asked["id"], to="ann")).status == 200
+    told = len(ben.heard)
+    for _ in range(34):
+        await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+        await stage.pass_time(10)
+    [mine] = await work(stage, agent="ann")
+    assert (mine["state"], mine["open"]) == ("working", True)
+    assert len(ben.heard) == told, "ann was at it all the time"
