@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.hub.room import Failed, Room, running
+from tests.hub.room import WAIT, Failed, Room, running
 
-from tacit.base.errors import Refused
+from tacit.base.errors import Refused, Unavailable
 from tacit.hub.config import HubConfig
 from tacit.hub.doors.routes import OPERATIONS
 
@@ -166,6 +167,54 @@ async def test_a_code_runs_out(tmp_path: Path) -> None:
         made = await room.ok("POST", f"/v1/groups/{group}/crew/far/invite", json={"hours": 0.0000001})
         answer = await room.post("/v1/redeem", {"code": made["code"]}, token=None)
         assert answer.status == 403
+
+
+async def listed_as(room: Room, state: str) -> dict[str, Any]:
+    """The one agent of the crew, once it is in this state."""
+    async with asyncio.timeout(WAIT):
+        while True:
+            (one,) = (await room.ok("GET", "/v1/crew"))["agents"]
+            if one["state"] == state:
+                return one
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.spec("CCCS-042")
+async def test_whom_somebody_took_out_of_the_room_the_crew_does_not_let_in_again(tmp_path: Path) -> None:
+    agent = {"actor_id": "ada", "driver": "command", "options": ["true"]}
+    async with running(tmp_path, crew=True) as room:
+        group = await room.group()
+        await room.ok("POST", f"/v1/groups/{group}/crew", json=agent)
+        await listed_as(room, "running")
+        assert (await room.append(group, "actor.remove", {"actor_id": "ada"})).status == 201
+        again = await room.post(f"/v1/groups/{group}/crew/ada/start")
+        assert (again.status, again.code) == (404, "actor_not_found")
+        assert not [one for one in room.server.hub.registry._live.values() if one.principal == "ada"]
+    async with running(tmp_path, crew=True) as room:
+        gone = await listed_as(room, "failed")
+        assert "taken out of the room" in gone["reason"]
+        assert not [one for one in room.server.hub.registry._live.values() if one.principal == "ada"]
+
+
+async def test_a_ledger_that_is_away_for_a_moment_does_not_end_the_crew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, crew=True) as room:
+        group = await room.group()
+        agent = {"actor_id": "ada", "driver": "command", "options": ["true"], "start": False}
+        await room.ok("POST", f"/v1/groups/{group}/crew", json=agent)
+        ledger = room.server.hub.ledger
+        record, falls = ledger.record, [1]
+
+        async def fails(command: Any) -> Any:
+            if falls:
+                falls.pop()
+                raise Unavailable("the writer is starting")
+            return await record(command)
+
+        monkeypatch.setattr(ledger, "record", fails)
+        await room.ok("POST", f"/v1/groups/{group}/crew/ada/start", json={})
+        await listed_as(room, "running")
 
 
 def test_a_crew_is_off_unless_somebody_says_so() -> None:
