@@ -89,7 +89,7 @@ class Activities:
         self._host = host
         self._show = show
         self._cards: dict[tuple[str, str], Card] = {}
-        self._asked: dict[tuple[str, str], asyncio.Future[Activity]] = {}
+        self._asked: dict[tuple[str, str, str], asyncio.Future[Activity]] = {}
         self._numbers = itertools.count(1)
 
     # -- what harnesses tell
@@ -97,7 +97,7 @@ class Activities:
     async def told(self, link: Link, told: Activity) -> None:
         """An update of a session's own turn, or its answer to a question of ours."""
         if told.answers:
-            waiting = self._asked.get((link.session, told.answers))
+            waiting = self._asked.get((link.group_id, link.session, told.answers))
             if waiting is not None and not waiting.done():
                 waiting.set_result(told)
             return
@@ -177,10 +177,10 @@ class Activities:
         link = self._host.link(group_id, session)
         if link is None or not link.was_greeted:
             return None
-        key = (session, f"activity-{next(self._numbers)}")
+        key = (group_id, session, f"activity-{next(self._numbers)}")
         self._asked[key] = waiting = asyncio.get_running_loop().create_future()
         try:
-            link.notify(ActivityWanted(event_id, key[1], forget))
+            link.notify(ActivityWanted(event_id, key[2], forget))
             async with asyncio.timeout(ANSWER_WITHIN):
                 return await waiting
         except (TimeoutError, TacitError):

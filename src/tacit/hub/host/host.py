@@ -284,6 +284,7 @@ class Host:
         before = self._links.pop(key, None)
         if before is not None:
             before.close()
+            self.gone(before)
             before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
         now = self._store.options.clock.now()
         self._gone.pop(key, None)
