@@ -159,6 +159,24 @@ async def test_a_summary_of_private_work_is_for_those_who_may_read_the_question(
     assert "secret.py" not in json.dumps(await stage.events(stage.group_id, ben))
 
 
+async def test_who_sees_an_update_goes_by_its_own_event_whatever_its_turn_is_called(stage: Stage) -> None:
+    ben = await stage.person("ben")
+    (ada,) = await stage.cast("ada")
+    public, private = await stage.tell("@ada build it"), await stage.tell("build it quietly", to=["ada"])
+    await ada.delivery(public)
+    await ada.delivery(private)
+    async with stage.socket() as owner, stage.socket(ben) as other:
+        for one in (owner, other):
+            await one.call("follow", group_id=stage.group_id)
+        await ada.session.tell(update(public, 1, "in the open"))
+        await ada.session.tell(update(private, 2))  # under the same turn
+        assert [(await heard(owner))["event_id"] for _ in range(2)] == [public["id"], private["id"]]
+        await ada.session._connection.notify("notifications/typing", {"conversationId": "main"})
+        assert MARK not in json.dumps(await heard_before_typing(stage, ada, other))
+    path = f"/v1/groups/{stage.group_id}/events/{public['id']}/activity"
+    assert MARK not in json.dumps(await stage.ok("POST", path, json={}, token=ben))
+
+
 async def test_a_namesake_in_another_room_does_not_answer_for_an_agent(stage: Stage) -> None:
     (ada,) = await stage.cast("ada")
     question = await stage.tell("@ada build it")

@@ -103,7 +103,8 @@ class Activities:
             return
         key = (link.group_id, link.session)
         card = self._cards.get(key)
-        if card is None or card.turn != told.turn:
+        if card is None or (card.turn, card.event.event_id) != (told.turn, told.event_id):
+            # Who may see it goes by the event of this very update, and not by that of one before.
             event = await self._event(link, told.event_id)
             if event is None:
                 return
