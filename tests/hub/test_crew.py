@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.hub.room import WAIT, Failed, Room, running
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.hub.config import HubConfig
+from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
 
 if TYPE_CHECKING:
@@ -159,6 +161,32 @@ async def test_a_code_is_worth_one_token_and_wrong_ones_are_slowed_down(tmp_path
         for _ in range(60):
             last = await room.post("/v1/redeem", {"code": "tct_guess"}, token=None)
         assert last.status == 429
+
+
+async def test_a_code_may_come_in_pieces_and_what_is_longer_than_any_is_not_read(tmp_path: Path) -> None:
+    async with running(tmp_path, crew=True) as room:
+        group = await room.group()
+        made = await room.ok("POST", f"/v1/groups/{group}/crew/far/invite", json={})
+
+        long = await room.call("POST", "/v1/redeem", token=None, data=b'{"code": "' + b"x" * 9_000 + b'"}')
+        assert (long.status, long.code) == (413, "invalid_request")
+        pieces = iter([b'{"code": ', b'"' + made["code"].encode(), b'"}', b""])
+
+        async def read(_most: int) -> bytes:
+            return next(pieces)
+
+        request: Any = SimpleNamespace(content=SimpleNamespace(read=read), remote="elsewhere")
+        assert (await redeem(room.server.hub, request)).status == 201
+
+
+async def test_a_stranger_does_not_hear_where_a_damaged_book_lies(tmp_path: Path) -> None:
+    (tmp_path / "crew").mkdir()
+    (tmp_path / "crew" / "crew.json").write_text("{", encoding="utf-8")
+    async with running(tmp_path, crew=True) as room:
+        answer = await room.post("/v1/redeem", {"code": "tct_any"}, token=None)
+        assert (answer.status, answer.code) == (503, "daemon_unavailable")
+        assert str(tmp_path) not in answer.raw.decode()
+        assert str(tmp_path) in (await room.get("/v1/crew")).body["message"]
 
 
 async def test_a_code_runs_out(tmp_path: Path) -> None:

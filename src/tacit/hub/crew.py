@@ -390,7 +390,8 @@ class Crew:
 
     async def redeem(self, code: str) -> Invitation | None:
         """Whom a code lets in; it is used up before anybody hears of it."""
-        self._usable()
+        if self._fault:
+            raise Unavailable("this hub cannot let anybody in now; its owner sees why")
         now = self._hub.store.options.clock.now()
         async with self._one:
             book, found = self._book.redeemed(_digest(code), now)
