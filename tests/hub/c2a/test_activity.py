@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tests.hub.c2a.stage import GREETING, Agent
 
 from tacit.c2a.activity import Activity
+from tacit.hub.host.activities import CARD_BYTES
 
 if TYPE_CHECKING:
     from tests.hub.c2a.stage import Stage
@@ -175,6 +176,22 @@ async def test_who_sees_an_update_goes_by_its_own_event_whatever_its_turn_is_cal
         assert MARK not in json.dumps(await heard_before_typing(stage, ada, other))
     path = f"/v1/groups/{stage.group_id}/events/{public['id']}/activity"
     assert MARK not in json.dumps(await stage.ok("POST", path, json={}, token=ben))
+
+
+async def test_a_card_is_bounded_whatever_its_things_are_made_of(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    for number in range(200):
+        files = [f"{number}-{one}-" + "f" * 480 for one in range(50)]
+        item = {"id": f"c{number}", "kind": "edit", "state": "done", "title": "edit", "files": files}
+        await ada.session.tell(Activity(question["id"], "t1", "running", number, (item,)))
+    await ada.call("chat.list_events")
+    path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+    (card,) = (await stage.ok("POST", path, json={}))["cards"]
+    assert len(card["items"]) == 200
+    assert len(json.dumps(card)) < 2 * CARD_BYTES
+    assert (card["items"][-1]["files"][0][:6], card["items"][0]["cut"]) == ("199-0-", True)
 
 
 async def test_a_namesake_in_another_room_does_not_answer_for_an_agent(stage: Stage) -> None:

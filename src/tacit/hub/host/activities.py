@@ -49,18 +49,19 @@ class Card:
     """A second, and how many updates were passed on in it."""
 
     def take(self, items: tuple[Mapping[str, Any], ...]) -> None:
-        """Put things in their places; what is beyond the bounds loses its text."""
+        """Put things in their places; what is beyond the bounds loses its text and its files."""
         for item in items:
             if item["id"] not in self.items and len(self.items) >= MOST_ITEMS:
                 continue
-            self.size += len(item.get("text", "")) - len(self.items.get(item["id"], {}).get("text", ""))
+            self.size += _size(item) - _size(self.items.get(item["id"], {}))
             self.items[item["id"]] = item
         for item_id in list(self.items) if self.size > CARD_BYTES else ():
             if self.size <= CARD_BYTES:
                 break
-            item = dict(self.items[item_id])
-            self.size -= len(item.pop("text", ""))
-            self.items[item_id] = {**item, "cut": True}
+            item = self.items[item_id]
+            short = {name: item[name] for name in item if name not in {"text", "files"}}
+            self.size -= _size(item) - _size(short)
+            self.items[item_id] = {**short, "cut": True}
 
     def may_pass(self, second: int) -> bool:
         """Is there room for one more update in this second?"""
@@ -195,6 +196,11 @@ class Activities:
         done = await asyncio.gather(*(self._kept(group_id, one, event_id, forget=True) for one in sessions))
         away = [one for one, found in zip(sessions, done, strict=True) if found is None]
         return {"forgotten": [one for one in sessions if one not in away], "away": away}
+
+
+def _size(item: Mapping[str, Any]) -> int:
+    """How much of a card one thing takes up that it can lose."""
+    return len(item.get("text", "")) + sum(map(len, item.get("files", ())))
 
 
 def _sessions(reader: Reader, group_id: str, event_id: str) -> list[str]:
