@@ -160,6 +160,20 @@ async def test_a_failure_speaks_in_why_in_the_list_and_in_the_notice(stage):
     assert "The program ended with code 2 (crashed)" in told["data"]["message"]
 
 
+async def test_who_waits_for_a_time_does_not_say_that_a_person_keeps_it_waiting(stage):
+    (ann,) = await stage.cast("ann")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    for at, says in (
+        ("", "ann waits for a person: Leave to run a command"),
+        ("2030-01-01T00:00:00Z", "ann waits until 00:00:00 UTC: Leave to run a command"),
+    ):
+        message = "Leave to run a command."
+        await heard(stage, ann, Work(asked["id"], "waiting", code="x", message=message, retry_at=at))
+        [one] = await work(stage)
+        assert one["sentence"] == says
+
+
 @pytest.mark.parametrize("late", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
 async def test_a_time_that_nobody_can_write_spoils_no_list(stage, late):
     (ann,) = await stage.cast("ann")
