@@ -342,12 +342,17 @@ async def test_a_change_that_could_not_be_written_is_news_when_it_is_said_again(
             raise Unavailable("the writer is starting")
         return await decide(command)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(ledger, "decide", fails)
-        await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
-    assert await stage.recorded("work") == []
-    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
-    assert [one["state"] for one in await stage.recorded("work")] == ["working"]
+    written: list[str] = []
+    for state in ("queued", "working"):
+        with monkeypatch.context() as patched:
+            patched.setattr(ledger, "decide", fails)
+            await heard(stage, ann, Work(asked["id"], state, turn="t1"))
+        assert [one["state"] for one in await stage.recorded("work")] == written
+        link = stage.server.hub.host.link(stage.group_id, "ann")
+        assert [one.state for one in link.work.values()] == written, "it is still known to be at it"
+        await heard(stage, ann, Work(asked["id"], state, turn="t1"))
+        written.append(state)
+        assert [one["state"] for one in await stage.recorded("work")] == written
 
 
 @pytest.mark.spec("C2A-173", "C2A-176")

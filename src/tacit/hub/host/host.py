@@ -244,14 +244,16 @@ class Host:
             told.message,
             retry_at or Moment(0),
         )
-        own = False
+        known = before
         try:
             heard: WorkHeard = (await self._ledger.decide(command)).answer
-            own = heard.own
+            known = told if heard.own else None
         finally:
-            # What was not written down is news when it is said again; what is not its own is nobody's.
-            if not own and link.work.get(told.event_id) is told:
+            # What could not be written down is news when it is said again; what is not its own is nobody's.
+            if link.work.get(told.event_id) is told:
                 del link.work[told.event_id]
+                if known is not None:
+                    link.work[told.event_id] = known
 
     def position(self, group_id: str, session: str, event_id: str) -> int | None:
         """How many pieces of work are before one, as its harness said last."""
