@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.base.moment import Moment, parse_rfc3339, rfc3339
+from tacit.base.moment import LAST, Moment, parse_rfc3339, rfc3339
 
-MOMENTS = st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999).map(Moment)
+MOMENTS_BEGIN = -62_135_596_800_000_000
+MOMENTS = st.integers(MOMENTS_BEGIN, LAST).map(Moment)
 
 
 @pytest.mark.spec("CCCS-017")
@@ -29,7 +30,16 @@ def test_text_order_is_time_order(one: Moment, two: Moment) -> None:
 def test_an_offset_is_counted(local: datetime, minutes: int) -> None:
     aware = local.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    assert parse_rfc3339(aware.isoformat()) == (aware - epoch) // timedelta(microseconds=1)
+    found = parse_rfc3339(aware.isoformat())
+    counted = (aware - epoch) // timedelta(microseconds=1)
+    # What is before the year 1 or after 9999 in UTC is no moment: nobody could write it again.
+    assert found == (counted if MOMENTS_BEGIN <= counted <= LAST else None)
+    assert found is None or rfc3339(found)
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-00:01", "0001-01-01T00:00:00+14:00"])
+def test_a_time_that_cannot_be_written_again_is_none(text: str) -> None:
+    assert parse_rfc3339(text) is None
 
 
 @pytest.mark.parametrize(

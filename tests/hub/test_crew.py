@@ -8,13 +8,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from tests.hub.room import Failed, Room, running
+from tests.hub.room import WAIT, Failed, Room, running
 
 from tacit.base.backoff import Backoff
 from tacit.base.errors import Refused, Unavailable
 from tacit.hub import crew as crews
 from tacit.hub.config import HubConfig
 from tacit.hub.crew import Crew
+from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
 
 if TYPE_CHECKING:
@@ -165,12 +166,86 @@ async def test_a_code_is_worth_one_token_and_wrong_ones_are_slowed_down(tmp_path
         assert last.status == 429
 
 
+async def test_a_code_may_come_in_pieces_and_what_is_longer_than_any_is_not_read(tmp_path: Path) -> None:
+    async with running(tmp_path, crew=True) as room:
+        group = await room.group()
+        made = await room.ok("POST", f"/v1/groups/{group}/crew/far/invite", json={})
+
+        long = await room.call("POST", "/v1/redeem", token=None, data=b'{"code": "' + b"x" * 9_000 + b'"}')
+        assert (long.status, long.code) == (413, "invalid_request")
+        pieces = iter([b'{"code": ', b'"' + made["code"].encode(), b'"}', b""])
+
+        async def read(_most: int) -> bytes:
+            return next(pieces)
+
+        request: Any = SimpleNamespace(content=SimpleNamespace(read=read), remote="elsewhere")
+        assert (await redeem(room.server.hub, request)).status == 201
+
+
+async def test_a_stranger_does_not_hear_where_a_damaged_book_lies(tmp_path: Path) -> None:
+    (tmp_path / "crew").mkdir()
+    (tmp_path / "crew" / "crew.json").write_text("{", encoding="utf-8")
+    async with running(tmp_path, crew=True) as room:
+        answer = await room.post("/v1/redeem", {"code": "tct_any"}, token=None)
+        assert (answer.status, answer.code) == (503, "daemon_unavailable")
+        assert str(tmp_path) not in answer.raw.decode()
+        assert str(tmp_path) in (await room.get("/v1/crew")).body["message"]
+
+
 async def test_a_code_runs_out(tmp_path: Path) -> None:
     async with running(tmp_path, crew=True) as room:
         group = await room.group()
         made = await room.ok("POST", f"/v1/groups/{group}/crew/far/invite", json={"hours": 0.0000001})
         answer = await room.post("/v1/redeem", {"code": made["code"]}, token=None)
         assert answer.status == 403
+
+
+async def listed_as(room: Room, state: str) -> dict[str, Any]:
+    """The one agent of the crew, once it is in this state."""
+    async with asyncio.timeout(WAIT):
+        while True:
+            (one,) = (await room.ok("GET", "/v1/crew"))["agents"]
+            if one["state"] == state:
+                return one
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.spec("CCCS-042")
+async def test_whom_somebody_took_out_of_the_room_the_crew_does_not_let_in_again(tmp_path: Path) -> None:
+    agent = {"actor_id": "ada", "driver": "command", "options": ["true"]}
+    async with running(tmp_path, crew=True) as room:
+        group = await room.group()
+        await room.ok("POST", f"/v1/groups/{group}/crew", json=agent)
+        await listed_as(room, "running")
+        assert (await room.append(group, "actor.remove", {"actor_id": "ada"})).status == 201
+        again = await room.post(f"/v1/groups/{group}/crew/ada/start")
+        assert (again.status, again.code) == (404, "actor_not_found")
+        assert not [one for one in room.server.hub.registry._live.values() if one.principal == "ada"]
+    async with running(tmp_path, crew=True) as room:
+        gone = await listed_as(room, "failed")
+        assert "taken out of the room" in gone["reason"]
+        assert not [one for one in room.server.hub.registry._live.values() if one.principal == "ada"]
+
+
+async def test_a_ledger_that_is_away_for_a_moment_does_not_end_the_crew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, crew=True) as room:
+        group = await room.group()
+        agent = {"actor_id": "ada", "driver": "command", "options": ["true"], "start": False}
+        await room.ok("POST", f"/v1/groups/{group}/crew", json=agent)
+        ledger = room.server.hub.ledger
+        record, falls = ledger.record, [1]
+
+        async def fails(command: Any) -> Any:
+            if falls:
+                falls.pop()
+                raise Unavailable("the writer is starting")
+            return await record(command)
+
+        monkeypatch.setattr(ledger, "record", fails)
+        await room.ok("POST", f"/v1/groups/{group}/crew/ada/start", json={})
+        await listed_as(room, "running")
 
 
 def test_a_crew_is_off_unless_somebody_says_so() -> None:

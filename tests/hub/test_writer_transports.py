@@ -25,14 +25,18 @@ from tacit.attention.commands import (
     DeliveryDraft,
     EditMessage,
     RecordSession,
+    ReportWork,
     RunDueTimers,
     SetPresence,
     Steer,
     TimerDue,
     ToolAnswer,
+    WorkHeard,
 )
 from tacit.attention.io.engine import AttentionEngine
+from tacit.attention.state.work import SessionLife
 from tacit.base.errors import Refused, Unavailable
+from tacit.base.moment import Moment
 from tacit.c2a.signals import AgreedSignals
 from tacit.c2a.vocabulary import Disposition
 from tacit.client import AgentSession
@@ -195,6 +199,9 @@ async def test_commands_of_attention_are_decided_and_their_effects_come_back(wri
     assert [(one.session, one.event_id) for one in drafts] == [("ada", asked.event_id)]
     assert drafts[0].delivered.text == "@ada which port is it?"
     assert any(isinstance(one, TimerDue) and one.at > 0 for one in written.effects(TimerDue))
+    for session, own in (("ada", True), ("bob", False)):
+        said = await ledger.decide(ReportWork(GROUP, session, asked.event_id, "working", "t1"))
+        assert (said.answer, len(said.outcomes)) == (WorkHeard(own=own), int(own))
     send = {
         "target": f"thread:{asked.event_id}", "content": "7433", "inReplyTo": asked.event_id,
         "idempotencyKey": "k1", "visibility": "thread", "directedness": "to_me",
@@ -410,6 +417,8 @@ async def test_a_writer_that_was_started_again_knows_who_is_there(tmp_path: Path
         RecordSession("g", "s", "v", ("immediate",), interrupt=True),
         SetPresence("g", ("a", "b")),
         RunDueTimers("g"),
+        RunDueTimers("g", (SessionLife("s", Moment(1), Moment(2), frozenset({"e"})),), Moment(3)),
+        ReportWork("g", "s", "e", "failed", "t1", 2, "busy", "Busy.", Moment(4)),
         EditMessage("g", "p", "e", "t", ("ada",), "c"),
         DeleteMessage("g", "p", "e"),
         Steer("g", "p", "leave", agent="ada"),

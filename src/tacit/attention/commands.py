@@ -142,7 +142,13 @@ class TimersRun(msgspec.Struct, frozen=True, tag=True, array_like=True):
     next_due: Moment | None = None
 
 
-Answer: TypeAlias = ToolAnswer | SteerAnswer | TimersRun
+class WorkHeard(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Whether a report was of work that is the session's own; of anything else nothing is kept."""
+
+    own: bool
+
+
+Answer: TypeAlias = ToolAnswer | SteerAnswer | TimersRun | WorkHeard
 
 
 class DeliveryDraft(msgspec.Struct, frozen=True, tag=True, array_like=True):

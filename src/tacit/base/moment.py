@@ -14,6 +14,9 @@ Moment = NewType("Moment", int)
 
 SECOND: Final = 1_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LAST: Final = Moment(253_402_300_799_999_999)
+"""The end of the year 9999: a later moment cannot be written."""
+_FIRST: Final = Moment(-62_135_596_800_000_000)
 _SHAPE: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z", re.ASCII)
 
 
@@ -23,11 +26,12 @@ def rfc3339(moment: Moment) -> str:
 
 
 def parse_rfc3339(text: str) -> Moment | None:
-    """The moment behind an RFC 3339 time with an offset; None when it is not one."""
+    """The moment behind an RFC 3339 time with an offset; None when it is not one, or not one in UTC."""
     if not _SHAPE.match(text):
         return None
     try:
         value = datetime.fromisoformat(text.upper())
     except ValueError:
         return None
-    return Moment((value - _EPOCH) // timedelta(microseconds=1))
+    moment = Moment((value - _EPOCH) // timedelta(microseconds=1))
+    return moment if _FIRST <= moment <= LAST else None

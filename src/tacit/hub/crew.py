@@ -38,6 +38,7 @@ from tacit.harness.io import worktrees
 from tacit.harness.io.placing import checked
 from tacit.harness.team import document_of
 from tacit.hub.credentials import new_token
+from tacit.ledger.codes import missing
 from tacit.ledger.commands import RevokeCredential
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ STEADY: Final = 60.0
 STOP_WITHIN: Final = 15.0
 LINE_BYTES: Final = 1 << 22
 LOG_BYTES: Final = 262_144
+GONE: Final = "it was taken out of the room, where its name is not given again: remove it from the crew"
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
@@ -240,6 +242,8 @@ class Crew:
         self._usable()
         async with self._one:
             entry = replace(self._book.entry(key), wanted=True)
+            if not await self._is_in_the_room(key):
+                raise missing("actor", GONE, "CCCS-011")
             await self._write(self._book.put(entry))
             if self._process is not None:
                 await self._send_start(entry)
@@ -263,8 +267,14 @@ class Crew:
         self._statuses.pop(key, None)
 
     async def _send_start(self, entry: CrewEntry) -> None:
-        """A token for this start alone; the one of the start before dies first."""
+        """A token for this start alone; the one of the start before dies first.
+
+        Whom somebody took out of the room gets none.
+        """
         await self._revoke(entry)
+        if not await self._is_in_the_room(entry.key):
+            self._note(entry.key, "given_up", {"reason": GONE})
+            return
         issued = self._hub.registry.prepare(entry.member.name, entry.member.group)
         await self._hub.ledger.record(issued.record)
         self._hub.registry.admit(issued)
@@ -283,6 +293,13 @@ class Crew:
                 "others": [str(self._folder), *map(str, self._hub.config.agent_folders)],
             }
         )
+
+    async def _is_in_the_room(self, key: CrewKey) -> bool:
+        try:
+            group = await self._hub.ledger.read(lambda reader: reader.group(key.group_id))
+        except Refused:
+            return False  # there is no such room: this entry fails alone
+        return group.actor(key.name) is not None
 
     async def _revoke(self, entry: CrewEntry) -> None:
         if entry.token_id and entry.token_id in self._hub.registry.ids():
@@ -373,7 +390,8 @@ class Crew:
 
     async def redeem(self, code: str) -> Invitation | None:
         """Whom a code lets in; it is used up before anybody hears of it."""
-        self._usable()
+        if self._fault:
+            raise Unavailable("this hub cannot let anybody in now; its owner sees why")
         now = self._hub.store.options.clock.now()
         async with self._one:
             book, found = self._book.redeemed(_digest(code), now)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.attention.send.permissions import MOST_OPEN
 from tacit.attention.state import records
+from tacit.base.errors import Refused
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, Signal
 from tests.attention.io.house import GROUP
@@ -368,3 +370,30 @@ def test_each_signal_leaves_the_disposition_that_its_row_says(house: House, sign
     assert found.disposition == signal.disposition
     reactions = [one.data for one in house.events(GROUP) if one.kind == "chat.reaction"]
     assert [(one["emoji"], one["signal"]) for one in reactions] == [(signal.glyph, signal.name)]
+
+
+@pytest.mark.spec("C2A-207")
+def test_an_agents_questions_do_not_pile_up_before_people(house: House) -> None:
+    asked = house.say(GROUP, "user", "@ann please compile the whole tree")
+
+    def ask(number: int) -> Any:
+        given = {
+            "key": f"k{number}",
+            "eventId": asked.id,
+            "kind": "command",
+            "title": "make",
+            "withinMs": 1_000,
+        }
+        return house.call("ann", "chat/permission", **given)
+
+    assert all(ask(number)["state"] == "asked" for number in range(MOST_OPEN))
+    assert refused(ask(MOST_OPEN))[0] == "rate_limited"
+    assert ask(0)["state"] == "asked", "what was asked before can still be looked up"
+    house.clock.move(2)
+    assert ask(MOST_OPEN)["state"] == "asked"
+    approvals = house.attention.approvals
+    assert len(approvals.asked_by("ann")) == 1, "what nobody answered in time is at hand no more"
+    assert ask(0)["state"] == "lapsed"
+    with pytest.raises(Refused, match="nobody answered in time"):
+        house.steer("approve", approval_id=ask(0)["approvalId"])
+    house.assert_rebuilds()

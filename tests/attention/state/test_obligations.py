@@ -93,6 +93,8 @@ def test_a_deferred_event_comes_back_at_its_time(eta: str | None, minutes: int) 
 def test_only_times_and_durations_are_understood() -> None:
     assert eta_of("3 parsecs", START) is None
     assert eta_of("0 min", START) is None
+    assert eta_of("in 999999 weeks", START) is None, "nobody could write that day"
+    assert eta_of("9999-12-31T23:59:59-14:00", START) is None
     assert eta_of("1 day", START) == START + 1440 * MINUTE
 
 

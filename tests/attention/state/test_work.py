@@ -64,6 +64,18 @@ def working(house: House, session: str, event_id: str, seconds: int, *, every: i
 # -- a running turn holds its duty
 
 
+def test_a_list_repeats_no_more_of_a_harness_than_a_person_reads(house: House) -> None:
+    asked = house.say(GROUP, "user", QUESTION)
+    error = {"code": "c" * 9_000, "message": "m" * 9_000}
+    house.call("ann", "chat/disposition", eventId=asked.id, disposition="failed", error=error)
+    piece = piece_of(house, asked.id, "ann")
+    assert (piece.state, len(piece.message), len(piece.code)) == (WorkState.FAILED, 500, 100)
+    [told] = notices(house)
+    assert len(told["message"]) < 900
+    assert len(told["context"]["code"]) == 100
+    house.assert_rebuilds()
+
+
 @pytest.mark.spec("C2A-173", "C2A-175", "C2A-176", "C2A-178")
 def test_a_job_of_340_seconds_with_signs_of_life_stays_where_it_is(house: House) -> None:
     asked = house.say(GROUP, "user", QUESTION)

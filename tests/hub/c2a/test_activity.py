@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
+from tests.hub.c2a.stage import GREETING, Agent
+
 from tacit.c2a.activity import Activity
+from tacit.hub.host.activities import CARD_BYTES
 
 if TYPE_CHECKING:
-    from tests.hub.c2a.stage import Agent, Stage
+    from tests.hub.c2a.stage import Stage
     from tests.hub.room import Socket
 
 MARK = "marmalade"
@@ -154,3 +158,77 @@ async def test_a_summary_of_private_work_is_for_those_who_may_read_the_question(
         while not await stage.recorded("turn"):
             await asyncio.sleep(0.01)
     assert "secret.py" not in json.dumps(await stage.events(stage.group_id, ben))
+
+
+async def test_who_sees_an_update_goes_by_its_own_event_whatever_its_turn_is_called(stage: Stage) -> None:
+    ben = await stage.person("ben")
+    (ada,) = await stage.cast("ada")
+    public, private = await stage.tell("@ada build it"), await stage.tell("build it quietly", to=["ada"])
+    await ada.delivery(public)
+    await ada.delivery(private)
+    async with stage.socket() as owner, stage.socket(ben) as other:
+        for one in (owner, other):
+            await one.call("follow", group_id=stage.group_id)
+        await ada.session.tell(update(public, 1, "in the open"))
+        await ada.session.tell(update(private, 2))  # under the same turn
+        assert [(await heard(owner))["event_id"] for _ in range(2)] == [public["id"], private["id"]]
+        await ada.session._connection.notify("notifications/typing", {"conversationId": "main"})
+        assert MARK not in json.dumps(await heard_before_typing(stage, ada, other))
+    path = f"/v1/groups/{stage.group_id}/events/{public['id']}/activity"
+    assert MARK not in json.dumps(await stage.ok("POST", path, json={}, token=ben))
+
+
+async def test_a_card_is_bounded_whatever_its_things_are_made_of(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    for number in range(200):
+        files = [f"{number}-{one}-" + "f" * 480 for one in range(50)]
+        item = {"id": f"c{number}", "kind": "edit", "state": "done", "title": "edit", "files": files}
+        await ada.session.tell(Activity(question["id"], "t1", "running", number, (item,)))
+    await ada.call("chat.list_events")
+    path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+    (card,) = (await stage.ok("POST", path, json={}))["cards"]
+    assert len(card["items"]) == 200
+    assert len(json.dumps(card)) < 2 * CARD_BYTES
+    assert (card["items"][-1]["files"][0][:6], card["items"][0]["cut"]) == ("199-0-", True)
+
+
+async def test_a_namesake_in_another_room_does_not_answer_for_an_agent(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    other = await stage.group("Other")
+    eve = Agent(stage, other, "ada", await stage.actor(other, "ada"), accepts=True, known=None)
+    await eve.start()
+    try:
+        path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+        asked = asyncio.create_task(stage.ok("POST", path, json={}))
+        lie = ({"turn": "t9", "state": "ended", "items": [*update(question).items]},)
+        for number in itertools.count():
+            # The numbers are easy to guess, and the false answer comes before any other.
+            await eve.session.tell(Activity("any", answers=f"activity-{number % 9}", cards=lie))
+            if asked.done():
+                break
+            await asyncio.sleep(0.01)
+        assert await asked == {"cards": [], "away": ["ada"]}
+    finally:
+        await eve.stop()
+
+
+async def test_a_turn_of_a_connection_that_was_superseded_no_longer_runs(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+    await ada.session.tell(update(question))
+    await ada.call("chat.list_events")
+    assert len((await stage.ok("POST", path, json={}))["cards"]) == 1
+    before = stage.server.hub.host.link(stage.group_id, "ada")
+    async with stage.session.ws_connect(
+        f"{stage.url}/c2a", headers={"Authorization": f"Bearer {ada.token}"}
+    ) as second:
+        await second.send_json({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": GREETING})
+        await second.receive_json()
+        assert stage.server.hub.host.link(stage.group_id, "ada") is not before
+        assert (await stage.ok("POST", path, json={}))["cards"] == []

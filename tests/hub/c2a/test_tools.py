@@ -499,6 +499,33 @@ async def test_a_look_in_a_turn_shows_what_the_readers_of_its_answer_may_know(st
             await eve.call("chat.search", query="aquarium", during=nobody)
 
 
+@pytest.mark.spec("C2A-141", "C2A-203")
+async def test_a_private_question_that_was_edited_is_read_by_its_parties_as_before(stage):
+    ann = await stage.agent("ann")
+    before = await stage.tell("the aquarium is cold", to=["ann"], conversation={"kind": "dm"})
+    secret = await stage.tell("who heats it?", to=["ann"], reply_to=before["id"])
+    await ann.delivery(secret)
+    edited = (await stage.edit(secret, "who heats it now?")).body
+    await ann.delivery(edited)
+    for during in (secret, edited):
+        read = await ann.call("chat.read_thread", during=during["id"])
+        assert [one["content"] for one in read["events"]] == ["the aquarium is cold", "who heats it now?"]
+        found = await ann.call("chat.search", query="aquarium", during=during["id"])
+        assert [one["eventId"] for one in found["events"]] == [before["id"]]
+
+
+@pytest.mark.spec("C2A-141")
+async def test_asides_take_no_place_in_what_a_turn_reads_of_a_thread(stage):
+    ann = await stage.agent("ann")
+    root = await stage.tell("@ann the build is red")
+    said = [await stage.tell(f"line {number}", reply_to=root["id"]) for number in range(3)]
+    for number in range(4):
+        await stage.tell(f"hush {number}", to=["ann"], reply_to=root["id"], conversation={"kind": "dm"})
+    await ann.delivery(root)
+    read = await ann.call("chat.read_thread", during=root["id"], limit=3)
+    assert [one["content"] for one in read["events"]] == [one["data"]["text"] for one in said]
+
+
 @pytest.mark.spec("C2A-141")
 async def test_without_arguments_one_reads_where_one_is(stage):
     ann = await stage.agent("ann")

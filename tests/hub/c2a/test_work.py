@@ -12,6 +12,8 @@ from tests.hub.c2a.test_kill import Killed
 from tests.hub.room import WAIT, Socket
 from tests.ledger.world import HandClock
 
+from tacit.attention.commands import ReportWork
+from tacit.base.errors import Unavailable
 from tacit.c2a.notifications import Work
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Delivery, Habits
@@ -158,6 +160,34 @@ async def test_a_failure_speaks_in_why_in_the_list_and_in_the_notice(stage):
     assert "The program ended with code 2 (crashed)" in told["data"]["message"]
 
 
+async def test_who_waits_for_a_time_does_not_say_that_a_person_keeps_it_waiting(stage):
+    (ann,) = await stage.cast("ann")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    for at, says in (
+        ("", "ann waits for a person: Leave to run a command"),
+        ("2030-01-01T00:00:00Z", "ann waits until 00:00:00 UTC: Leave to run a command"),
+    ):
+        message = "Leave to run a command."
+        await heard(stage, ann, Work(asked["id"], "waiting", code="x", message=message, retry_at=at))
+        [one] = await work(stage)
+        assert one["sentence"] == says
+
+
+@pytest.mark.parametrize("late", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
+async def test_a_time_that_nobody_can_write_spoils_no_list(stage, late):
+    (ann,) = await stage.cast("ann")
+    asked, other = await stage.tell(JOB), await stage.tell("@ann and the docs?")
+    await ann.delivery(asked)
+    await ann.delivery(other)
+    await heard(stage, ann, Work(asked["id"], "failed", code="busy", message="Busy.", retry_at=late))
+    for eta in (late, "in 999999 weeks"):
+        await ann.call("chat.defer", eventId=other["id"], reason="later", eta=eta)
+        found = await work(stage, ended="true")
+        assert {one["event_id"] for one in found} == {asked["id"], other["id"]}
+        assert (await stage.decisions(other)).status == 200
+
+
 async def test_the_list_shows_the_place_in_the_queue_as_the_harness_tells_it(stage):
     (ann,) = await stage.cast("ann")
     events = [await stage.tell(f"@ann please check disk {n}") for n in range(3)]
@@ -283,3 +313,62 @@ async def test_the_socket_and_http_say_the_same(stage):
     assert over["work"] == await work(stage, agent="ann")
     assert (over["work"][0]["state"], over["more"]) == ("queued", 0)
     assert (await stage.get(f"/v1/groups/{stage.group_id}/work?state=asleep")).status == 400
+
+
+async def test_what_is_not_the_sessions_own_is_remembered_by_nobody(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t" * 9_000, message="m" * 9_000))
+    for number in range(20):
+        await ben.session.tell(Work(f"never-{number}", "working"))
+    await heard(stage, ben, Work(asked["id"], "working", message="m" * 9_000))
+    links = {name: stage.server.hub.host.link(stage.group_id, name) for name in ("ann", "ben")}
+    assert links["ben"].work == {}
+    [kept] = links["ann"].work.values()
+    assert (len(kept.turn), len(kept.message)) == (200, 500)
+    assert [one["session"] for one in await stage.recorded("work")] == ["ann"]
+
+
+async def test_a_change_that_could_not_be_written_is_news_when_it_is_said_again(stage, monkeypatch):
+    (ann,) = await stage.cast("ann")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    ledger = stage.server.hub.ledger
+    decide = ledger.decide
+
+    async def fails(command: Any) -> Any:
+        if isinstance(command, ReportWork):
+            raise Unavailable("the writer is starting")
+        return await decide(command)
+
+    written: list[str] = []
+    for state in ("queued", "working"):
+        with monkeypatch.context() as patched:
+            patched.setattr(ledger, "decide", fails)
+            await heard(stage, ann, Work(asked["id"], state, turn="t1"))
+        assert [one["state"] for one in await stage.recorded("work")] == written
+        link = stage.server.hub.host.link(stage.group_id, "ann")
+        assert [one.state for one in link.work.values()] == written, "it is still known to be at it"
+        await heard(stage, ann, Work(asked["id"], state, turn="t1"))
+        written.append(state)
+        assert [one["state"] for one in await stage.recorded("work")] == written
+
+
+@pytest.mark.spec("C2A-173", "C2A-176")
+async def test_what_is_given_back_to_the_first_is_held_by_the_turn_that_it_never_ended(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    asked = await stage.tell(JOB)
+    await ann.delivery(asked)
+    await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+    for _ in range(11):
+        await stage.pass_time(30)  # ann is silent: its turn hangs, and ben gets the question
+    await ben.delivery(asked)
+    assert (await stage.steer("reassign", event_id=asked["id"], to="ann")).status == 200
+    told = len(ben.heard)
+    for _ in range(34):
+        await heard(stage, ann, Work(asked["id"], "working", turn="t1"))
+        await stage.pass_time(10)
+    [mine] = await work(stage, agent="ann")
+    assert (mine["state"], mine["open"]) == ("working", True)
+    assert len(ben.heard) == told, "ann was at it all the time"

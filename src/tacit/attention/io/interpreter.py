@@ -24,6 +24,7 @@ from tacit.attention.commands import (
     Steer,
     SteerAnswer,
     ToolAnswer,
+    WorkHeard,
 )
 from tacit.attention.io.deliveries import in_full
 from tacit.attention.read.conversation import MAIN, Conversation, is_dm
@@ -143,7 +144,7 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
         answers = obligation.policy in {Policy.MUST_RESPOND, Policy.MAY_RESPOND}
         is_its_own = answers and not obligation.closed
     if not is_its_own:
-        return Plan()
+        return Plan((), lambda _outcomes: WorkHeard(own=False))
     record = records.Work(
         event_id=event_id,
         session=session,
@@ -154,7 +155,8 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
         message=command.message,
         retry_at=command.retry_at,
     )
-    return Plan(case.submitted([record]) if is_news(attention.work.get(event_id, session), record) else ())
+    news = is_news(attention.work.get(event_id, session), record)
+    return Plan(case.submitted([record]) if news else (), lambda _outcomes: WorkHeard(own=True))
 
 
 def _call_tool(case: Case, command: CallTool) -> Plan:

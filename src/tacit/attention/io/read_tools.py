@@ -252,7 +252,8 @@ class Pull:
         if not self._may_know(found):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
         try:
-            most = limit if bounds == _EVERYTHING else SCANNED
+            # What the answer's readers may not know takes no place in what is read for them.
+            most = limit if bounds == _EVERYTHING and self._during is None else SCANNED
             thread = self._reader.thread(self._group, self._session, first, most)
         except Refused:
             return refusal("event_not_found", "there is no such thread", "C2A-141")

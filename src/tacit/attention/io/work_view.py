@@ -132,7 +132,9 @@ def sentence(piece: PieceOfWork, before: int = 0) -> str:
         case WorkState.WORKING:
             return f"{agent} is working on it" + (f", attempt {piece.attempt}" if piece.attempt > 1 else "")
         case WorkState.WAITING:
-            return f"{agent} waits for a person" + (f": {said}" if said else "")
+            # What names its own time waits for that (a day's budget), and no person can hurry it.
+            what = f"until {_clock(piece.retry_at)}" if piece.retry_at is not None else "for a person"
+            return f"{agent} waits {what}" + (f": {said}" if said else "")
         case WorkState.ANSWERED:
             return f"{agent} answered"
         case WorkState.FAILED:

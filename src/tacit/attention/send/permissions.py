@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 ABOUT: Final = "of:"
 """A key that asks how an earlier approval stands, by its id."""
+MOST_OPEN: Final = 50
+"""Questions of one agent that may wait for a person at the same time."""
+LATE: Final = "nobody answered in time"
 
 
 def permission(
@@ -42,13 +45,20 @@ def permission(
     event = caller.archive.readable(asked.event_id, caller.session)
     if event is None or not asked.title:
         return refusal("event_not_found", "a permission is asked for work on an event", "C2A-207")
+    before = caller.attention.approvals.asked_by(caller.session)
+    over = [one for one in before if one.expires_at <= caller.now]
+    if len(before) - len(over) >= MOST_OPEN:
+        return refusal(
+            "rate_limited", "too many questions of this agent wait for a person already", "C2A-207"
+        )
     record = _record(asked, event.id, caller)
     told = {
         "approvalId": record.approval_id,
         "state": State.ASKED.value,
         "expiresAt": rfc3339(approvals.Moment(record.expires_at)),
     }
-    return told, [record]
+    # What nobody answered in time need not be at hand any more.
+    return told, [record, *(_lapsed(one, LATE) for one in over)]
 
 
 def _known(asked: PermissionAsked, caller: Caller) -> Asked | None:
@@ -73,7 +83,11 @@ def _standing(found: Asked, caller: Caller) -> dict[str, Any]:
 def _withdrawn(found: Asked, why: str, caller: Caller) -> tuple[dict[str, Any], list[records.Approval]]:
     if found.state is not State.ASKED:
         return _standing(found, caller), []
-    record = records.Approval(
+    return {"approvalId": found.approval_id, "state": State.LAPSED.value}, [_lapsed(found, why)]
+
+
+def _lapsed(found: Asked, why: str) -> records.Approval:
+    return records.Approval(
         approval_id=found.approval_id,
         session=found.session,
         what=found.what,
@@ -83,7 +97,6 @@ def _withdrawn(found: Asked, why: str, caller: Caller) -> tuple[dict[str, Any], 
         reason=why,
         for_=list(found.people),
     )
-    return {"approvalId": found.approval_id, "state": State.LAPSED.value}, [record]
 
 
 def _record(asked: PermissionAsked, event_id: str, caller: Caller) -> records.Approval:

@@ -421,7 +421,7 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     said = details or {}
     words = str(said.get("message") or record.reason or "")[:SENTENCE]
     notice = human_notice(
-        event.id, why="failed", agent=caller.session, code=str(said.get("code") or ""), says=words
+        event.id, why="failed", agent=caller.session, code=str(said.get("code") or "")[:CODE], says=words
     )
     return Done({}, [record, Notice(notice)])
 
@@ -434,6 +434,8 @@ def ask_permission(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
 
 SENTENCE: Final = 500
 """How much of a driver's own words a notice repeats."""
+CODE: Final = 100
+"""And of its code."""
 REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
 WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = {
     "chat.send_message": send_message,

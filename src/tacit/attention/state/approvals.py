@@ -156,6 +156,14 @@ class Approvals:
         found = [one for one in self._by_what.values() if one.state is State.ASKED and one.expires_at > now]
         return sorted(found, key=lambda one: one.expires_at)
 
+    def asked_by(self, session: str) -> list[Asked]:
+        """What a session's own program asked and nobody answered, in time or not."""
+        return [
+            one
+            for one in self._by_what.values()
+            if one.session == session and one.kind != "send" and one.state is State.ASKED
+        ]
+
     def standing_grants(self) -> list[Asked]:
         """What was allowed for good and not revoked."""
         return [one for one in self._by_what.values() if one.is_standing]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state import records
-from tacit.base.moment import SECOND, Moment, parse_rfc3339
+from tacit.base.moment import LAST, SECOND, Moment, parse_rfc3339
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.vocabulary import Directedness, Disposition, Intent, Mode, Policy, Priority, Reason
 
@@ -405,7 +405,7 @@ _SPAN: Final = re.compile(rf"(?:in\s+)?{_PART}(?:\s*(?:and\s+)?{_PART})?\Z")
 def eta_of(text: str, now: Moment) -> Moment | None:
     """The moment meant by `2026-06-02T19:10:00Z`, `in 20 minutes`, `2h 30m`.
 
-    None for anything else or the past.
+    None for anything else, the past, or what is later than any time that can be written.
     """
     found = parse_rfc3339(text.strip())
     if found is not None:
@@ -420,4 +420,5 @@ def eta_of(text: str, now: Moment) -> Moment | None:
         if unit not in _ALL:
             return None
         seconds += float(amount) * _ALL[unit]
-    return Moment(now + int(seconds * SECOND)) if seconds else None
+    back = Moment(now + int(seconds * SECOND))
+    return back if now < back <= LAST else None

@@ -34,6 +34,9 @@ LONGEST_RETRY: Final = 3_600 * SECOND
 """A failure that names the time of its next try is waited for, for so long at most."""
 RECONNECT: Final = 60 * SECOND
 """How long after its own start a hub waits for a session before time counts against it."""
+LONGEST_MESSAGE: Final = 500
+LONGEST_CODE: Final = 100
+"""How much of a harness's own words a list repeats; the record has them all."""
 PERSON: Final = "user"
 """Whom an obligation goes to when no agent is left."""
 
@@ -352,6 +355,8 @@ class Works:
         self._ended[piece.session] = (*others, piece.event_id)[-KEPT_ENDED:]
 
     def _put(self, piece: PieceOfWork) -> None:
+        if len(piece.message) > LONGEST_MESSAGE or len(piece.code) > LONGEST_CODE:
+            piece = replace(piece, message=piece.message[:LONGEST_MESSAGE], code=piece.code[:LONGEST_CODE])
         known = self._by_event.get(piece.event_id, ())
         if piece.session not in known:
             self._by_event[piece.event_id] = tuple(sorted({*known, piece.session}))

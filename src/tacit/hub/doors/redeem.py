@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tacit.base.errors import TacitError
 from tacit.hub import operations
 from tacit.hub.doors.http import error_answer, json_answer
-from tacit.ledger.codes import denied, missing
+from tacit.ledger.codes import denied, invalid, missing
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -22,10 +22,20 @@ if TYPE_CHECKING:
 MOST_BYTES = 4096
 
 
+async def _body(request: web.Request) -> bytes:
+    """The whole body, however it comes; nobody unknown is listened to for longer than a code takes."""
+    found = b""
+    while len(found) <= MOST_BYTES and (more := await request.content.read(MOST_BYTES)):
+        found += more
+    if len(found) > MOST_BYTES:
+        raise invalid("a code is shorter than this", "CCCS-020", reason="too_large")
+    return found
+
+
 async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
     """`{"code": ...}` for `{"group_id", "actor_id", "token"}`."""
     try:
-        given = operations.body_of(await request.content.read(MOST_BYTES))
+        given = operations.body_of(await _body(request))
         code = given.get("code")
         found = await hub.crew.redeem(code) if isinstance(code, str) else None
         if found is None:

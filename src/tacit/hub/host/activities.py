@@ -49,18 +49,19 @@ class Card:
     """A second, and how many updates were passed on in it."""
 
     def take(self, items: tuple[Mapping[str, Any], ...]) -> None:
-        """Put things in their places; what is beyond the bounds loses its text."""
+        """Put things in their places; what is beyond the bounds loses its text and its files."""
         for item in items:
             if item["id"] not in self.items and len(self.items) >= MOST_ITEMS:
                 continue
-            self.size += len(item.get("text", "")) - len(self.items.get(item["id"], {}).get("text", ""))
+            self.size += _size(item) - _size(self.items.get(item["id"], {}))
             self.items[item["id"]] = item
         for item_id in list(self.items) if self.size > CARD_BYTES else ():
             if self.size <= CARD_BYTES:
                 break
-            item = dict(self.items[item_id])
-            self.size -= len(item.pop("text", ""))
-            self.items[item_id] = {**item, "cut": True}
+            item = self.items[item_id]
+            short = {name: item[name] for name in item if name not in {"text", "files"}}
+            self.size -= _size(item) - _size(short)
+            self.items[item_id] = {**short, "cut": True}
 
     def may_pass(self, second: int) -> bool:
         """Is there room for one more update in this second?"""
@@ -89,7 +90,7 @@ class Activities:
         self._host = host
         self._show = show
         self._cards: dict[tuple[str, str], Card] = {}
-        self._asked: dict[tuple[str, str], asyncio.Future[Activity]] = {}
+        self._asked: dict[tuple[str, str, str], asyncio.Future[Activity]] = {}
         self._numbers = itertools.count(1)
 
     # -- what harnesses tell
@@ -97,13 +98,14 @@ class Activities:
     async def told(self, link: Link, told: Activity) -> None:
         """An update of a session's own turn, or its answer to a question of ours."""
         if told.answers:
-            waiting = self._asked.get((link.session, told.answers))
+            waiting = self._asked.get((link.group_id, link.session, told.answers))
             if waiting is not None and not waiting.done():
                 waiting.set_result(told)
             return
         key = (link.group_id, link.session)
         card = self._cards.get(key)
-        if card is None or card.turn != told.turn:
+        if card is None or (card.turn, card.event.event_id) != (told.turn, told.event_id):
+            # Who may see it goes by the event of this very update, and not by that of one before.
             event = await self._event(link, told.event_id)
             if event is None:
                 return
@@ -177,10 +179,10 @@ class Activities:
         link = self._host.link(group_id, session)
         if link is None or not link.was_greeted:
             return None
-        key = (session, f"activity-{next(self._numbers)}")
+        key = (group_id, session, f"activity-{next(self._numbers)}")
         self._asked[key] = waiting = asyncio.get_running_loop().create_future()
         try:
-            link.notify(ActivityWanted(event_id, key[1], forget))
+            link.notify(ActivityWanted(event_id, key[2], forget))
             async with asyncio.timeout(ANSWER_WITHIN):
                 return await waiting
         except (TimeoutError, TacitError):
@@ -194,6 +196,11 @@ class Activities:
         done = await asyncio.gather(*(self._kept(group_id, one, event_id, forget=True) for one in sessions))
         away = [one for one, found in zip(sessions, done, strict=True) if found is None]
         return {"forgotten": [one for one in sessions if one not in away], "away": away}
+
+
+def _size(item: Mapping[str, Any]) -> int:
+    """How much of a card one thing takes up that it can lose."""
+    return len(item.get("text", "")) + sum(map(len, item.get("files", ())))
 
 
 def _sessions(reader: Reader, group_id: str, event_id: str) -> list[str]:

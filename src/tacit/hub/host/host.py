@@ -25,6 +25,7 @@ from tacit.attention.commands import (
     RunDueTimers,
     SetPresence,
     TimerDue,
+    WorkHeard,
 )
 from tacit.attention.io.archive import Archive
 from tacit.attention.send.tools import SENTENCE
@@ -101,6 +102,7 @@ class Host:
                 self._schedule(committed.group_id, effect.at)
             elif isinstance(effect, DeliveryDraft):
                 draft = effect
+                self._forget_report(committed.group_id, draft.session, draft.event_id)
             elif (link := self.link(committed.group_id, effect.session)) is not None and link.was_greeted:
                 link.notify(Continued(effect.event_id))
         self._ended(committed)
@@ -112,11 +114,18 @@ class Host:
             self._decided(committed.group_id, committed.event.data)
 
     def _ended(self, committed: Committed) -> None:
-        """What is closed is no longer worked on: nothing is kept of it."""
-        if committed.event.kind == "x.c2a.disposition" and (data := committed.event.data).get("closes"):
-            link = self.link(committed.group_id, str(data["session"]))
-            if link is not None:
-                link.work.pop(str(data["event_id"]), None)
+        """What is closed is no longer worked on, and what is claimed begins anew: nothing is kept of it."""
+        kind, group_id = committed.event.kind, committed.group_id
+        if kind == "x.c2a.disposition" and (data := committed.event.data).get("closes"):
+            self._forget_report(group_id, str(data["session"]), str(data["event_id"]))
+        elif kind == "x.c2a.claim" and (data := committed.event.data)["action"] in {"take", "assign"}:
+            self._forget_report(group_id, str(data["session"]), str(data["target"]).partition(":")[2])
+
+    def _forget_report(self, group_id: str, session: str, event_id: str) -> None:
+        """What a session says of an event from here on is put to the writer again, were it the same words."""
+        link = self.link(group_id, session)
+        if link is not None:
+            link.work.pop(event_id, None)
 
     def _decided(self, group_id: str, data: Mapping[str, Any]) -> None:
         """A person answered what an agent's own program asked: its harness waits for it (C2A-207)."""
@@ -218,6 +227,7 @@ class Host:
 
     async def report_work(self, link: Link, told: Work) -> None:
         """How work stands at an agent: a change is for the ledger, a sign of life for the host alone."""
+        told = replace(told, turn=told.turn[:200], code=told.code[:100], message=told.message[:SENTENCE])
         before = link.work.get(told.event_id)
         link.work[told.event_id] = told
         if before is not None and replace(before, position=told.position) == told:
@@ -228,13 +238,22 @@ class Host:
             link.session,
             told.event_id,
             told.state,
-            told.turn[:200],
+            told.turn,
             told.position,
-            told.code[:100],
-            told.message[:SENTENCE],
+            told.code,
+            told.message,
             retry_at or Moment(0),
         )
-        await self._ledger.decide(command)
+        known = before
+        try:
+            heard: WorkHeard = (await self._ledger.decide(command)).answer
+            known = told if heard.own else None
+        finally:
+            # What could not be written down is news when it is said again; what is not its own is nobody's.
+            if link.work.get(told.event_id) is told:
+                del link.work[told.event_id]
+                if known is not None:
+                    link.work[told.event_id] = known
 
     def position(self, group_id: str, session: str, event_id: str) -> int | None:
         """How many pieces of work are before one, as its harness said last."""
@@ -267,6 +286,7 @@ class Host:
         before = self._links.pop(key, None)
         if before is not None:
             before.close()
+            self.gone(before)
             before.wire.end(SUPERSEDED_CODE, "superseded by a newer connection")
         now = self._store.options.clock.now()
         self._gone.pop(key, None)

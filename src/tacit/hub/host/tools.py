@@ -88,7 +88,9 @@ class Tools:
         def query(reader: Reader) -> dict[str, Any] | Refusal:
             group = reader.group(group_id)
             archive = Archive.on(reader, group)
-            during = archive.found(str(arguments["during"])) if "during" in arguments else None
+            # An edit is written by the hub; who reads the answer to it are the parties of its message.
+            named = archive.original(str(arguments["during"])) if "during" in arguments else None
+            during = archive.found(named) if named is not None else None
             if "during" in arguments and (during is None or not during.visible_to(session)):
                 return refusal("event_not_found", "`during` names no event of this session", "C2A-203")
             pull = Pull(reader, group, archive, session, version, during)
