@@ -56,6 +56,8 @@ export function markOf(one: AgentDecision): Mark | null {
   if (SETTLED.has(state)) {
     if (one.policy === "may_respond" && UNSAID.has(state)) return null;
     if (state === "queued" && one.work?.position) return { word: `has it in its queue, ${one.work.position} before it`, tone: "owes" };
+    // What waits for its own time (a day's budget) no person can hurry.
+    if (state === "waiting" && one.work?.code === "over_budget") return { word: "waits for the next day's budget", tone: "owes" };
     // With nothing before it there is no queue to speak of.
     if (state === "queued" && one.policy === "must_respond") return { word: "pending", tone: "owes" };
     return { word: state, tone: WORDS[state]!.tone };
