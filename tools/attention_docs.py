@@ -219,7 +219,7 @@ def work() -> list[str]:
 WORK_MEANS: Final = {
     WorkState.QUEUED: "it is the agent's, and waits for its turn; `position` says how many are before it",
     WorkState.WORKING: "a turn runs",
-    WorkState.WAITING: "the agent waits for a person",
+    WorkState.WAITING: "the agent waits for a person, or until a time that it names (the next day's budget)",
     WorkState.ANSWERED: "there is an answer",
     WorkState.FAILED: "the agent's program failed: its code and sentence, when it is tried again, or what to do",
     WorkState.HANDED_OVER: "somebody else has it now, or a person was told",
