@@ -150,7 +150,8 @@ import asyncio, json, resource, sys, time
 from pathlib import Path
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
-from tacit.harness.io.harness import AgentConfig, Harness
+from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.harness import Harness
 from tacit.harness.io.supervisor import SupervisedAgent, Supervisor
 
 url, folder, tokens = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
