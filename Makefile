@@ -41,7 +41,7 @@ test: setup-check system-test
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.
 QUICK := tests/base tests/c2a tests/language tests/wire tests/seal tests/attention tests/harness/test_conduct.py \
-  tests/harness/test_compose.py tests/harness/test_prompt.py tests/harness/test_silence.py tests/ledger/test_rules.py \
+  tests/harness/test_question.py tests/harness/test_work.py tests/harness/test_prompt.py tests/harness/test_silence.py tests/ledger/test_rules.py \
   tests/ledger/test_routing.py tests/ledger/test_values.py tests/hub/test_writer_transports.py
 quick: setup-test
 	$(PY) -m pytest -n $(JOBS) -m "not soak" $(QUICK) --ignore tests/attention/io $(ARGS)
