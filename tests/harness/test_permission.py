@@ -8,11 +8,11 @@ from tacit.harness.drivers.port import DETAILS_BYTES, TITLE_BYTES, permission
 from tacit.harness.permission import covers, pattern_of, read_pattern
 
 
-def run(line, directory="/work"):
+def run(line, directory="/srv/project"):
     return permission("command", line, directory=directory)
 
 
-def edit(*paths, directory="/work"):
+def edit(*paths, directory="/srv/project"):
     return permission("edit", "x", directory=directory, paths=paths)
 
 
@@ -58,7 +58,7 @@ def test_a_command_elsewhere_is_another_command():
     [
         (("src/a.py",), ("src/b.py",), True),
         (("src/a.py",), ("src/deep/b.py",), True),
-        (("src/a.py",), ("/work/src/b.py",), True),
+        (("src/a.py",), ("/srv/project/src/b.py",), True),
         (("src/a.py",), ("srcs/b.py",), False),
         (("src/a.py",), ("src/../b.py",), False),
         (("src/a.py",), ("src/a.py", "etc/b"), False),
@@ -83,7 +83,7 @@ def test_what_was_cut_has_no_pattern_and_is_covered_by_none():
     assert not wanted.whole
     assert pattern_of(wanted) is None
     assert not covers(pattern_of(run("npm test")), wanted)
-    details = permission("edit", "a", "d" * (DETAILS_BYTES + 1), directory="/work", paths=("a",))
+    details = permission("edit", "a", "d" * (DETAILS_BYTES + 1), directory="/srv/project", paths=("a",))
     assert pattern_of(details) is None
 
 

@@ -6,6 +6,7 @@ itself blocks (`SocketHub`). Knows no socket, and imports nothing heavy: the com
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class BlockingHub:
+class BlockingHub(ABC):
     """A hub as one credential sees it, blocking."""
 
     _operations: HubOperations
 
+    @abstractmethod
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of an operation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of all connections."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
@@ -40,23 +41,23 @@ class BlockingHub:
 
     # -- what is more than one call and its answer
 
+    @abstractmethod
     def away(self, *, away: bool = True) -> None:
         """Say that nobody looks at what this client follows, or that somebody does again."""
-        raise NotImplementedError
 
+    @abstractmethod
     def follow(
         self, group_id: str, *, since_seq: int = 0, kinds: Sequence[str] | None = None
     ) -> Iterator[Event]:
         """Every event after a position, then live, for ever."""
-        raise NotImplementedError
 
+    @abstractmethod
     def upload(self, group_id: str, path: Path) -> dict[str, Any]:
         """Store a file; returns the attachment to send with a message."""
-        raise NotImplementedError
 
+    @abstractmethod
     def download(self, group_id: str, path: str) -> bytes:
         """A blob's bytes, checked against its name."""
-        raise NotImplementedError
 
     # -- one call and its answer
 

@@ -133,7 +133,7 @@ def _connected(url: str, token: str | None) -> tuple[socket.socket, bytes]:
         connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
         head, early = _head(connection)
         _agreed(head, key, url)
-    except BaseException:
+    except BaseException:  # whatever it was, the socket is closed; it goes on to the caller
         connection.close()
         raise
     return connection, early

@@ -162,7 +162,7 @@ def test_a_no_is_a_no_to_every_question_of_codex(method):
 def test_a_shell_of_the_models_own_choosing_is_shown():
     for shell in ("bash", "/bin/bash", "/usr/bin/zsh"):
         assert codex.bare_command(f"{shell} -lc 'npm test'") == "npm test"
-    for shell in ("./bash", "/work/project/bash", "tools/sh", "/bin/../work/sh"):
+    for shell in ("./bash", "/srv/project/bash", "tools/sh", "/bin/../srv/sh"):
         line = f"{shell} -lc 'npm test'"
         assert codex.bare_command(line) == line
 
@@ -170,26 +170,26 @@ def test_a_shell_of_the_models_own_choosing_is_shown():
 @pytest.mark.spec("C2A-207")
 def test_an_edit_that_moves_a_file_is_asked_for_with_where_it_goes():
     kind = {"type": "update", "move_path": "/home/ann/.ssh/authorized_keys"}
-    item = {"changes": [{"path": "/work/key.txt", "kind": kind, "diff": "@@\n+ssh-ed25519 AAAA\n"}]}
+    item = {"changes": [{"path": "/srv/project/key.txt", "kind": kind, "diff": "@@\n+ssh-ed25519 AAAA\n"}]}
     wanted = codex.asks("item/fileChange/requestApproval", {"itemId": "1"}, item)
     assert wanted is not None
-    assert wanted.paths == ("/work/key.txt", "/home/ann/.ssh/authorized_keys")
+    assert wanted.paths == ("/srv/project/key.txt", "/home/ann/.ssh/authorized_keys")
     assert "authorized_keys" in wanted.title
     assert "+++ /home/ann/.ssh/authorized_keys" in wanted.details
-    assert not covers(Pattern("edit", "/work"), wanted)
+    assert not covers(Pattern("edit", "/srv/project"), wanted)
 
 
 @pytest.mark.spec("C2A-207")
 def test_an_edit_over_acp_is_asked_for_with_all_that_it_says_it_changes():
     diff = {"type": "diff", "path": "/home/ann/.profile", "oldText": "", "newText": "x"}
-    call = {"kind": "edit", "title": "Edit", "locations": [{"path": "/work/a.txt"}], "content": [diff]}
-    wanted = acp.asks(call, "/work")
-    assert wanted.paths == ("/work/a.txt", "/home/ann/.profile")
-    assert not covers(Pattern("edit", "/work"), wanted)
-    inside = acp.asks({**call, "content": [{**diff, "path": "/work/b.txt"}]}, "/work")
-    assert covers(Pattern("edit", "/work"), inside)
-    moved = acp.asks({**call, "kind": "move", "content": []}, "/work")
-    assert not covers(Pattern("edit", "/work"), moved)
+    call = {"kind": "edit", "title": "Edit", "locations": [{"path": "/srv/project/a.txt"}], "content": [diff]}
+    wanted = acp.asks(call, "/srv/project")
+    assert wanted.paths == ("/srv/project/a.txt", "/home/ann/.profile")
+    assert not covers(Pattern("edit", "/srv/project"), wanted)
+    inside = acp.asks({**call, "content": [{**diff, "path": "/srv/project/b.txt"}]}, "/srv/project")
+    assert covers(Pattern("edit", "/srv/project"), inside)
+    moved = acp.asks({**call, "kind": "move", "content": []}, "/srv/project")
+    assert not covers(Pattern("edit", "/srv/project"), moved)
     assert pattern_of(moved) is None
 
 

@@ -21,7 +21,7 @@ def write_private(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
-    except BaseException:
+    except BaseException:  # whatever it was, no half file stays; it goes on to the caller
         fresh.unlink(missing_ok=True)
         raise
     directory = os.open(path.parent, os.O_RDONLY)
