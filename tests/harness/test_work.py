@@ -38,6 +38,30 @@ def test_while_anything_is_not_finished_all_of_it_is_told_again_every_thirty_sec
     assert report.life_due is None
 
 
+def test_what_is_new_and_next_is_not_told_until_it_is_begun_or_has_waited():
+    report = WorkReport()
+    assert report.due([], at(0)) == []
+    following = [Work("e1", "queued")]
+    assert report.due(following, at(100)) == []
+    assert report.due(following, at(129)) == []
+    assert report.life_due == at(130)
+    assert report.due(following, at(130)) == following
+    begun = [Work("e1", "working", "e1.1"), Work("e2", "queued", position=1)]
+    assert report.due(begun, at(131)) == begun
+    # What moves up, or comes back after a failure, is another matter: the hub knows it otherwise.
+    assert report.due([Work("e2", "queued")], at(132)) == [Work("e2", "queued")]
+    failed = [Work("e2", "failed", code="rate_limited")]
+    assert report.due(failed, at(133)) == failed
+    assert report.due([Work("e2", "queued")], at(134)) == [Work("e2", "queued")]
+
+
+def test_a_new_connection_hears_of_what_is_next_too():
+    report = WorkReport()
+    assert report.due([Work("e1", "queued")], at(0)) == [Work("e1", "queued")]
+    report.forget()
+    assert report.due([Work("e1", "queued")], at(1)) == [Work("e1", "queued")]
+
+
 def test_another_connection_hears_everything():
     report = WorkReport()
     queue = [Work("e1", "failed", code="rate_limited", retry_at="2026-01-13T10:00:00Z")]

@@ -41,6 +41,8 @@ DURING: Final = "during"
 """The member by which a harness says which event it is at work on: whoever reads the answer to that bounds
 what a reading tool shows, and tells what a send elsewhere would reveal."""
 _DURING: Final = {"type": "string", "description": "the event that the caller is at work on"}
+BRIEF: Final = "brief"
+"""The member by which a caller wants of each message only who said what, where and when."""
 
 
 def _object(required: list[str], **members: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +73,13 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
         during=_DURING,
     ),
     "chat.read_channel": _object(
-        [], conversationId=_TEXT, before=_EVENT, after=_EVENT, limit=_LIMIT, during=_DURING
+        [],
+        conversationId=_TEXT,
+        before=_EVENT,
+        after=_EVENT,
+        limit=_LIMIT,
+        brief={"type": "boolean", "description": "only who said what and when"},
+        during=_DURING,
     ),
     "chat.members": _object([], during=_DURING),
     SEND: _object(

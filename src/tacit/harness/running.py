@@ -65,6 +65,8 @@ class RunningTurn:
     side_effects: bool = False
     tools: dict[str, bool] = field(default_factory=dict[str, bool])
     """Calls under way, and whether each may have effects."""
+    at_model: bool = False
+    """The model has it; until then it is still being put together, and counts as next in the queue."""
     is_ending: bool = False
     """Aborted: whatever still comes out of it is dropped."""
     waiting: list[Delivered] = field(default_factory=list["Delivered"])

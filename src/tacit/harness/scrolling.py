@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from tacit.c2a.messages import Delivered, Earlier
 
-LOOKED_AT: Final = 40
-"""How many lines are asked for."""
 LINES: Final = 24
+LOOKED_AT: Final = LINES + 8
+"""How many lines are asked for: some lie in threads, or were taken back."""
 BYTES: Final = 6_000
 LINE_BYTES: Final = 1_200
 PAUSE: Final = 30 * 60 * SECOND

@@ -2,8 +2,9 @@
 
 A piece of work is an event that the model is to see. It is queued, with its place; worked on, with its turn;
 waiting for a person or for the next day's budget; or failed and tried again at a certain time. The hub is
-told of every change and, while anything is not finished, of all of it again as a sign of life. Answers and
-dispositions are not told here: the hub sees those itself. Values only; the time is an argument.
+told of every change and, while anything is not finished, of all of it again as a sign of life. What the hub
+sees itself is not told: answers, dispositions, and that what it has just delivered is next in an empty queue.
+So the way of a question to its prompt costs the ledger nothing. Values only; the time is an argument.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def running_states(running: RunningTurn) -> list[Work]:
     """The turn under way; one that is ending has no work any more."""
     if running.is_ending:
         return []
+    if not running.at_model:
+        return [Work(one.event_id, "queued") for one in (*running.question.live, *running.waiting)]
     waits_for, message = running.waits_for
     state = "waiting" if waits_for else "working"
     events = (*running.question.live, *running.inserted)
@@ -88,11 +91,21 @@ class WorkReport:
         return Moment(self._life_at + LIFE_EVERY)
 
     def due(self, states: Iterable[Work], now: Moment) -> list[Work]:
-        """What is to be told now, in order: what has changed, or all of it when a sign of life is due."""
+        """What is to be told now, in order: what has changed, or all of it when a sign of life is due.
+
+        What is new and next the hub knows as it stands: it is told of with the first sign of life.
+        """
         standing = {one.event_id: one for one in states}
-        is_life_due = self._life_at is None or now - self._life_at >= LIFE_EVERY
-        found = [one for one in standing.values() if is_life_due or self._told.get(one.event_id) != one]
-        if is_life_due:
+        if self._life_at is None:  # whoever is there has heard nothing, and may know of an earlier process
+            is_life_due = True
+        else:
+            is_life_due = bool(self._told) and now - self._life_at >= LIFE_EVERY
+        found = [one for one in standing.values() if is_life_due or self._is_news(one)]
+        if is_life_due or not self._told:
             self._life_at = now
         self._told = standing
         return found
+
+    def _is_news(self, one: Work) -> bool:
+        known = self._told.get(one.event_id)
+        return known != one and not (known is None and one == Work(one.event_id, "queued"))

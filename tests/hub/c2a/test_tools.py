@@ -110,8 +110,8 @@ async def test_what_is_open_is_found_without_a_look_at_everything_else(stage, mo
     for number in range(30):
         await stage.tell(f"plain remark {number}")
     read, made = [], []
-    readable, shown = Archive.readable, Pull.shown
-    monkeypatch.setattr(Archive, "readable", lambda *given: read.append(given) or readable(*given))
+    form_for, shown = Archive.form_for, Pull.shown
+    monkeypatch.setattr(Archive, "form_for", lambda *given: read.append(given) or form_for(*given))
     monkeypatch.setattr(Pull, "shown", lambda *given: made.append(given) or shown(*given))
     found = (await ann.call("chat.list_events", openOnly=True))["events"]
     assert [(one["eventId"], one["supersedes"]) for one in found] == [(newer, asked["id"])]
@@ -539,6 +539,32 @@ async def test_without_arguments_one_reads_where_one_is(stage):
     assert (channel["conversationId"], len(channel["events"])) == ("main", 1)
     with refused("invalid_request"):
         await ann.call("chat.read_thread")
+
+
+@pytest.mark.spec("C2A-141", "C2A-203", "C2A-204")
+async def test_a_channel_in_brief_is_the_same_lines_without_what_they_ask_of_whom(stage):
+    ann = await stage.agent("ann")
+    await stage.person("bea")
+    first = await stage.tell("the build is red")
+    gone = await stage.tell("nonsense")
+    changed = await stage.tell("it is the importer")
+    await stage.tell("an aside", reply_to=first["id"])
+    await stage.tell("the aquarium", to=["usr:bea"], conversation={"kind": "dm"})
+    edit = (await stage.edit(changed, "it is the exporter, password=hunter2secret")).body
+    await stage.delete(gone)
+    asked = await stage.tell("@ann who mends it?")
+    await ann.delivery(asked)
+    where = {"during": asked["id"], "before": asked["id"]}
+    whole = (await ann.call("chat.read_channel", **where))["events"]
+    brief = (await ann.call("chat.read_channel", brief=True, **where))["events"]
+    judged = {"policy", "directedness", "disposition", "open"}
+    assert brief == [{name: row[name] for name in row if name not in judged} for row in whole]
+    assert [row["eventId"] for row in brief][2] == edit["id"]
+    assert [row.get("deleted", False) for row in brief] == [False, True, False, False]
+    assert all(judged <= set(row) for row in whole)
+    assert not any("hunter2secret" in str(row) or "aquarium" in str(row) for row in brief)
+    with refused("invalid_request"):
+        await ann.call("chat.read_channel", brief="yes")
 
 
 @pytest.mark.spec("C2A-203")

@@ -15,6 +15,7 @@ from tacit.ledger.envelope import Event, decode
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision
+    from tacit.attention.read.message import ParsedMessage
     from tacit.attention.read.roster import Roster
     from tacit.attention.state.fold import Attention
     from tacit.ledger.io.reader import Reader
@@ -60,10 +61,14 @@ class Archive:
     def readable(self, event_id: str, session: str) -> Event | None:
         """A message in its form under this id, if the session may read it."""
         found = self._events.event(event_id)
-        if found is None or not found.visible_to(session):
+        return self.form_for(found, session) if found is not None else None
+
+    def form_for(self, found: StoredEvent, session: str) -> Event | None:
+        """The same for an event that is at hand."""
+        if not found.visible_to(session):
             return None
         event = self.past.form_of(found)
-        if event is not None and self.attention.versions.is_deleted(event_id):
+        if event is not None and self.attention.versions.is_deleted(found.event_id):
             event.data.pop("attachments", None)
             event.data["text"] = ""
         return event
@@ -78,12 +83,12 @@ class Archive:
         found = self._events.at(earlier.seq) if earlier is not None else None
         return decode(found.raw) if found is not None and found.kind == "chat.message" else None
 
-    def decided(self, event: Event) -> Decided:
-        """How everyone stood to an event."""
+    def decided(self, event: Event, parsed: ParsedMessage | None = None) -> Decided:
+        """How everyone stood to an event; who has it parsed already says so."""
         kept = self.attention.decided.get(event.id)
         if kept is not None:
             return kept
-        parsed = self.past.parsed(event)
+        parsed = parsed or self.past.parsed(event)
         state = ConversationState(parsed.conversation if parsed is not None else None)
         if event.kind == "chat.reaction":
             state = self.attention.state_for(event)
@@ -105,6 +110,6 @@ class Archive:
                     return True
         return False
 
-    def decision(self, event: Event, session: str) -> Decision:
+    def decision(self, event: Event, session: str, parsed: ParsedMessage | None = None) -> Decision:
         """What the session got for this event, as it was decided then."""
-        return self.decided(event).decision(session, self.attention.settings)
+        return self.decided(event, parsed).decision(session, self.attention.settings)

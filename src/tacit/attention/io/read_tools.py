@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.modes import is_listed
-from tacit.attention.read.conversation import MAIN
+from tacit.attention.read.conversation import MAIN, author_of
 from tacit.attention.state.obligations import as_delivered
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.errors import Refusal, refusal
 from tacit.c2a.messages import text_of, wire_content, wire_kind, wire_policy
+from tacit.c2a.tools import BRIEF
 from tacit.c2a.vocabulary import Policy
 from tacit.ledger.cursor import Selection
 from tacit.ledger.io.schema import SEQ_MASK
@@ -29,7 +30,10 @@ from tacit.ledger.io.schema import SEQ_MASK
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tacit.attention.decide.decision import Decision
     from tacit.attention.io.archive import Archive
+    from tacit.attention.read.conversation import Conversation
+    from tacit.attention.read.message import ParsedMessage
     from tacit.ledger.envelope import Event
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import StoredEvent
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 200
 USUAL: Final = 50
+MARGIN: Final = 10
+"""How many more messages are read at once than were asked for: some lie elsewhere."""
 SCANNED: Final = 2_000
 """How many events one call looks at before it says where to go on."""
 MOST_DIGITS: Final = len(str(SEQ_MASK))
@@ -73,6 +79,8 @@ class Pull:
         self._session = session
         self._version = version
         self._during = during
+        self._forms: dict[str, Event | None] = {}
+        self._parsed: dict[str, ParsedMessage | None] = {}
 
     def _may_know(self, found: StoredEvent) -> bool:
         """May the session read it, and everybody who will read what comes of it?"""
@@ -82,31 +90,64 @@ class Pull:
 
     def _readable(self, event_id: str) -> Event | None:
         found = self._archive.found(event_id)
-        if found is None or not self._may_know(found):
-            return None
-        return self._archive.readable(event_id, self._session)
+        return self._form(found) if found is not None else None
 
-    def shown(self, event: Event, *, policy: bool = True) -> dict[str, Any]:
+    def _form(self, found: StoredEvent) -> Event | None:
+        """What a stored event says, if it may be known; looked up once in a call."""
+        if found.event_id not in self._forms:
+            form = self._archive.form_for(found, self._session) if self._may_know(found) else None
+            self._forms[found.event_id] = form
+        return self._forms[found.event_id]
+
+    def _parse(self, event: Event, first: StoredEvent | None = None) -> ParsedMessage | None:
+        """Each message is parsed once in a call; `first` is its first form, where that is at hand."""
+        if event.id not in self._parsed:
+            self._parsed[event.id] = self._archive.past.parsed(event, first)
+        return self._parsed[event.id]
+
+    def _decision(self, event: Event) -> Decision:
+        return self._archive.decision(event, self._session, self._parse(event))
+
+    def shown(self, event: Event) -> dict[str, Any]:
         """One message as a tool shows it, in its newest form."""
         attention = self._archive.attention
         latest, form = self._newest(event)
-        deleted = attention.versions.is_deleted(event.id)
-        parsed = self._archive.past.parsed(form)
+        parsed, aim = self._parse(form), self._decision(form)
+        place = parsed.conversation if parsed is not None else None
+        found = self._said(event, latest, form, place, aim)
+        obligation = attention.obligations.get(latest, self._session)
+        decision = as_delivered(aim, obligation)
+        found["policy"] = wire_policy(decision.policy, self._version).value
+        found["directedness"] = decision.directedness.value
+        found["disposition"] = (
+            obligation.disposition.value if obligation is not None and obligation.disposition else None
+        )
+        found["open"] = obligation is not None and not obligation.closed
+        return found
+
+    def _in_brief(self, event: Event, first: StoredEvent) -> dict[str, Any]:
+        """Who said what, where and when; what it asks of whom is not looked at."""
+        latest, form = self._newest(event)
+        return self._said(event, latest, form, self._archive.past.place(form, first))
+
+    def _said(
+        self, event: Event, latest: str, form: Event, place: Conversation | None, aim: Decision | None = None
+    ) -> dict[str, Any]:
+        deleted = self._archive.attention.versions.is_deleted(event.id)
         found: dict[str, Any] = {
             "eventId": latest,
             "createdAt": form.ts,
             "sequence": event.seq,
             "content": "" if deleted else wire_content(content(form.data), self._version),
         }
-        if parsed is not None:
-            place = parsed.conversation
+        if place is not None:
+            author = author_of(form)
             found["author"] = {
-                "id": parsed.author.id,
-                "kind": parsed.author.kind.value,
-                "displayName": parsed.author.display_name,
+                "id": author.id,
+                "kind": author.kind.value,
+                "displayName": author.display_name,
             }
-            aim = self._archive.decision(form, self._session)
-            kind = wire_kind(place.kind, aim.directedness, self._version)
+            kind = place.kind if aim is None else wire_kind(place.kind, aim.directedness, self._version)
             found["conversation"] = {"id": place.id, "kind": kind.value}
             if place.thread is not None:
                 found["conversation"]["threadId"] = place.thread
@@ -114,15 +155,6 @@ class Pull:
             found["supersedes"] = event.id
         if deleted:
             found["deleted"] = True
-        if policy:
-            obligation = attention.obligations.get(latest, self._session)
-            decision = as_delivered(self._archive.decision(form, self._session), obligation)
-            found["policy"] = wire_policy(decision.policy, self._version).value
-            found["directedness"] = decision.directedness.value
-            found["disposition"] = (
-                obligation.disposition.value if obligation is not None and obligation.disposition else None
-            )
-            found["open"] = obligation is not None and not obligation.closed
         return found
 
     def _newest(self, event: Event) -> tuple[str, Event]:
@@ -170,11 +202,12 @@ class Pull:
                 return
             at, since = page.next_seq, None
 
-    def _backward(self) -> Iterator[StoredEvent]:
-        before = self._group.last_seq + 1
-        while window := self._reader.window(self._group, self._session, before, MOST):
+    def _backward(self, at_first: int = MOST) -> Iterator[StoredEvent]:
+        """The messages, newest first; as many as are likely to do are read at first."""
+        before, many = self._group.last_seq + 1, at_first
+        while window := self._reader.window(self._group, self._session, before, many):
             yield from reversed(window)
-            before = window[0].seq
+            before, many = window[0].seq, MOST
 
     def _open(self, wanted: _Filter, *, forward: bool) -> Iterator[StoredEvent]:
         """What this session has not answered, from its obligations, in the order of the other walks."""
@@ -193,14 +226,14 @@ class Pull:
                 yield found[seq]
 
     def _chosen(self, found: StoredEvent, wanted: _Filter) -> dict[str, Any] | None:
-        event = self._readable(found.event_id)
+        event = self._form(found)
         if (
             event is None
             or event.by == self._session
             or self._archive.attention.versions.is_deleted(event.id)
         ):
             return None
-        if not self._fits(event, wanted) or not is_listed(self._archive.decision(event, self._session).mode):
+        if not self._fits(event, wanted) or not is_listed(self._decision(event).mode):
             return None
         return self.shown(event)
 
@@ -214,12 +247,12 @@ class Pull:
         if wanted.open_only and (obligation is None or obligation.closed):
             return False
         if wanted.policy is not None:
-            decision = as_delivered(self._archive.decision(form, self._session), obligation)
+            decision = as_delivered(self._decision(form), obligation)
             if wire_policy(decision.policy, self._version) != wire_policy(wanted.policy, self._version):
                 return False
         if wanted.conversation is None and wanted.stream is None:
             return True
-        parsed = self._archive.past.parsed(form)
+        parsed = self._parse(form)
         place = parsed.conversation if parsed is not None else None
         return (wanted.conversation is None or (place is not None and place.id == wanted.conversation)) and (
             wanted.stream is None or (place is not None and place.stream == wanted.stream)
@@ -266,15 +299,17 @@ class Pull:
         name, limit, bounds = arguments.get("conversationId"), _limit(arguments), self._bounds(arguments)
         if isinstance(bounds, Refusal):
             return bounds
-        if limit is None or not isinstance(name, str | None):
-            return refusal("invalid_request", "conversationId is a text; limit is 1 to 200", "C2A-141")
-        return self._conversation(name or self._place(), bounds, limit)
+        brief = arguments.get(BRIEF, False)
+        if limit is None or not isinstance(name, str | None) or not isinstance(brief, bool):
+            words = "conversationId is a text, brief is true or false; limit is 1 to 200"
+            return refusal("invalid_request", words, "C2A-141")
+        return self._conversation(name or self._place(), bounds, limit, brief=brief)
 
     def _place(self) -> str:
         """The conversation that the caller is at work in."""
-        event = self._readable(self._during.event_id) if self._during is not None else None
-        parsed = self._archive.past.parsed(event) if event is not None else None
-        return parsed.conversation.id if parsed is not None else MAIN
+        event = self._form(self._during) if self._during is not None else None
+        place = self._archive.past.place(event) if event is not None else None
+        return place.id if place is not None else MAIN
 
     def members(self, here: Here) -> dict[str, Any]:
         """Who is here, in which roles, who is busy and with what, as far as the answer's readers may know."""
@@ -325,17 +360,17 @@ class Pull:
         return found[0] or 0, found[1]
 
     def _conversation(
-        self, name: str, bounds: tuple[int, int | None], limit: int
+        self, name: str, bounds: tuple[int, int | None], limit: int, *, brief: bool = False
     ) -> dict[str, Any] | Refusal:
         if name.startswith("dm:") and self._session not in name[3:].split("+"):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
         found: list[StoredEvent] = []
         known = False
         after, before = bounds
-        for looked, one in enumerate(self._backward()):
-            event = self._readable(one.event_id)
-            parsed = self._archive.past.parsed(event) if event is not None else None
-            if parsed is not None and parsed.conversation.id == name:
+        for looked, one in enumerate(self._backward(limit + MARGIN)):
+            event = self._form(one)
+            place = self._archive.past.place(event, one) if event is not None else None
+            if place is not None and place.id == name:
                 known = True
                 if after < one.seq and (before is None or one.seq < before):
                     found.append(one)
@@ -343,17 +378,19 @@ class Pull:
                 break
         if not known and not name.startswith("dm:") and name != MAIN:
             return refusal("event_not_found", "there is no such conversation", "C2A-141")
-        return {"conversationId": name, "events": self._window(found[::-1], bounds, limit)}
+        return {"conversationId": name, "events": self._window(found[::-1], bounds, limit, brief=brief)}
 
     def _window(
-        self, found: list[StoredEvent], bounds: tuple[int, int | None], limit: int
+        self, found: list[StoredEvent], bounds: tuple[int, int | None], limit: int, *, brief: bool = False
     ) -> list[dict[str, Any]]:
         """What lies between: the first after a position, otherwise the last."""
         after, before = bounds
         chosen = [one for one in found if after < one.seq and (before is None or one.seq < before)]
         chosen = chosen[:limit] if after and before is None else chosen[-limit:]
-        events = [self._readable(one.event_id) for one in chosen]
-        return [self.shown(event) for event in events if event is not None]
+        events = [(one, self._form(one)) for one in chosen]
+        if brief:
+            return [self._in_brief(event, one) for one, event in events if event is not None]
+        return [self.shown(event) for _one, event in events if event is not None]
 
     def search(self, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """Messages with these words, newest first, as far as the session may read them."""

@@ -10,6 +10,7 @@ it. The same objects serve the writer and, on a read-only connection, every view
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -204,17 +205,25 @@ class PastMessages:
             found = self.events.event(event_id)
         return event_id
 
-    def parsed(self, event: Event) -> ParsedMessage | None:
-        """The event as `decide` read it, with its conversation taken from the root of its thread."""
+    def parsed(self, event: Event, first: StoredEvent | None = None) -> ParsedMessage | None:
+        """The event as `decide` read it, with its conversation taken from the root of its thread.
+
+        `first` is the first form of the message, where that is at hand.
+        """
         if event.kind == "chat.reaction":
             return parse_message(
                 event, self.roster, self._attention.state_for(event), self._attention.settings
             )
-        return parse_message(event, self.roster, self._where(event), self._attention.settings)
+        return parse_message(event, self.roster, self._where(event, first), self._attention.settings)
 
-    def _where(self, event: Event) -> ConversationState:
+    def place(self, event: Event, first: StoredEvent | None = None) -> Conversation | None:
+        """The conversation of a message, without reading its text."""
+        return self._where(event, first).conversation
+
+    def _where(self, event: Event, first: StoredEvent | None) -> ConversationState:
         """As much of the state as reading takes: the conversation, and who alone may read there."""
-        first = self.events.event(self.original(event.id)) if self.events is not None else None
+        if first is None:
+            first = self.events.event(self.original(event.id)) if self.events is not None else None
         root = self.events.at(first.root) if first is not None and first.root and self.events else None
         found = conversation_of(event.data, event.by, root.event_id if root is not None else None)
         if root is not None and inherits(event.data):
@@ -251,6 +260,12 @@ KEPT: Final = 20_000
 _encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 
+@cache
+def _decoder(of: Any) -> msgspec.json.Decoder[Any]:
+    """One for each type: every look at a group opens all of its tables."""
+    return msgspec.json.Decoder(of)
+
+
 class GroupFolds:
     """The tables of one group: what was read and what has to be written."""
 
@@ -281,8 +296,8 @@ class FoldTable(MutableMapping[K, V], Generic[K, V]):
         self._folds = folds
         self._name = name
         self._plain: bool = cast("object", key) is str
-        self._key = None if self._plain else msgspec.json.Decoder(key)
-        self._value: msgspec.json.Decoder[V] = msgspec.json.Decoder(value)
+        self._key: msgspec.json.Decoder[K] | None = None if self._plain else _decoder(key)
+        self._value: msgspec.json.Decoder[V] = _decoder(value)
         self._is_open = is_open
         self._cache: dict[K, Any] = {}
         self._open: dict[K, None] | None = None

@@ -34,8 +34,8 @@ class AgentConfig:
     model: str = ""
     price: Price | None = None
     """What the model's tokens cost, for agents that do not say it themselves."""
-    surroundings: Callable[[], str] = str
-    """What the model should know about its folder, asked before each turn; by itself nothing."""
+    surroundings: Callable[[], str] | None = None
+    """What the model should know about its folder, asked before each turn."""
     habits: Habits = Habits(name="tacit-harness", version=__version__)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts that are struck out of what people see of the agent's work, such as the model's key."""

@@ -57,7 +57,7 @@ class ReadyAgent:
             frozenset(member.ambient),
             model=self.options.model,
             price=self.price,
-            surroundings=self.surroundings,
+            surroundings=self.surroundings if self.others else None,
             secrets=(self.options.key,) if self.options.key else (),
             permission_within=member.permission_wait,
         )

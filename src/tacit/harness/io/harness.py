@@ -380,7 +380,6 @@ class Harness:
 
     async def _turn(self, turn: ModelTurn) -> None:
         self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
-        await self._status()
         try:
             whole = await self._unless_stopped(prepared(self._context, self._conduct, turn))
             if whole is None:
@@ -392,6 +391,9 @@ class Harness:
             if running is None or running.is_ending:
                 outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
             else:
+                running.at_model = True
+                self._context.work_changed.set()
+                await self._status()
                 outcome = await self._watched(turn, request)
         except Bug:
             failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
@@ -417,7 +419,7 @@ class Harness:
     async def _request(self, turn: ModelTurn, files: tuple[TurnFile, ...]) -> TurnRequest:
         """What the driver is asked for a turn."""
         standing = self._standing(turn.audience)
-        around = await asyncio.to_thread(self.config.surroundings)
+        around = await asyncio.to_thread(look) if (look := self.config.surroundings) is not None else ""
         notes = (turn.note, self._told_in_vain(turn.audience), around)
         prompt = turn_prompt(
             standing.rules,

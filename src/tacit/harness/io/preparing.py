@@ -15,7 +15,9 @@ from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_content, read_delivered, read_window
 from tacit.c2a.retry import OutcomeUnknown
+from tacit.c2a.tools import BRIEF
 from tacit.c2a.vocabulary import Mode
+from tacit.harness.chat_tools import named, takes
 from tacit.harness.continuing import may_go_on, went_on
 from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
 
@@ -42,7 +44,10 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     if not wants_context(carrier) or not context.offers(READ_CHANNEL):
         return turn
     place = (turn.audience, carrier.conversation)
-    where = {"conversationId": carrier.conversation, "before": first.event_id, "limit": LOOKED_AT}
+    where: dict[str, Any] = {"conversationId": carrier.conversation, "before": first.event_id}
+    where["limit"] = LOOKED_AT
+    if takes(named(READ_CHANNEL, context.session.tools), BRIEF):
+        where[BRIEF] = True
     try:
         result = await context.read(READ_CHANNEL, carrier, **where)
     except (Refused, Unavailable, OutcomeUnknown):
