@@ -162,12 +162,13 @@ def test_an_event_left_out_keeps_its_position(room: World) -> None:
         ("bob", {"to": ["ann"]}, ["user", "ann", "bob"]),
         ("bob", {"conversation": {"kind": "thread"}}, ["user", "ann", "bob"]),
         ("user", {}, ["user", "ann", "bob"]),
-        ("bob", {"to": ["mute"]}, SEEN_BY_ALL),
+        ("bob", {"to": ["mute"]}, ["user", "bob", "mute"]),
+        ("bob", {"to": ["ann", "mute"]}, ["user", "ann", "bob", "mute"]),
         ("bob", {"to": ["@all"]}, SEEN_BY_ALL),
         ("bob", {"to": ["ann"], "conversation": {"kind": "channel"}}, SEEN_BY_ALL),
     ],
 )
-def test_a_reply_among_the_parties_stays_among_them(
+def test_a_reply_in_private_stays_with_whom_it_names_until_it_says_that_it_is_for_all(
     room: World, by: str, extra: dict[str, object], seers: list[str]
 ) -> None:
     first = room.say("g_one", "ann", "secret", to=["bob"])

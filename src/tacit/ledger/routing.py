@@ -72,8 +72,9 @@ def is_concrete(token: str) -> bool:
 def audience_of(message: ChatMessage, group: Group, sender: str, replied: StoredEvent | None) -> Audience:
     """Recipients and privacy of a message (C2A-209, CCCS-110).
 
-    A dm is declared by `conversation.kind`, or follows: one concrete recipient and no reply, or a reply that
-    stays among the parties of a private message. A private message's reply without `to` goes to the others.
+    A dm is declared by `conversation.kind`, or follows: one concrete recipient and no reply, or a reply to a
+    private message. Such a reply goes to the other parties, or to whom it names, be they parties or not; in
+    the open it is only when it says so, by a selector for everyone or by the conversation that it declares.
     """
     if not message.to and replied is None and message.conversation is None:
         return EVERYONE
@@ -91,6 +92,5 @@ def audience_of(message: ChatMessage, group: Group, sender: str, replied: Stored
     if declared is not None and not (inside and declared == "thread"):
         return audience
     alone = replied is None and len(tokens) == 1 and is_concrete(tokens[0])
-    among = replied is not None and inside and set(audience.named) <= replied.parties()
-    private = not audience.everyone and (alone or among)
+    private = not audience.everyone and (alone or inside)
     return Audience(everyone=audience.everyone, named=audience.named, private=private)

@@ -290,3 +290,18 @@ async def test_a_private_word_in_an_open_thread_does_not_go_along_with_a_questio
     clean(heard)
     again = await stage.tell("ok to merge the migration?", bea, reply_to=hidden["id"], **private)
     assert WORD in str((await ann.delivery(again))["threadWindow"])
+
+
+@pytest.mark.spec("C2A-203")
+async def test_a_reply_out_of_a_private_talk_to_another_is_private_to_ledger_and_attention_alike(stage, cast):
+    ann, eve, bea, sam = cast
+    secret = await stage.tell("the aquarium is cold", bea, to=["ann"], conversation={"kind": "dm"})
+    await ann.delivery(secret)
+    asked = await stage.tell(f"{SECRET}, is it so?", bea, to=["eve"], reply_to=secret["id"])
+    heard = await eve.delivery(asked)
+    assert heard["conversation"]["parties"] == ["eve", "usr:bea"]
+    for outsider in (sam, stage.tokens["ann"]):
+        clean(await stage.events(stage.group_id, token=outsider))
+    # Whoever means everyone says so.
+    public = await stage.tell("it is settled", bea, to=["@all"], reply_to=secret["id"])
+    assert public["id"] in [one["id"] for one in await stage.events(stage.group_id, token=sam)]
