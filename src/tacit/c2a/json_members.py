@@ -8,21 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def is_word(value: object, words: frozenset[str]) -> bool:
-    """Is it one of these words?"""
-    return isinstance(value, str) and value in words
-
-
-def at_path(value: Mapping[str, Any], path: str) -> object:
-    """What stands at the end of this path; None when nothing does."""
-    found: Any = value
-    for name in path.split("."):
-        if not isinstance(found, dict):
-            return None
-        found = cast("dict[str, Any]", found).get(name)
-    return cast("object", found)
-
-
 def object_in(value: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The object under this name; empty when there is none."""
     found = value.get(name)

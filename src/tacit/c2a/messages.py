@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.attachments import Attached, read_attachments
-from tacit.c2a.json_members import at_path, is_word, object_in, objects, text_in, text_or_none, words_in
+from tacit.c2a.json_members import object_in, objects, text_in, text_or_none, words_in
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,
@@ -317,6 +317,20 @@ _WORDS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
 _NUMBERS: Final = ("timing.sequence", "reliability.attempt")
 
 
+def _at(params: Mapping[str, Any], path: str) -> object:
+    """What stands at the end of this path; None when nothing does."""
+    found: Any = params
+    for name in path.split("."):
+        if not isinstance(found, dict):
+            return None
+        found = cast("dict[str, Any]", found).get(name)
+    return cast("object", found)
+
+
+def _is_word(value: object, words: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in words
+
+
 def faults(params: Mapping[str, Any]) -> list[str]:
     """What a receiver must refuse: the paths of members that are missing, unknown or contradictory.
 
@@ -324,28 +338,26 @@ def faults(params: Mapping[str, Any]) -> list[str]:
     """
     wrong = _unreadable(params)
     policy = params.get("policy")
-    if not is_word(policy, frozenset(Policy)) or policy != at_path(params, "attention.policy"):
+    if not _is_word(policy, frozenset(Policy)) or policy != _at(params, "attention.policy"):
         wrong.append("policy")
-    mode = at_path(params, "injection.mode")
+    mode = _at(params, "injection.mode")
     if mode == "notify" and "content" in params:
         wrong.append("content")
     if mode == "notify" and "knock" not in params and "signal" not in params:
         wrong.append("knock")
     if mode in ("immediate", "buffered") and "content" not in params:
         wrong.append("content")
-    if at_path(params, "injection.role") not in (None, "user"):
+    if _at(params, "injection.role") not in (None, "user"):
         wrong.append("injection.role")
     return list(dict.fromkeys(wrong))
 
 
 def _unreadable(params: Mapping[str, Any]) -> list[str]:
     """The members without which, or in the form of which, nothing can be made of a delivery."""
-    wrong = [path for path in _REQUIRED if at_path(params, path) is None]
-    wrong += [
-        path for path, words in _WORDS if path not in wrong and not is_word(at_path(params, path), words)
-    ]
-    wrong += [path for path in _NUMBERS if not isinstance(at_path(params, path), (int, type(None)))]
-    if not isinstance(at_path(params, "target.mentions"), (list, type(None))):
+    wrong = [path for path in _REQUIRED if _at(params, path) is None]
+    wrong += [path for path, words in _WORDS if path not in wrong and not _is_word(_at(params, path), words)]
+    wrong += [path for path in _NUMBERS if not isinstance(_at(params, path), (int, type(None)))]
+    if not isinstance(_at(params, "target.mentions"), (list, type(None))):
         wrong.append("target.mentions")
     return wrong
 
