@@ -1,8 +1,9 @@
 """Do the tests bite? One thing is changed in code that a row names, and the tests that name the row must notice.
 
 python -m tools.mutate --count 400 --seed 1 --jobs 2      `make mutate`
-python -m tools.mutate --again                            those that survived earlier, once more
-python -m tools.mutate --report                           what .mutate/results.jsonl says
+python -m tools.mutate --again                            of that sample, those that survived earlier, once more
+python -m tools.mutate --report --seed 2                  what .mutate/results.jsonl says about another sample
+python -m tools.mutate --report --first                   the same, by the first verdict on each
 
 A mutant lives in a copy of the product (tools/overlay.py), never in the work tree. The rows of a function are those in
 its docstring and comments, else its class's, else its module's, and those that spec/executed.json ties to it alone.
@@ -242,7 +243,7 @@ class Trial:
             os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def choose(found: dict[str, list[Mutant]], tried: set[str], count: int, seed: int) -> list[Mutant]:
+def choose(found: dict[str, list[Mutant]], count: int, seed: int) -> list[Mutant]:
     """Functions in a seeded order, one mutant of each, then a second of each, until there are enough.
 
     Each function draws its own place: what changes in one moves no other.
@@ -253,7 +254,26 @@ def choose(found: dict[str, list[Mutant]], tried: set[str], count: int, seed: in
     chosen: list[Mutant] = []
     for depth in range(max(map(len, decks.values()), default=0)):
         chosen += [decks[name][depth] for name in order if len(decks[name]) > depth]
-    return [mutant for mutant in chosen[:count] if mutant.key not in tried]
+    return chosen[:count]
+
+
+def left(sample: list[Mutant], judged: dict[str, dict[str, str]]) -> list[Mutant]:
+    """What was not tried yet."""
+    return [mutant for mutant in sample if mutant.key not in judged]
+
+
+def alive(sample: list[Mutant], judged: dict[str, dict[str, str]], why: Reasons) -> list[Mutant]:
+    """What was tried and not killed; first those that nobody noticed, and nobody excused."""
+    found = [
+        mutant for mutant in sample if judged.get(mutant.key, {"verdict": "killed"})["verdict"] != "killed"
+    ]
+    return sorted(
+        found,
+        key=lambda mutant: (
+            judged[mutant.key]["verdict"] == "killed_by_neighbours",
+            why.of(judged[mutant.key]) != "",
+        ),
+    )
 
 
 def tied(path: Path) -> dict[str, list[str]]:
@@ -267,12 +287,12 @@ def tied(path: Path) -> dict[str, list[str]]:
     return {name: rows for name, rows in found.items() if len(rows) <= 3}
 
 
-def results(path: Path) -> dict[str, dict[str, str]]:
-    """The last verdict on each mutant."""
+def results(path: Path, *, first: bool = False) -> dict[str, dict[str, str]]:
+    """The last verdict on each mutant, or the first: how it stood before tests were written against survivors."""
     if not path.exists():
         return {}
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-    return {line["key"]: line for line in lines}
+    return {line["key"]: line for line in (reversed(lines) if first else lines)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,26 +409,24 @@ def main() -> int:
     )
     parser.add_argument("--again", action="store_true", help="judge again what was not killed")
     parser.add_argument("--report", action="store_true", help="only say what was found")
+    parser.add_argument("--first", action="store_true", help="report the first verdict on each, not the last")
     parser.add_argument("--at-most", type=float, default=100.0, help="per cent that may survive")
     given = parser.parse_args()
     rows = row_ids.known(ROOT)
     found = of_tree(load(ROOT / "src", reach.PACKAGE), rows, tied(executed.EXECUTED))
-    every = {mutant.key: mutant for mutants in found.values() for mutant in mutants}
-    judged = {key: line for key, line in results(RESULTS).items() if key in every}
-    if given.again:
-        why = reasons()
-        alive = [line for line in judged.values() if line["verdict"] != "killed"]
-        # First those that nobody noticed, and nobody excused.
-        alive.sort(key=lambda line: (line["verdict"] == "killed_by_neighbours", why.of(line) != ""))
-        chosen = [every[line["key"]] for line in alive]
-    else:
-        # The sample stays the same, whichever part of it is judged now.
-        sample = choose(found, set(judged), given.count, given.seed)
-        chosen = [mutant for mutant in sample if any(part in mutant.key for part in given.only.split(","))]
+    # The sample stays the same, whichever part of it is judged now.
+    sample = choose(found, given.count, given.seed)
+    keys = {mutant.key for mutant in sample}
+    judged = {key: line for key, line in results(RESULTS).items() if key in keys}
+    chosen = alive(sample, judged, reasons()) if given.again else left(sample, judged)
+    chosen = [mutant for mutant in chosen if any(part in mutant.key for part in given.only.split(","))]
     if not given.report:
-        print(f"{len(every)} mutants in {len(found)} functions; {len(chosen)} to judge", flush=True)
+        print(
+            f"{sum(map(len, found.values()))} mutants in {len(found)} functions; {len(chosen)} to judge",
+            flush=True,
+        )
         trials(chosen, ROOT, RESULTS, given.jobs, given.seconds)
-    judged = {key: line for key, line in results(RESULTS).items() if key in every}
+    judged = {key: line for key, line in results(RESULTS, first=given.first).items() if key in keys}
     print(report(judged, reasons()))
     proved = [line for line in judged.values() if line["verdict"] in PROVED]
     survived = sum(line["verdict"] in {"survived", "no_tests"} for line in proved)
