@@ -22,6 +22,7 @@ no_tests               the same, and no test that names a row runs the function 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import queue
@@ -53,7 +54,8 @@ ROWS: Final = 40
 OWN: Final = 25.0
 NEAR: Final = 8.0
 """Seconds of tests that a mutant is given: of those that name its rows, and of the others."""
-FIRST: Final = 25
+BATCHES: Final = (0, 8, 40)
+"""Where the runs of a mutant's tests begin: the first few are mostly in one file, quick, and often enough."""
 QUICK: Final = 0.5
 
 
@@ -72,6 +74,8 @@ class Tests:
     """Which tests could notice a change in a function: a test that does not run it cannot."""
 
     recorded: Recorded
+    own: float = OWN
+    near: float = NEAR
     red: set[str] = field(default_factory=set[str])
     by_function: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
@@ -91,8 +95,8 @@ class Tests:
             # What a fixture ran for a whole file was noted with the file's first test.
             files = {file_of(name) for name in running}
             naming = {name for name in naming if name in running or file_of(name) in files}
-        near, cut_near = self._within(running - naming, running, NEAR, mutant.module)
-        chosen, cut = self._within(naming, running, OWN, mutant.module)
+        near, cut_near = self._within(running - naming, running, self.near, mutant.module)
+        chosen, cut = self._within(naming, running, self.own, mutant.module)
         return Plan(chosen, near, cut or cut_near)
 
     def _within(
@@ -131,6 +135,7 @@ class Ending:
 
     failed: str
     ran: bool = True
+    is_late: bool = False
 
 
 @dataclass(slots=True)
@@ -153,9 +158,8 @@ class Server:
         self.asks.write(json.dumps({"tests": wanted}) + "\n")
         self.asks.flush()
         answer = json.loads(self.answers.readline())
-        return Ending(
-            answer["failed"] or ("" if answer["status"] in {0, 5} else tests[0]), answer["status"] != 5
-        )
+        failed = answer["failed"] or ("" if answer["status"] in {0, 5} else tests[0])
+        return Ending(failed, answer["status"] != 5, answer.get("late", False))
 
     def _start(self) -> tuple[IO[str], IO[str]]:
         heard, ask = os.pipe()
@@ -207,16 +211,18 @@ class Trial:
         return "survived" if plan.naming else "no_tests"
 
     def _noticed(self, mutant: Mutant, tests: list[str]) -> bool:
-        """Does one of them fail with the change and pass without it? The first few are quick and often enough."""
-        for some in (tests[:FIRST], tests[FIRST:]):
-            left = some
+        """Does one of them fail with the change and pass without it?"""
+        for begin, end in itertools.pairwise((*BATCHES, len(tests))):
+            left = tests[begin:end]
             while left:
-                failed = self._with(mutant, left)
+                ending = self._with(mutant, left)
+                failed = ending.failed
                 if not failed:
                     break
                 # A flake is not a death: the test must fail a second time, and pass unchanged.
                 hits = [failed] if "::" in failed else [name for name in left if file_of(name) == failed]
-                if self._passes(hits) and (self._is_quick(hits) or self._with(mutant, hits)):
+                is_sure = self._is_quick(hits) and not ending.is_late
+                if self._passes(hits) and (is_sure or self._with(mutant, hits).failed):
                     self.killer = failed
                     return True
                 self.tests.red.update(hits)
@@ -232,12 +238,12 @@ class Trial:
             self.green.update(tests)
         return set(tests) <= self.green
 
-    def _with(self, mutant: Mutant, tests: list[str]) -> str:
+    def _with(self, mutant: Mutant, tests: list[str]) -> Ending:
         target = self.made.source / mutant.path.relative_to(self.root / "src")
         original, times = target.read_bytes(), target.stat()
         target.write_bytes(mutant.applied(original))
         try:
-            return self.server.run(tests).failed
+            return self.server.run(tests)
         finally:
             target.write_bytes(original)
             os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -344,18 +350,19 @@ def _short(text: str) -> str:
     return words if len(words) <= 100 else words[:97] + "..."
 
 
-def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: float) -> None:
+def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: float, tests: Tests) -> None:
     """Judge them all, `jobs` at a time, until the time is over; each verdict is written at once."""
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
         waiting.put(mutant)
-    recorded, ends = recording.read(), time.monotonic() + seconds
-    tests, writing = Tests(recorded), threading.Lock()
+    ends = time.monotonic() + seconds
+    writing = threading.Lock()
     out.parent.mkdir(exist_ok=True)
 
     def work(folder: Path) -> None:
         made = overlay.build(folder, root / "src")
-        trial = Trial(made, root, tests, Server(made, root, recorded))
+        overlay.compile_modules(made)
+        trial = Trial(made, root, tests, Server(made, root, tests.recorded))
         try:
             while time.monotonic() < ends:
                 mutant = waiting.get_nowait()
@@ -407,6 +414,9 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", help="of the sample only modules whose name contains one of these, with commas"
     )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the time for a mutant's tests; --again asks the rest"
+    )
     parser.add_argument("--again", action="store_true", help="judge again what was not killed")
     parser.add_argument("--report", action="store_true", help="only say what was found")
     parser.add_argument("--first", action="store_true", help="report the first verdict on each, not the last")
@@ -425,7 +435,8 @@ def main() -> int:
             f"{sum(map(len, found.values()))} mutants in {len(found)} functions; {len(chosen)} to judge",
             flush=True,
         )
-        trials(chosen, ROOT, RESULTS, given.jobs, given.seconds)
+        tests = Tests(recording.read(), OWN * given.share, NEAR * given.share)
+        trials(chosen, ROOT, RESULTS, given.jobs, given.seconds, tests)
     judged = {key: line for key, line in results(RESULTS, first=given.first).items() if key in keys}
     print(report(judged, reasons()))
     proved = [line for line in judged.values() if line["verdict"] in PROVED]
