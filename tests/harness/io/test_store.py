@@ -84,6 +84,17 @@ def test_what_is_said_leaves_in_the_order_in_which_it_was_written(store):
     assert [one.key for one in store.outgoing()] == ["k3", "k1", "k2"]
 
 
+@pytest.mark.spec("C2A-160")
+def test_what_a_turn_gives_back_waits_again_and_its_failures_are_counted(store, path):
+    kept(store, "e1", "e2", "e3")
+    store.write(lambda writing: writing.begin("e1.1", ["e1", "e2", "e3"]))
+    store.write(lambda writing: writing.end("e3", "done", NOW))
+    store.write(lambda writing: writing.give_back(["e1"], failed=True))
+    store.write(lambda writing: writing.give_back(["e2", "e3"], failed=False))
+    waiting = [(one.event.event_id, one.state, one.turn_id, one.failed) for one in Store(path).waiting()]
+    assert waiting == [("e1", "waiting", "e1.1", 1), ("e2", "waiting", "e1.1", 0)]
+
+
 def test_a_day_s_spending_is_summed(store):
     turn = ModelTurn("e1.1", (read_delivered(delivery("e1")),))
     store.write(lambda writing: writing.spent(Spent(turn, Usage(100, 20, 30), 0.25, 10, "done"), NOW))
