@@ -80,6 +80,8 @@ class Peer:
         self.added: list[dict[str, Any]] = []
         """What to do with the next tool calls: an error object, "break" (lose the line), "lose" the answer
         after the call happened, or a result."""
+        self.reports: list[Any] = []
+        """The same for the next requests that are no tool calls."""
         self.settings: dict[str, Any] = {}
         self.hears: list[str] = []
         """What it says in its greeting that it makes sense of."""
@@ -211,7 +213,8 @@ class Peer:
             # The look for what an author added before a turn is nothing that a script is about.
             body = {"result": {"ok": True, "events": self.added}}
         else:
-            step = self.script.pop(0) if self.script and method == "tools/call" else None
+            script = self.script if method == "tools/call" else self.reports
+            step = script.pop(0) if script else None
             if step == "break":
                 await socket.close()
                 return

@@ -131,8 +131,10 @@ def record(arguments: list[str]) -> Recording:
         (folder / "functions.json").write_text(json.dumps(names), encoding="utf-8")
         recorder = RECORDER.format(maps=str(folder / "maps"), size=len(names))
         (made.source / "tacit_ran.py").write_text(recorder, encoding="utf-8")
+        overlay.compile_modules(made)
         command = [str(made.python), "-m", "pytest", "-m", "not soak", *arguments]
-        environment = {**made.environment(), "TACIT_EXECUTED": str(folder)}
+        # The tests' own compiled modules are kept beside them: a mutant's tests are imported many times.
+        environment = {**made.environment(), "TACIT_EXECUTED": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
         status = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         tests: dict[str, RunOfTest] = {}
         imported: set[str] = set()

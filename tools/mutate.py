@@ -1,8 +1,9 @@
 """Do the tests bite? One thing is changed in code that a row names, and the tests that name the row must notice.
 
 python -m tools.mutate --count 400 --seed 1 --jobs 2      `make mutate`
-python -m tools.mutate --again                            those that survived earlier, once more
-python -m tools.mutate --report                           what .mutate/results.jsonl says
+python -m tools.mutate --again                            of that sample, those that survived earlier, once more
+python -m tools.mutate --report --seed 2                  what .mutate/results.jsonl says about another sample
+python -m tools.mutate --report --first                   the same, by the first verdict on each
 
 A mutant lives in a copy of the product (tools/overlay.py), never in the work tree. The rows of a function are those in
 its docstring and comments, else its class's, else its module's, and those that spec/executed.json ties to it alone.
@@ -21,6 +22,7 @@ no_tests               the same, and no test that names a row runs the function 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import queue
@@ -52,7 +54,8 @@ ROWS: Final = 40
 OWN: Final = 25.0
 NEAR: Final = 8.0
 """Seconds of tests that a mutant is given: of those that name its rows, and of the others."""
-FIRST: Final = 25
+BATCHES: Final = (0, 8, 40)
+"""Where the runs of a mutant's tests begin: the first few are mostly in one file, quick, and often enough."""
 QUICK: Final = 0.5
 
 
@@ -71,6 +74,8 @@ class Tests:
     """Which tests could notice a change in a function: a test that does not run it cannot."""
 
     recorded: Recorded
+    own: float = OWN
+    near: float = NEAR
     red: set[str] = field(default_factory=set[str])
     by_function: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
@@ -90,8 +95,8 @@ class Tests:
             # What a fixture ran for a whole file was noted with the file's first test.
             files = {file_of(name) for name in running}
             naming = {name for name in naming if name in running or file_of(name) in files}
-        near, cut_near = self._within(running - naming, running, NEAR, mutant.module)
-        chosen, cut = self._within(naming, running, OWN, mutant.module)
+        near, cut_near = self._within(running - naming, running, self.near, mutant.module)
+        chosen, cut = self._within(naming, running, self.own, mutant.module)
         return Plan(chosen, near, cut or cut_near)
 
     def _within(
@@ -130,6 +135,7 @@ class Ending:
 
     failed: str
     ran: bool = True
+    is_late: bool = False
 
 
 @dataclass(slots=True)
@@ -152,9 +158,8 @@ class Server:
         self.asks.write(json.dumps({"tests": wanted}) + "\n")
         self.asks.flush()
         answer = json.loads(self.answers.readline())
-        return Ending(
-            answer["failed"] or ("" if answer["status"] in {0, 5} else tests[0]), answer["status"] != 5
-        )
+        failed = answer["failed"] or ("" if answer["status"] in {0, 5} else tests[0])
+        return Ending(failed, answer["status"] != 5, answer.get("late", False))
 
     def _start(self) -> tuple[IO[str], IO[str]]:
         heard, ask = os.pipe()
@@ -206,16 +211,18 @@ class Trial:
         return "survived" if plan.naming else "no_tests"
 
     def _noticed(self, mutant: Mutant, tests: list[str]) -> bool:
-        """Does one of them fail with the change and pass without it? The first few are quick and often enough."""
-        for some in (tests[:FIRST], tests[FIRST:]):
-            left = some
+        """Does one of them fail with the change and pass without it?"""
+        for begin, end in itertools.pairwise((*BATCHES, len(tests))):
+            left = tests[begin:end]
             while left:
-                failed = self._with(mutant, left)
+                ending = self._with(mutant, left)
+                failed = ending.failed
                 if not failed:
                     break
                 # A flake is not a death: the test must fail a second time, and pass unchanged.
                 hits = [failed] if "::" in failed else [name for name in left if file_of(name) == failed]
-                if self._passes(hits) and (self._is_quick(hits) or self._with(mutant, hits)):
+                is_sure = self._is_quick(hits) and not ending.is_late
+                if self._passes(hits) and (is_sure or self._with(mutant, hits).failed):
                     self.killer = failed
                     return True
                 self.tests.red.update(hits)
@@ -231,18 +238,18 @@ class Trial:
             self.green.update(tests)
         return set(tests) <= self.green
 
-    def _with(self, mutant: Mutant, tests: list[str]) -> str:
+    def _with(self, mutant: Mutant, tests: list[str]) -> Ending:
         target = self.made.source / mutant.path.relative_to(self.root / "src")
         original, times = target.read_bytes(), target.stat()
         target.write_bytes(mutant.applied(original))
         try:
-            return self.server.run(tests).failed
+            return self.server.run(tests)
         finally:
             target.write_bytes(original)
             os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def choose(found: dict[str, list[Mutant]], tried: set[str], count: int, seed: int) -> list[Mutant]:
+def choose(found: dict[str, list[Mutant]], count: int, seed: int) -> list[Mutant]:
     """Functions in a seeded order, one mutant of each, then a second of each, until there are enough.
 
     Each function draws its own place: what changes in one moves no other.
@@ -253,7 +260,26 @@ def choose(found: dict[str, list[Mutant]], tried: set[str], count: int, seed: in
     chosen: list[Mutant] = []
     for depth in range(max(map(len, decks.values()), default=0)):
         chosen += [decks[name][depth] for name in order if len(decks[name]) > depth]
-    return [mutant for mutant in chosen[:count] if mutant.key not in tried]
+    return chosen[:count]
+
+
+def left(sample: list[Mutant], judged: dict[str, dict[str, str]]) -> list[Mutant]:
+    """What was not tried yet."""
+    return [mutant for mutant in sample if mutant.key not in judged]
+
+
+def alive(sample: list[Mutant], judged: dict[str, dict[str, str]], why: Reasons) -> list[Mutant]:
+    """What was tried and not killed; first those that nobody noticed, and nobody excused."""
+    found = [
+        mutant for mutant in sample if judged.get(mutant.key, {"verdict": "killed"})["verdict"] != "killed"
+    ]
+    return sorted(
+        found,
+        key=lambda mutant: (
+            judged[mutant.key]["verdict"] == "killed_by_neighbours",
+            why.of(judged[mutant.key]) != "",
+        ),
+    )
 
 
 def tied(path: Path) -> dict[str, list[str]]:
@@ -267,12 +293,12 @@ def tied(path: Path) -> dict[str, list[str]]:
     return {name: rows for name, rows in found.items() if len(rows) <= 3}
 
 
-def results(path: Path) -> dict[str, dict[str, str]]:
-    """The last verdict on each mutant."""
+def results(path: Path, *, first: bool = False) -> dict[str, dict[str, str]]:
+    """The last verdict on each mutant, or the first: how it stood before tests were written against survivors."""
     if not path.exists():
         return {}
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-    return {line["key"]: line for line in lines}
+    return {line["key"]: line for line in (reversed(lines) if first else lines)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,18 +350,19 @@ def _short(text: str) -> str:
     return words if len(words) <= 100 else words[:97] + "..."
 
 
-def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: float) -> None:
+def trials(mutants: list[Mutant], root: Path, out: Path, jobs: int, seconds: float, tests: Tests) -> None:
     """Judge them all, `jobs` at a time, until the time is over; each verdict is written at once."""
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
         waiting.put(mutant)
-    recorded, ends = recording.read(), time.monotonic() + seconds
-    tests, writing = Tests(recorded), threading.Lock()
+    ends = time.monotonic() + seconds
+    writing = threading.Lock()
     out.parent.mkdir(exist_ok=True)
 
     def work(folder: Path) -> None:
         made = overlay.build(folder, root / "src")
-        trial = Trial(made, root, tests, Server(made, root, recorded))
+        overlay.compile_modules(made)
+        trial = Trial(made, root, tests, Server(made, root, tests.recorded))
         try:
             while time.monotonic() < ends:
                 mutant = waiting.get_nowait()
@@ -387,28 +414,30 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", help="of the sample only modules whose name contains one of these, with commas"
     )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the time for a mutant's tests; --again asks the rest"
+    )
     parser.add_argument("--again", action="store_true", help="judge again what was not killed")
     parser.add_argument("--report", action="store_true", help="only say what was found")
+    parser.add_argument("--first", action="store_true", help="report the first verdict on each, not the last")
     parser.add_argument("--at-most", type=float, default=100.0, help="per cent that may survive")
     given = parser.parse_args()
     rows = row_ids.known(ROOT)
     found = of_tree(load(ROOT / "src", reach.PACKAGE), rows, tied(executed.EXECUTED))
-    every = {mutant.key: mutant for mutants in found.values() for mutant in mutants}
-    judged = {key: line for key, line in results(RESULTS).items() if key in every}
-    if given.again:
-        why = reasons()
-        alive = [line for line in judged.values() if line["verdict"] != "killed"]
-        # First those that nobody noticed, and nobody excused.
-        alive.sort(key=lambda line: (line["verdict"] == "killed_by_neighbours", why.of(line) != ""))
-        chosen = [every[line["key"]] for line in alive]
-    else:
-        # The sample stays the same, whichever part of it is judged now.
-        sample = choose(found, set(judged), given.count, given.seed)
-        chosen = [mutant for mutant in sample if any(part in mutant.key for part in given.only.split(","))]
+    # The sample stays the same, whichever part of it is judged now.
+    sample = choose(found, given.count, given.seed)
+    keys = {mutant.key for mutant in sample}
+    judged = {key: line for key, line in results(RESULTS).items() if key in keys}
+    chosen = alive(sample, judged, reasons()) if given.again else left(sample, judged)
+    chosen = [mutant for mutant in chosen if any(part in mutant.key for part in given.only.split(","))]
     if not given.report:
-        print(f"{len(every)} mutants in {len(found)} functions; {len(chosen)} to judge", flush=True)
-        trials(chosen, ROOT, RESULTS, given.jobs, given.seconds)
-    judged = {key: line for key, line in results(RESULTS).items() if key in every}
+        print(
+            f"{sum(map(len, found.values()))} mutants in {len(found)} functions; {len(chosen)} to judge",
+            flush=True,
+        )
+        tests = Tests(recording.read(), OWN * given.share, NEAR * given.share)
+        trials(chosen, ROOT, RESULTS, given.jobs, given.seconds, tests)
+    judged = {key: line for key, line in results(RESULTS, first=given.first).items() if key in keys}
     print(report(judged, reasons()))
     proved = [line for line in judged.values() if line["verdict"] in PROVED]
     survived = sum(line["verdict"] in {"survived", "no_tests"} for line in proved)

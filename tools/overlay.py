@@ -7,6 +7,7 @@ work tree is never written to.
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import sys
@@ -55,6 +56,14 @@ def build(folder: Path, source: Path = ROOT / "src") -> Overlay:
         # Programs that tests fetch once an environment are not fetched again.
         (folder / "venv" / cache.name).symlink_to(cache)
     return overlay
+
+
+def compile_modules(overlay: Overlay) -> None:
+    """Compile the copy's modules, so that the many processes which tests start need not, whatever the environment says.
+
+    By time and size: a module that is changed later is read anew.
+    """
+    compileall.compile_dir(overlay.source, quiet=1)
 
 
 def _scripts(installed: Path, python: Path) -> None:

@@ -28,7 +28,8 @@ PATIENCE: Final = 60.0
 """Seconds that importing the product and the tests may take."""
 LEAST: Final = 10.0
 FACTOR: Final = 8.0
-"""A test that takes this many times as long as it did is late, but never before LEAST seconds."""
+"""A test that takes this many times as long as it did is late, but never before LEAST seconds; on a machine with more
+to do than it has cores, as many times later."""
 _LIBRARIES: Final = (
     "aiohttp",
     "aiohttp.web",
@@ -134,7 +135,7 @@ class Server:
 
 def _wait(heard: int, tests: dict[str, float]) -> dict[str, Any]:
     """How the child fares: the first test that failed or was late, or its status at the end."""
-    rest, now, limit = b"", "", PATIENCE
+    rest, now, limit = b"", "", PATIENCE * _crowding()
     while True:
         deadline = time.monotonic() + limit
         if not select.select([heard], [], [], max(0.0, deadline - time.monotonic()))[0]:
@@ -151,7 +152,11 @@ def _wait(heard: int, tests: dict[str, float]) -> dict[str, Any]:
             if "status" in said:
                 return {"failed": "", **said}
             now = said["began"]
-            limit = max(LEAST, FACTOR * tests.get(now, 0.0))
+            limit = max(LEAST, FACTOR * tests.get(now, 0.0)) * _crowding()
+
+
+def _crowding() -> float:
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def _descendants(pid: int) -> Iterator[int]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.harness.drivers.port import DETAILS_BYTES, TITLE_BYTES, permission
-from tacit.harness.permission import covers, pattern_of, read_pattern
+from tacit.harness.permission import covers, pattern_of, read_pattern, time_told
 
 
 def run(line, directory="/srv/project"):
@@ -85,6 +85,19 @@ def test_what_was_cut_has_no_pattern_and_is_covered_by_none():
     assert not covers(pattern_of(run("npm test")), wanted)
     details = permission("edit", "a", "d" * (DETAILS_BYTES + 1), directory="/srv/project", paths=("a",))
     assert pattern_of(details) is None
+
+
+@pytest.mark.spec("C2A-207")
+def test_a_pattern_says_what_always_would_cover():
+    assert pattern_of(run("npm test")).says() == "commands that begin with `npm test` in /srv/project"
+    assert pattern_of(run("rm a.txt")).says() == "`rm a.txt` in /srv/project"
+    assert pattern_of(edit("src/a.py")).says() == "edits under /srv/project/src"
+
+
+@pytest.mark.spec("C2A-207")
+def test_how_long_a_question_waits_is_told_in_minutes_or_seconds():
+    told = [time_told(seconds) for seconds in (1, 1.5, 59, 60, 90, 300)]
+    assert told == ["1 second", "1.5 seconds", "59 seconds", "1 minute", "1.5 minutes", "5 minutes"]
 
 
 def test_a_command_never_allows_an_edit():

@@ -233,3 +233,10 @@ def test_words_that_only_look_like_silence_are_posted(text):
 
 def test_a_thought_is_not_posted():
     assert said("<think>They want a number.</think>\n42", obliged=True) == "42"
+
+
+@pytest.mark.spec("C2A-059")
+def test_what_is_longer_than_four_hundred_characters_says_something():
+    for obliged in (True, False):
+        assert said("_" * 392 + "no reply", obliged=obliged) == ""
+        assert said("_" * 393 + "no reply", obliged=obliged) != ""

@@ -40,7 +40,9 @@ async def test_tokens_lie_hashed_and_only_the_owners_lies_in_clear_in_its_own_fi
         bob = await room.actor(group, "bob")
         bot = await room.service("svc:x.bot")
         path = f"/v1/groups/{group}/actors/bob/tokens"
-        other = (await room.ok("POST", path, json={}))["token"]
+        given = await room.ok("POST", path, json={})
+        other = given["token"]
+        assert given == {"actor_id": "bob", "group_id": group, "token": other}
         owner = room.owner
         for answer in (
             await room.get(path),

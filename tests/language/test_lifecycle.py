@@ -282,12 +282,42 @@ def test_after_a_transfer_the_delegator_changes_nothing(p):
     assert step.changed == ()
 
 
+@pytest.mark.spec("CLOWL-048")
+def test_who_handed_a_task_over_cannot_hand_it_over_again():
+    accepted = message("ACK", mid="x", **BY_MUSE)
+    again = {"delegation_mode": "transfer"}
+    by_radar = message("DLGT", again, mid="g2", from_="radar", to="ida", pid="r", tid="t")
+    by_eve = message("DLGT", again, mid="g2", from_="eve", to="ida", pid="r", tid="t")
+    assert told(REQUEST, TRANSFER, accepted, by_radar)[1] == ["not_owner"]
+    assert told(REQUEST, TRANSFER, accepted, by_eve)[1] == []
+
+
+@pytest.mark.spec("CLOWL-036", "CLOWL-048")
+def test_a_new_owner_may_report_under_the_request_itself():
+    done = message("DONE", mid="x", **{**BY_MUSE, "pid": "r"})
+    lifecycle, flags = told(REQUEST, TRANSFER, message("ACK", mid="y", **BY_MUSE), done)
+    assert states(lifecycle) == {("r", "radar"): "completed", ("g", "muse"): "completed"}
+    assert flags == []
+
+
 @pytest.mark.spec("CLOWL-051")
 def test_an_error_before_acceptance_leaves_the_delegator_owner():
     failed = message("ERR", {"code": "E005", "msg": "x", "retry": False}, mid="x", **BY_MUSE)
     lifecycle, flags = told(REQUEST, ACK, TRANSFER, failed, DONE)
     assert states(lifecycle) == {("r", "radar"): "completed", ("g", "muse"): "failed"}
     assert flags == []
+
+
+@pytest.mark.spec("CLOWL-048")
+def test_only_a_task_of_ones_own_that_is_open_is_handed_on():
+    eves = message("DLGT", {"delegation_mode": "transfer"}, mid="g", from_="eve", to="muse", pid="r", tid="t")
+    accepted = message("ACK", mid="x", **BY_MUSE)
+    for before in ([REQUEST, ACK, eves, accepted], [REQUEST, DONE, TRANSFER, accepted]):
+        lifecycle, _ = told(*before)
+        assert lifecycle.task("g", "muse").delegated_from is None
+        assert lifecycle.task("r", "radar").owner == "radar"
+    lifecycle, _ = told(REQUEST, ACK, TRANSFER)
+    assert lifecycle.task("g", "muse").delegated_from == ("r", "radar")
 
 
 @pytest.mark.spec("CLOWL-051")

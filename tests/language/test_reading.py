@@ -214,6 +214,16 @@ def test_what_is_neither_bytes_nor_text_is_a_fault(odd):
         parse(odd)
 
 
+@pytest.mark.spec("CLOWL-068")
+@pytest.mark.parametrize(
+    ("number", "is_read"), [(-(2**63), True), (-(2**63) - 1, False), (2**64 - 1, True), (2**64, False)]
+)
+def test_an_integer_over_64_bits_is_refused_parsed_or_not(number, is_read):
+    given = value(d={"n": number})
+    assert (read_value(given).message is not None) == is_read
+    assert (read(json.dumps(given)).message is not None) == is_read
+
+
 def test_too_deep_a_value_is_a_fault():
     deep: object = {}
     for _ in range(40):

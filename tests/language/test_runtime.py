@@ -595,6 +595,7 @@ def test_what_models_write_is_mended_and_each_repair_reported(spoilt, repairs):
 )  # fmt: skip
 def test_nothing_is_guessed_and_nothing_hidden(broken):
     assert read_repaired(broken).message is None
+    assert read_repaired(broken) == read(broken)
 
 
 # --- v0.1 ---

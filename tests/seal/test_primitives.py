@@ -133,6 +133,13 @@ def test_small_order_agreement_keys_agree_on_nothing(point):
 
 
 @pytest.mark.spec("A2ACP-243")
+@pytest.mark.parametrize("length", [0, 31, 33])
+def test_an_agreement_key_of_another_length_agrees_on_nothing(length):
+    with pytest.raises(CannotOpen, match=r"^the seal does not open$"):
+        primitives.agree(bytes(range(32)), bytes(range(1, length + 1)))
+
+
+@pytest.mark.spec("A2ACP-243")
 @pytest.mark.parametrize("where", ["ciphertext", "nonce", "key", "associated", "short"])
 def test_one_altered_bit_anywhere_does_not_open(where):
     key, nonce, associated = bytes(32), bytes(24), b"header"

@@ -8,7 +8,13 @@ from tacit.seal import replay
 def test_a_packet_outside_the_window_of_memory_is_not_fresh():
     now = Moment(10**16)
     day = 24 * 3600 * SECOND
-    assert replay.within_window(Moment(now - 59 * day), now)
-    assert not replay.within_window(Moment(now - 61 * day), now)
-    assert not replay.within_window(Moment(now + 3 * day), now)
-    assert replay.forget_before(now) < now - 60 * day
+    assert replay.within_window(Moment(now - 60 * day + 1), now)
+    assert not replay.within_window(Moment(now - 60 * day), now)
+    assert replay.within_window(Moment(now + 2 * day - 1), now)
+    assert not replay.within_window(Moment(now + 2 * day), now)
+
+
+@pytest.mark.spec("A2ACP-029")
+def test_an_id_is_remembered_until_no_packet_that_carries_it_could_be_fresh():
+    now, day = Moment(10**16), 24 * 3600 * SECOND
+    assert replay.forget_before(now) == now - 62 * day

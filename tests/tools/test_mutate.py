@@ -180,10 +180,18 @@ def test_a_mutant_is_judged_by_the_tests_that_name_its_row(
 
 
 def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mutants):
-    first = mutate.choose(mutants, set(), 6, 1)
-    assert first == mutate.choose(mutants, set(), 6, 1)
+    first = mutate.choose(mutants, 6, 1)
+    assert first == mutate.choose(mutants, 6, 1)
     assert len({mutant.name for mutant in first[:4]}) == 4
-    assert mutate.choose(mutants, {first[0].key}, 6, 1) == first[1:]
+    judged = {first[0].key: {"verdict": "killed"}, first[2].key: {"verdict": "survived"}}
+    assert mutate.left(first, judged) == [first[1], *first[3:]]
+
+
+def test_a_mutant_that_was_judged_twice_has_a_first_and_a_last_verdict(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"key": "a", "verdict": "survived"}\n{"key": "a", "verdict": "killed"}\n')
+    assert mutate.results(path)["a"]["verdict"] == "killed"
+    assert mutate.results(path, first=True)["a"]["verdict"] == "survived"
 
 
 def test_a_report_gives_the_reason_beside_a_survivor_and_counts_who_has_one(tmp_path):

@@ -73,11 +73,21 @@ def test_an_envelope_without_one_of_its_fields_is_refused(field):
         ({"to": "agent:BOB@b.example"}, "bad_address"),
         ({"flags": "replace_queue"}, "bad_envelope"),
         ({"flags": [1]}, "bad_envelope"),
+        ({"flags": ["Replace"]}, "bad_envelope"),
+        ({"flags": [""]}, "bad_envelope"),
+        ({"flags": ["a" * 33]}, "bad_envelope"),
         ({"hint": 0.5}, "bad_envelope"),
     ],
 )
 def test_a_misshapen_field_names_its_code(change, code):
     assert refusal(canonical({**header(), "body": BODY, **change})) == code
+
+
+@pytest.mark.spec("A2ACP-025")
+def test_flags_are_read_in_their_order():
+    raw = canonical({**header(), "body": BODY, "flags": ["replace_queue", "a" * 32]})
+    assert envelope.read(raw).flags == ("replace_queue", "a" * 32)
+    assert envelope.read(canonical({**header(), "body": BODY})).flags == ()
 
 
 @pytest.mark.spec("A2ACP-242")

@@ -59,6 +59,12 @@ class Pattern:
         return f"commands that begin with `{self.value}`{place}" if self.more else f"`{self.value}`{place}"
 
 
+def time_told(seconds: float) -> str:
+    """How long a question waits, as the person reads it."""
+    count, unit = (seconds / 60, "minute") if seconds >= 60 else (seconds, "second")
+    return f"{count:g} {unit}" + ("" if count == 1 else "s")
+
+
 def read_pattern(given: object) -> Pattern | None:
     """The pattern in something that was kept or sent; None when it is none."""
     if not isinstance(given, dict):

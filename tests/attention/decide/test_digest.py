@@ -28,10 +28,12 @@ def item(number: int, **more: Any) -> Item:
 def test_a_digest_counts_and_keeps_the_last_report_of_each_author() -> None:
     found = digest_of([item(1), item(2), item(3, author="bob", intent=Intent.QUESTION, text="secret words")])
     assert found is not None
+    assert found.scope == "channel:main"
     assert found.text == "channel:main: 3 messages by 2 (2 status, 1 question)\n- ci: build 2 passed"
     assert "secret" not in found.text
     many = digest_of([item(n, author=f"a{n}", text="x" * 300, scope=f"stream:{n % 3}") for n in range(90)])
     assert many is not None
+    assert many.scope == "streams"
     assert len(many.text) <= 2000
     assert all(f"stream:{n}: 30 messages" in many.text for n in range(3))
     assert digest_of([]) is None

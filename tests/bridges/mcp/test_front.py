@@ -53,7 +53,9 @@ def test_what_needs_the_hub_is_work_and_everything_else_is_answered():
         (b"{", -32700), (b"[]", -32600), (b"{}", -32600), (asked("tools/sing"), -32601),
         (asked("tools/call"), -32602), (asked("prompts/get", {"name": "rudeness"}), -32602),
     ):  # fmt: skip
-        assert json.loads(front.take(line))["error"]["code"] == code
+        error = json.loads(front.take(line))["error"]
+        assert error["code"] == code
+        assert error["message"]
 
 
 def test_a_client_that_begins_otherwise_speaks_a_later_version():

@@ -9,6 +9,7 @@ import pytest
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.c2a.notifications import Cancelled
+from tacit.c2a.permission import PermissionAsked
 from tacit.c2a.retry import Pace
 from tacit.client import AgentSession, Connected, Delivery, Disconnected, Habits, OutcomeUnknown, Typing
 from tests.c2a_peer import WAIT, delivery, peering
@@ -251,6 +252,19 @@ async def test_dispositions_progress_and_logs_reach_the_hub(peer, session):
     assert peer.dispositions == {"e1": "ignored"}
     assert peer.told[0]["params"] == {"progressToken": "t1", "progress": 1, "total": 3, "message": "reading"}
     assert peer.told[1]["method"] == "notifications/log"
+
+
+@pytest.mark.spec("C2A-117", "C2A-207")
+@pytest.mark.parametrize("trouble", ["lose", "break", {"code": "delivery_transient", "message": "later"}])
+async def test_a_disposition_and_a_question_of_permission_are_said_again_when_the_answer_was_lost(
+    peer, session, trouble
+):
+    await Hearing(session).next(Connected)
+    peer.reports = [trouble]
+    await session.disposition("e1", "ignored", reason="nothing to add")
+    assert peer.dispositions == {"e1": "ignored"}
+    peer.reports = [trouble, {"state": "allowed"}]
+    assert await session.permission(PermissionAsked("k1", title="rm")) == {"state": "allowed"}
 
 
 async def test_unknown_requests_are_refused_and_unknown_notifications_dropped(peer, session):

@@ -84,6 +84,17 @@ def test_what_is_said_leaves_in_the_order_in_which_it_was_written(store):
     assert [one.key for one in store.outgoing()] == ["k3", "k1", "k2"]
 
 
+@pytest.mark.spec("C2A-160")
+def test_what_a_turn_gives_back_waits_again_and_its_failures_are_counted(store, path):
+    kept(store, "e1", "e2", "e3")
+    store.write(lambda writing: writing.begin("e1.1", ["e1", "e2", "e3"]))
+    store.write(lambda writing: writing.end("e3", "done", NOW))
+    store.write(lambda writing: writing.give_back(["e1"], failed=True))
+    store.write(lambda writing: writing.give_back(["e2", "e3"], failed=False))
+    waiting = [(one.event.event_id, one.state, one.turn_id, one.failed) for one in Store(path).waiting()]
+    assert waiting == [("e1", "waiting", "e1.1", 1), ("e2", "waiting", "e1.1", 0)]
+
+
 def test_a_day_s_spending_is_summed(store):
     turn = ModelTurn("e1.1", (read_delivered(delivery("e1")),))
     store.write(lambda writing: writing.spent(Spent(turn, Usage(100, 20, 30), 0.25, 10, "done"), NOW))
@@ -92,6 +103,32 @@ def test_a_day_s_spending_is_summed(store):
     spent = store.spent_on("2026-01-13")
     assert (spent.turns, spent.tokens_in, spent.tokens_out, spent.cost_usd) == (2, 101, 22, 0.25)
     assert store.spent_on("2026-01-14").turns == 0
+
+
+@pytest.mark.spec("C2A-160")
+def test_spending_is_told_by_day_conversation_and_model_from_a_day_on(store):
+    def turn(number, conversation):
+        return ModelTurn(
+            f"e{number}.1", (read_delivered(delivery(f"e{number}", conversation__id=conversation)),)
+        )
+
+    day = 86_400 * SECOND
+    for number, (conversation, model, cost, estimated, days) in enumerate(
+        [("main", "m1", 0.25, True, 0), ("main", "m1", 0.5, False, 0), ("main", "m2", None, False, 0),
+         ("ops", "m1", 1.0, False, 1)]
+    ):  # fmt: skip
+        spent = Spent(turn(number, conversation), Usage(100, 20, 30), cost, 10, "done", estimated=estimated)
+        store.write(
+            lambda writing, spent=spent, model=model, days=days: writing.spent(
+                spent, Moment(NOW + days * day), model
+            )
+        )
+    assert [(one.day, one.conversation, one.model, one.turns, one.tokens, one.cost_usd, one.estimated) for one in store.spending("2026-01-13")] == [
+        ("2026-01-13", "main", "m1", 2, 240, 0.75, True),
+        ("2026-01-13", "main", "m2", 1, 120, None, False),
+        ("2026-01-14", "ops", "m1", 1, 120, 1.0, False),
+    ]  # fmt: skip
+    assert [one.day for one in store.spending("2026-01-14")] == ["2026-01-14"]
 
 
 def test_a_transaction_that_fails_leaves_nothing(store):

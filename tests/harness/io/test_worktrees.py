@@ -127,6 +127,25 @@ def test_a_merge_brings_everything_and_leaves_the_persons_changes_alone(tmp_path
     assert "has all" in worktrees.merge(tree).message
 
 
+def test_a_change_in_the_second_of_the_checkout_that_keeps_the_length_is_not_lost(tmp_path, project):
+    tree, _ = tree_of(tmp_path, project)
+    folder = Path(tree.path)
+    # As if checkout and change were of one second, an hour ago: only then does git see no difference in the times.
+    git(folder, "config", "core.checkStat", "minimal")
+    git(folder, "config", "core.trustctime", "false")
+    file = folder / "app.txt"
+    index = Path(git(folder, "rev-parse", "--path-format=absolute", "--git-path", "index"))
+    then = file.stat().st_mtime_ns - 3600 * 10**9
+    os.utime(file, ns=(then, then))
+    git(folder, "update-index", "--refresh")
+    file.write_text("one\nTWO\nthree\n")
+    for path in (file, index):
+        os.utime(path, ns=(then, then))
+    assert "+TWO" in worktrees.diff(tree)
+    assert worktrees.merge(tree).done
+    assert (project / "app.txt").read_text() == "one\nTWO\nthree\n"
+
+
 def test_two_agents_with_a_conflict_are_told_the_files_and_both_sides_stay(tmp_path, project):
     (ada, _), (bob, _) = tree_of(tmp_path, project, "ada"), tree_of(tmp_path, project, "bob")
     Path(ada.path, "app.txt").write_text("one\nADA\nthree\n")

@@ -284,12 +284,9 @@ class Pull:
             return refusal("event_not_found", "there is no such thread", "C2A-141")
         if not self._may_know(found):
             return refusal("permission_denied", "this session may not read that conversation", "C2A-203")
-        try:
-            # What the answer's readers may not know takes no place in what is read for them.
-            most = limit if bounds == _EVERYTHING and self._during is None else SCANNED
-            thread = self._reader.thread(self._group, self._session, first, most)
-        except Refused:
-            return refusal("event_not_found", "there is no such thread", "C2A-141")
+        # What the answer's readers may not know takes no place in what is read for them.
+        most = limit if bounds == _EVERYTHING and self._during is None else SCANNED
+        thread = self._reader.thread(self._group, self._session, first, most)
         thread = [one for one in thread if self._may_know(one)]
         root = thread[0].event_id if thread else first
         return {"threadId": root, "events": self._window(thread, bounds, limit)}

@@ -21,7 +21,7 @@ from tacit.c2a.retry import OutcomeUnknown
 from tacit.harness.activity import struck
 from tacit.harness.drivers.port import NotPermitted, PermissionAnswer, PermissionRequest, Permitted
 from tacit.harness.io.kept_patterns import KeptPattern, KeptPatterns
-from tacit.harness.permission import Pattern, covers, pattern_of
+from tacit.harness.permission import Pattern, covers, pattern_of, time_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -171,8 +171,7 @@ class Permissions:
             async with asyncio.timeout(self._within):
                 return await self._decided(question)
         except TimeoutError:
-            waited = f"{self._within / 60:g} minutes" if self._within >= 60 else f"{self._within:g} seconds"
-            return NotPermitted(f"nobody answered within {waited}")
+            return NotPermitted(f"nobody answered within {time_told(self._within)}")
 
     async def _decided(self, question: _Question) -> PermissionDecided | NotPermitted:
         while True:

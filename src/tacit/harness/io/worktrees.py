@@ -185,7 +185,8 @@ def _snapshot(tree: Worktree) -> str:
     index = Path(git.ask("rev-parse", "--path-format=absolute", "--git-path", "index"))
     try:
         if index.exists():
-            shutil.copyfile(index, ours)
+            # With its time: by it git knows which files it must look into, those changed in the same second.
+            shutil.copy2(index, ours)
         elsewhere = {"GIT_INDEX_FILE": str(ours)}
         git.ask("add", "--all", "--", ":/", environment=elsewhere)
         content = git.ask("write-tree", environment=elsewhere)

@@ -79,7 +79,7 @@ class RelayServer:
     def __init__(self, settings: Settings, parts: Parts) -> None:
         self._settings = settings
         self._parts = parts
-        self.port = 0
+        self.port: int
         self.failed = asyncio.Event()
         self.mailboxes: Mailboxes
 
