@@ -15,6 +15,7 @@ from tacit.harness.activity import struck
 from tacit.harness.budget import day_of, next_day, until_next_day
 from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
 from tacit.harness.io.preparing import prepared, remember
+from tacit.harness.io.turn_lock import at_work
 from tacit.harness.io.turn_watch import TurnWatch
 from tacit.harness.prices import priced
 from tacit.harness.prompt import standing_rules, turn_prompt
@@ -221,7 +222,8 @@ class TurnRunner:
             watch = TurnWatch(
                 self._conduct, self._shell.one_step, turn, self._permissions, recorder, self._files
             )
-            outcome = await self._driver.run(request, watch)
+            async with at_work(self._config.state):
+                outcome = await self._driver.run(request, watch)
         finally:
             await self._activity.end(recorder, outcome)
         return outcome
