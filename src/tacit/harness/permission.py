@@ -30,8 +30,8 @@ _EXACT: Final = frozenset(
     {
         "apk", "apt", "apt-get", "at", "awk", "bash", "brew", "bun", "bunx", "chmod", "chown", "command",
         "cp", "crontab", "curl", "dash", "dd", "deno", "dnf", "doas", "docker", "ed", "emacs", "env", "eval",
-        "ex", "exec", "expect", "fish", "find", "gawk", "gdb", "gem", "ip", "iptables", "kill", "killall", "ksh",
-        "kubectl", "ln", "lua", "mount", "mv", "nc", "ncat", "nice", "node", "nodejs", "nohup", "npx",
+        "ex", "exec", "expect", "fish", "find", "gawk", "gdb", "gem", "ip", "iptables", "kill", "killall",
+        "ksh", "kubectl", "ln", "lua", "mount", "mv", "nc", "ncat", "nice", "node", "nodejs", "nohup", "npx",
         "osascript", "pacman", "parallel", "perl", "php", "pip", "pipx", "pkexec", "pkill", "podman",
         "poetry", "pypy", "python", "rm", "rmdir", "rsync", "ruby", "scp", "script", "sed", "setsid", "sftp",
         "sh", "shred", "socat", "source", "ssh", "stdbuf", "strace", "su", "sudo", "systemctl", "tar", "tee",

@@ -239,7 +239,7 @@ class Harness:
                     self._context.view.withdrawn(event_id)
                     self._tell("cancelled", event_id=event_id)
                     if "deleted" in item.reason:  # what was taken back is not shown by way of its work
-                        await asyncio.to_thread(self._activity.forget, event_id)
+                        await self._activity.taken_back(event_id)
                     await self.step(lambda now: self._conduct.cancelled(event_id, now))
             case Continued():
                 self._context.whole.pop(item.event_id, None)

@@ -134,6 +134,8 @@ class TurnRunner:
         async with self._steering:  # in the order in which it was said, whatever has to be fetched
             files = await self._files.of_events(effect.turn_id, (effect.event,))
             taken = await self._driver.steer(effect.turn_id, effect.text, files)
+        if taken:
+            self._activity.joined(effect.turn_id, (effect.event,))
         self._context.tell("steered", event_id=effect.event.event_id, taken=taken)
         await self._shell.step(lambda now: self._conduct.steered(effect, now, taken=taken))
 

@@ -66,6 +66,7 @@ class TurnWatch:
         def judge(now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
             order, effects = self._conduct.boundary(ended.call_id, now)
             joined.extend(event for one in effects if isinstance(one, Join) for event in one.events)
+            self._recorder.joined(joined)
             return order, effects
 
         order: BoundaryOrder = await self._judged(judge)
