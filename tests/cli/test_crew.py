@@ -280,3 +280,34 @@ def test_the_service_is_one_unit_file_of_the_account(shell, tmp_path):
     assert done.returncode == 3
     assert "this machine has no systemd" in done.stderr
     assert (shell.home / "config" / "systemd" / "user" / "tacit.service").exists()
+
+
+def test_the_crew_is_installed_with_the_machine_and_taken_out_again(shell, tmp_path):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    systemctl = programs / "systemctl"
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >> {programs}/asked\n')
+    systemctl.chmod(0o755)
+    shell.env["PATH"] = f"{programs}:{shell.env['PATH']}"
+    unit = shell.home / "config" / "systemd" / "user" / "tacit.service"
+    shell.run("crew", "install", "--port", "7999")
+    assert '"up" "--port" "7999" "--crew"' in unit.read_text()
+    shell.run("crew", "uninstall")
+    assert not unit.exists()
+    shell.run("crew", "uninstall")
+    assert (programs / "asked").read_text().splitlines() == [
+        "--user daemon-reload",
+        "--user enable --now tacit.service",
+        "--user disable --now tacit.service",
+        "--user daemon-reload",
+    ]
+
+
+def test_without_systemd_the_unit_is_written_and_removed_and_that_is_said(shell, tmp_path):
+    shell.env["PATH"] = str(tmp_path / "nothing")
+    unit = shell.home / "config" / "systemd" / "user" / "tacit.service"
+    assert "this machine has no systemd" in shell.run("crew", "install", code=3)
+    assert unit.exists()
+    assert "the service is removed" in shell.run("crew", "uninstall")
+    assert not unit.exists()
+    assert "no such option" in shell.run("crew", "install", "--frobnicate", code=2).lower()

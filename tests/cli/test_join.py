@@ -8,6 +8,7 @@ import stat
 import subprocess
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -284,3 +285,32 @@ def test_the_first_agent_of_the_page_answers(shell):
     counter.until("replied")
     assert "I counted 5 words." in shell.run("group", "show", "Lobby")
     assert counter.leave() == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(502, b"<html>Bad Gateway</html>"), (404, b'["no"]'), (500, b""), (200, b"<html>"), (200, b"{}")],
+)
+def test_what_is_no_hub_is_told_apart_when_a_code_is_used(shell, status, body):
+    class Other(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            return
+
+    server = HTTPServer(("127.0.0.1", 0), Other)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}"
+        said = shell.run("--url", url, "join", "--invite", "abc", "--driver", "command", "--", "cat", code=3)
+    finally:
+        server.shutdown()
+        serving.join()
+        server.server_close()
+    assert "not as a hub does" in said
+    assert not list(shell.home.rglob("invited/*.json"))

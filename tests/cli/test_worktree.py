@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,39 @@ def test_one_wrong_entry_of_a_teams_file_fails_alone(shell, project, writer):
     told = (shell.home / "join.err").read_text()
     assert "bad: there is no program" in told
     assert "agent 2: `driver` is missing" in told
+
+
+def test_one_broken_record_fails_alone(shell, project, writer):
+    ada, bob = (join(shell, name, writer, project, "--worktree") for name in ("ada", "bob"))
+    bob.leave()
+    [record] = shell.home.rglob("bob/worktree.json")
+    for broken in ("{", "[]", '{"agent": 7}'):
+        record.write_text(broken)
+        listed = {one["agent"]: one for one in shell.json("worktree", "list")}
+        assert listed["ada"]["status"]["words"] == "same as main"
+        assert "cannot be read" in listed["bob"]["fault"]
+        assert "cannot be read" in shell.run("worktree", "list").replace("\n", " ")
+        assert "cannot be read" in shell.run("worktree", "merge", "bob", code=1)
+        assert "tacit/ada" in shell.run("agents", "Lobby")
+    ada.leave()
+
+
+@pytest.mark.parametrize("act", ["merge", "rebase"])
+def test_a_tree_is_not_changed_under_a_running_turn(shell, project, act):
+    slow = shell.home / "slow.sh"
+    slow.write_text(
+        f"#!/bin/sh\ncat > /dev/null\ntouch {shell.home}/begun\n"
+        f"while [ ! -e {shell.home}/go ]; do sleep 0.05; done\necho of ada > app.txt\necho The answer of ada\n"
+    )
+    slow.chmod(0o755)
+    ada = join(shell, "ada", str(slow), project, "--worktree")
+    shell.run("send", "Lobby", "@ada write it")
+    ada.until("thinks about it")
+    end = time.monotonic() + 30
+    while not (shell.home / "begun").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert "in the middle of a turn" in shell.run("worktree", act, "ada", code=1)
+    (shell.home / "go").touch()
+    until_said(shell, "ada")
+    shell.run("worktree", act, "ada")
+    ada.leave()

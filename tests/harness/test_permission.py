@@ -1,5 +1,7 @@
 """Patterns cover what the person was shown, and nothing wider (C2A-207)."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,87 @@ def edit(*paths, directory="/srv/project"):
 )
 def test_a_command_is_covered_by_the_words_that_were_shown(shown, later, yes):
     assert covers(pattern_of(run(shown)), run(later)) is yes
+
+
+FURTHER = [
+    ("git fetch", "--upload-pack=/tmp/evil"),
+    ("git fetch", "--upload-pack /tmp/evil"),
+    ("git fetch", "-o x"),
+    ("git fetch", "ext::sh"),
+    ("git fetch", "ssh://evil/x"),
+    ("git fetch", "evil:x"),
+    ("git fetch", "origin +main:main"),
+    ("git fetch", "/tmp/evil"),
+    ("git fetch", "../evil"),
+    ("git fetch", "a/../../evil"),
+    ("git fetch", "\t--all"),
+    ("git diff", "--ext-diff"),
+    ("git diff", "--output=x"),
+    ("git diff", "--no-index /etc/passwd"),
+    ("git log", "--output=.git/hooks/pre-commit"),
+    ("git push origin", ":main"),
+    ("git push origin", "main"),
+    ("git rebase", "-x make"),
+    ("git", "push"),
+    ("git -c x", "status"),
+    ("make", "SHELL=/tmp/evil"),
+    ("make", "-C /tmp"),
+    ("make", "-f evil.mk"),
+    ("make", "--eval=x"),
+    ("npm test", "--prefix=/tmp"),
+    ("npm test", "--script-shell /tmp/evil"),
+    ("npm test", "-- --reporter=/tmp/x"),
+    ("npm install", "evil"),
+    ("npm exec", "evil"),
+    ("pytest", "-p evil"),
+    ("pytest", "-c /tmp/evil.ini"),
+    ("pytest", "--rootdir=/tmp"),
+    ("pytest", "/tmp/evil.py"),
+    ("pytest", "@arguments"),
+    ("pytest", "-vx"),
+    ("cargo test", "--config x"),
+    ("cargo run", "evil"),
+    ("go run", "evil.go"),
+    ("go test", "-exec=/tmp/evil"),
+    ("pip install x", "evil"),
+    ("python3.12 a.py", "b.py"),
+    ("/usr/bin/python3 a.py", "b.py"),
+    ("npx tsc", "evil"),
+    ("sed p", "1e"),
+    ("tar xf a.tar", "b"),
+    ("timeout 5", "evil"),
+    ("ls", "%h"),
+    ("ls", "~"),
+    ("ls", "-la /root"),
+]
+
+
+@pytest.mark.parametrize(("shown", "more"), FURTHER)
+@pytest.mark.parametrize("between", [" ", "  "])
+def test_no_option_setting_or_address_hides_behind_a_command_that_was_shown(shown, more, between):
+    pattern = pattern_of(run(shown))
+    assert not covers(pattern, run(f"{shown}{between}{more}"))
+    # A pattern that an earlier version kept is no wider.
+    assert not covers(replace(pattern, more=True), run(f"{shown}{between}{more}"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "more"),
+    [
+        ("git fetch", "origin main"),
+        ("git fetch", "-q"),
+        ("git diff", "main..HEAD"),
+        ("git add", "src/app.py ./docs/a.md"),
+        ("npm run", "build"),
+        ("make", "check"),
+        ("pytest", "-q tests/test_a.py::test_one tests/deep"),
+        ("cargo test", "parser"),
+        ("./run.sh", "staging-2"),
+        ("ls", "src"),
+    ],
+)
+def test_names_of_the_same_deed_are_covered(shown, more):
+    assert covers(pattern_of(run(shown)), run(f"{shown} {more}"))
 
 
 def test_a_command_elsewhere_is_another_command():

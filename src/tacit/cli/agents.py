@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.moment import Moment
 from tacit.cli import show
 from tacit.cli.session import CliSession, pass_session
@@ -29,7 +31,7 @@ def agents(session: CliSession, group: str, days: int | None) -> None:
     """Who is online, busy, owing what, spending what."""
     group_id = session.resolve_group(group)
     if days is not None:
-        rows = _spent(group_id, days)
+        rows = _spent(session, group_id, days)
         session.answer(rows, lambda: session.out.print(_costs(rows)))
         return
     found = session.hub(group_id).call("agents", {"group_id": group_id})
@@ -37,7 +39,7 @@ def agents(session: CliSession, group: str, days: int | None) -> None:
     session.answer(found["agents"], lambda: session.out.print(_table(found["agents"])))
 
 
-def _spent(group_id: str, days: int) -> list[dict[str, Any]]:
+def _spent(session: CliSession, group_id: str, days: int) -> list[dict[str, Any]]:
     """From the agents' own memories: day, room and model of each."""
     from tacit.base.io.system import SystemClock
     from tacit.cli.join import state_folder
@@ -47,11 +49,11 @@ def _spent(group_id: str, days: int) -> list[dict[str, Any]]:
     since = day_of(Moment(SystemClock().now() - (days - 1) * DAY))
     found: list[dict[str, Any]] = []
     for path in sorted(state_folder(group_id, "x").parent.glob("*/harness.db")):
-        store = Store(path)
         try:
-            found += [{"agent": path.parent.name, **asdict(one)} for one in store.spending(since)]
-        finally:
-            store.close()
+            with closing(Store(path)) as store:
+                found += [{"agent": path.parent.name, **asdict(one)} for one in store.spending(since)]
+        except (Corrupt, Unavailable) as error:  # it fails alone
+            session.err.print(show.plain(f"{path.parent.name}: {error}"), soft_wrap=True)
     return found
 
 

@@ -32,6 +32,7 @@ EPILOG: Final = """\\b
   tacit crew list
   tacit crew logs ada
   tacit crew invite Lobby bob          a command for another machine, good once
+  tacit crew install                   start with the machine (systemd); `uninstall` ends that
 """
 
 
@@ -242,6 +243,30 @@ def invite(
         )
 
     session.answer({**made, "command": command}, tell)
+
+
+@crew.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+@pass_session
+def install(session: CliSession, options: tuple[str, ...]) -> None:
+    """Have the hub and its crew start with this machine, by systemd; takes the options of `tacit up`."""
+    _as_service(session, "install", ("--crew", *options))
+
+
+@crew.command()
+@pass_session
+def uninstall(session: CliSession) -> None:
+    """Start them with the machine no more; agents, worktrees and memory stay."""
+    _as_service(session, "remove", ())
+
+
+def _as_service(session: CliSession, what: str, options: tuple[str, ...]) -> None:
+    from tacit.cli.service import handle
+    from tacit.cli.up import up
+
+    with up.make_context("up", list(options), parent=click.get_current_context()) as typed:
+        data: Path | None = typed.params["data"]
+        handle(session, what, (data or session.data).resolve(), typed)
 
 
 def join_command(url: str, code: str) -> str:

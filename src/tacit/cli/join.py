@@ -15,7 +15,7 @@ import re
 import signal
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import click
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _DRIVERS: Final = [one.name for one in catalogue.CATALOGUE]
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
+_ANSWER_BYTES: Final = 64 * 1024
 SAYS: Final[dict[str, str]] = {
     "connected": "is in the room",
     "disconnected": "lost the hub; coming back by itself",
@@ -307,18 +308,30 @@ def join(session: CliSession, group: str | None, team: Path | None, invite: str 
 def _invited(session: CliSession, code: str) -> tuple[str, str]:
     """Where and as whom a code lets in. It works once; what it brought is kept, for the next start."""
     kept = beside_hub("join") / "invited" / (hashlib.sha256(code.encode()).hexdigest()[:32] + ".json")
-    if not kept.exists():
-        answer = _redeemed(session.url, code)
+    found = _kept_invitation(kept)
+    if found is None:
+        found = answer = _redeemed(session.url, code)
         kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             json.dump(answer, file)
-    found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
     session.token = str(found["token"])
     return str(found["group_id"]), str(found["actor_id"])
 
 
+def _kept_invitation(kept: Path) -> dict[str, Any] | None:
+    """What a code brought before; None when it has not been used here."""
+    try:
+        with kept.open("rb") as file:
+            found = _members(file)
+    except FileNotFoundError:
+        return None
+    if not all(isinstance(found.get(name), str) for name in _REDEEMED):
+        raise Refused("invalid_request", f"{kept} is broken: remove it, and ask for another code")
+    return found
+
+
 def _redeemed(url: str, code: str) -> dict[str, Any]:
-    from urllib.error import HTTPError, URLError
+    from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
     if not url.startswith(("http://", "https://")):
@@ -327,13 +340,32 @@ def _redeemed(url: str, code: str) -> dict[str, Any]:
     request = Request(f"{url}/v1/redeem", body, {"Content-Type": "application/json"})  # noqa: S310 - above
     try:
         with urlopen(request, timeout=20) as answer:  # noqa: S310
-            return json.load(answer)
+            said = _members(answer)
     except HTTPError as error:
         with error:
-            said: dict[str, Any] = json.load(error)
-        raise Refused(str(said["code"]), str(said["message"])) from None
-    except (URLError, ValueError) as error:
+            said = _members(error)
+        if "code" in said:
+            raise Refused(str(said["code"]), str(said.get("message", ""))) from None
+        raise Unavailable(
+            f"{url} answered {error.code}, and not as a hub does: is --url the hub's?"
+        ) from None
+    except OSError as error:
         raise Unavailable(f"the hub at {url} cannot be reached") from error
+    if not all(isinstance(said.get(name), str) for name in _REDEEMED):
+        raise Unavailable(f"{url} answered, and not as a hub does: is --url the hub's?")
+    return said
+
+
+_REDEEMED: Final = ("token", "group_id", "actor_id")
+
+
+def _members(answer: IO[bytes]) -> dict[str, Any]:
+    """What an answer says; nothing where it is none of a hub's."""
+    try:
+        said: object = json.loads(answer.read(_ANSWER_BYTES))
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", said) if isinstance(said, dict) else {}
 
 
 def with_way_out(refused: Refused, state: Path) -> Refused:

@@ -1,4 +1,4 @@
-"""`tacit up --service`: the hub, and its crew with it, as a systemd service of this account.
+"""`tacit up --service`, `tacit crew install`: the hub, and its crew with it, as a service of this account.
 
 Writes one unit file, in the account's own folder, and asks systemd to start it now and with the machine.
 Needs no root; for agents that run while nobody is signed in, the account has to linger, and what to type is
@@ -64,10 +64,9 @@ def unit_file() -> Path:
     return Path(base) / "systemd" / "user" / NAME
 
 
-def _words(data: Path) -> list[str]:
-    """The command as it was typed, less what concerns the service itself, its data folder named whole."""
+def _words(data: Path, context: click.Context) -> list[str]:
+    """`tacit up` as it was typed, less what concerns the service itself, its data folder named whole."""
     words = [sys.executable, "-c", "from tacit.cli.main import main; main()", "--data", str(data), "up"]
-    context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
         typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
@@ -101,18 +100,32 @@ def _systemctl(*words: str) -> None:
         raise Unavailable(f"systemctl --user {words[0]}: {said[-1] if said else done.returncode}")
 
 
-def handle(session: CliSession, what: str, data: Path) -> None:
-    """Print, install or remove the service."""
-    text, path = unit_text(_words(data), os.environ.get("PATH", os.defpath)), unit_file()
+def _removed(session: CliSession, path: Path) -> bool:
+    """Take the unit away, also where there is no systemd to be told; false when there was none."""
+    if not path.exists():
+        return False
+    try:
+        _systemctl("disable", "--now", NAME)
+    except Unavailable as error:
+        session.err.print(show.plain(f"{error}: what runs goes on until it is ended"), soft_wrap=True)
+        path.unlink()
+        return True
+    path.unlink()
+    _systemctl("daemon-reload")
+    return True
+
+
+def handle(session: CliSession, what: str, data: Path, typed: click.Context) -> None:
+    """Print, install or remove the service; `typed` is `tacit up` with its options."""
+    text, path = unit_text(_words(data, typed), os.environ.get("PATH", os.defpath)), unit_file()
     if what == "print":
         session.answer({"path": str(path), "unit": text}, lambda: click.echo(text, nl=False))
         return
     if what == "remove":
-        if path.exists():
-            _systemctl("disable", "--now", NAME)
-            path.unlink()
-            _systemctl("daemon-reload")
-        session.answer({"removed": True}, lambda: session.out.print("the service is removed; its data stay"))
+        session.answer(
+            {"removed": _removed(session, path)},
+            lambda: session.out.print("the service is removed; its data stay"),
+        )
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

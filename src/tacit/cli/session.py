@@ -159,6 +159,10 @@ def kept_tokens() -> dict[str, dict[str, dict[str, str]]]:
         return json.loads(tokens_file().read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    except ValueError as error:
+        raise Refused(
+            "invalid_request", f"{tokens_file()} is broken: mend or remove it; tokens can be given again"
+        ) from error
 
 
 def keep_token(url: str, group_id: str, actor_id: str, token: str) -> None:

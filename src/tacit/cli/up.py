@@ -100,7 +100,7 @@ def up(
     if service is not None:
         from tacit.cli.service import handle
 
-        handle(session, service, (data or session.data).resolve())
+        handle(session, service, (data or session.data).resolve(), click.get_current_context())
         return
 
     as_json = bool(given.pop("log_json")) or not sys.stderr.isatty()

@@ -17,12 +17,14 @@ from tacit.cli import show
 from tacit.cli.join import state_roots
 from tacit.cli.session import CliSession, pass_session
 from tacit.harness.io import worktrees
+from tacit.harness.io.turn_lock import changing
+from tacit.harness.worktree import Worktree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tacit.harness.worktree import Worktree, WorktreeOutcome
+    from tacit.harness.worktree import WorktreeOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class KeptWorktree:
 
     state: Path
     tree: Worktree
+    fault: str = ""
+    """Why the record is no use, where it is not: then of the tree no more than its agent's name is known."""
 
     @property
     def group_id(self) -> str:
@@ -41,6 +45,8 @@ class KeptWorktree:
         """For a table or a program; a tree that is gone says so."""
         found: dict[str, Any] = {"agent": self.tree.agent, "group_id": self.group_id, **self.tree.as_record()}
         found["running"] = is_held(self.state)
+        if self.fault:
+            return {**found, "status": None, "fault": self.fault}
         try:
             return {**found, "status": worktrees.status(self.tree).as_json()}
         except Refused as refused:
@@ -52,7 +58,12 @@ def all_worktrees(session: CliSession) -> list[KeptWorktree]:
     found: list[KeptWorktree] = []
     for root in state_roots(session):
         for path in sorted(root.glob(f"*/*/{worktrees.RECORD}")):
-            tree = worktrees.kept(path.parent)
+            try:
+                tree = worktrees.kept(path.parent)
+            except Refused as refused:  # it fails alone
+                broken = Worktree(path.parent.name, "", str(path.parent / "worktree"), "")
+                found.append(KeptWorktree(path.parent, broken, refused.message))
+                continue
             if tree is not None:
                 found.append(KeptWorktree(path.parent, tree))
     return found
@@ -67,6 +78,8 @@ def _one(session: CliSession, name: str, group: str | None) -> KeptWorktree:
         raise Refused("worktree_missing", f"no worktree of {name} is on this machine; `tacit worktree list`")
     if len(found) > 1:
         raise Refused("invalid_request", f"{name} has worktrees in several rooms: say --group")
+    if found[0].fault:
+        raise Refused("worktree_missing", found[0].fault)
     return found[0]
 
 
@@ -139,7 +152,10 @@ def _change(name: str, words: str, act: Callable[[Worktree], WorktreeOutcome]) -
     @_group
     @pass_session
     def run(session: CliSession, name: str, group: str | None) -> None:
-        _done(session, act(_one(session, name, group).tree))
+        found = _one(session, name, group)
+        with changing(found.state, name):
+            outcome = act(found.tree)
+        _done(session, outcome)
 
     del run
 

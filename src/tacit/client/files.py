@@ -49,7 +49,7 @@ class Files:
                 if response.status != 201:
                     raise error_of(answer)
                 return answer
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise Unavailable("the hub cannot be reached; uploading again is safe") from error
 
     async def download(self, group_id: str, path: str) -> bytes:
@@ -60,7 +60,7 @@ class Files:
                 if response.status != 200:
                     raise error_of(await response.json())
                 content = await response.read()
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise Unavailable("the hub cannot be reached") from error
         if hashlib.sha256(content).hexdigest() != path:
             raise Corrupt(

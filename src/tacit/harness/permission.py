@@ -1,10 +1,12 @@
 """Patterns: what a person's "always" covers (C2A-207).
 
 The rule owned here: no pattern is wider than what the person was shown. A command is covered when it begins
-with the very words that were shown, in the same directory, and adds none that a shell reads as more than a
-word; where the shown command is more than plain words, or its program does something else with every further
-word, the whole of it must be the same. An edit is covered when every file of it lies under the folder that
-was shown. What was not shown whole, or is neither, has no pattern: it is allowed once.
+with the very words that were shown, in the same directory, and adds nothing but names: no option beyond a
+few that change only what is printed (nobody can say what another does: `git fetch --upload-pack=...` runs a
+program), no setting (`make SHELL=...`), no address, no path out of the directory, nothing that a shell reads
+as more than a word. Where the shown command is more than plain words, or its program does something else
+with every further word, the whole of it must be the same. An edit is covered when every file of it lies under
+the folder that was shown. What was not shown whole, or is neither, has no pattern: it is allowed once.
 
 Pure: paths are compared as they are written, after `.` and `..`; nothing is looked up on a disk.
 """
@@ -26,13 +28,38 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./ \-]+\Z")
 """What a shell reads as words and nothing else: no quotes, variables, globs, operators, redirections."""
 _EXACT: Final = frozenset(
     {
-        "bash", "dash", "dd", "doas", "docker", "env", "eval", "exec", "find", "kill", "killall", "kubectl",
-        "mv", "nohup", "node", "perl", "podman", "python", "python3", "rm", "rmdir", "rsync", "ruby", "scp",
-        "sh", "ssh", "su", "sudo", "tee", "time", "xargs", "zsh", "chmod", "chown", "cp", "ln", "curl",
-        "wget", "nc", "osascript", "systemctl", "crontab", "at",
+        "apk", "apt", "apt-get", "at", "awk", "bash", "brew", "bun", "bunx", "chmod", "chown", "command",
+        "cp", "crontab", "curl", "dash", "dd", "deno", "dnf", "doas", "docker", "ed", "emacs", "env", "eval",
+        "ex", "exec", "expect", "fish", "find", "gawk", "gdb", "gem", "ip", "iptables", "kill", "killall",
+        "ksh", "kubectl", "ln", "lua", "mount", "mv", "nc", "ncat", "nice", "node", "nodejs", "nohup", "npx",
+        "osascript", "pacman", "parallel", "perl", "php", "pip", "pipx", "pkexec", "pkill", "podman",
+        "poetry", "pypy", "python", "rm", "rmdir", "rsync", "ruby", "scp", "script", "sed", "setsid", "sftp",
+        "sh", "shred", "socat", "source", "ssh", "stdbuf", "strace", "su", "sudo", "systemctl", "tar", "tee",
+        "telnet", "terraform", "time", "timeout", "tsx", "unzip", "uv", "uvx", "vi", "vim", "watch", "wget",
+        "xargs", "yum", "zsh",
     }
 )  # fmt: skip
-"""Programs for which a further word is a further deed: of these only the very same command is covered."""
+"""Programs for which a further word is a further deed: of these only the very same command is covered.
+
+A version behind the name (`python3.12`) is no other program.
+"""
+_SCRIPTS: Final = frozenset({"test", "t", "run"})
+_DEEDS: Final[dict[str, frozenset[str]]] = {
+    "git": frozenset({"add", "blame", "diff", "fetch", "log", "ls-files", "show", "status"}),
+    "npm": _SCRIPTS,
+    "pnpm": _SCRIPTS,
+    "yarn": _SCRIPTS,
+    "cargo": frozenset({"build", "check", "clippy", "doc", "fmt", "test"}),
+    "go": frozenset({"build", "fmt", "list", "test", "vet"}),
+    "dotnet": frozenset({"build", "test"}),
+}
+"""Programs of many deeds, and those of them that do the same with one name more."""
+_PRINTED: Final = frozenset(
+    {"-v", "-vv", "-vvv", "-q", "-qq", "--verbose", "--quiet", "--watch", "--color", "--no-color"}
+)
+"""Options that change only what is printed, with every program that has them."""
+_NAME: Final = re.compile(r"(?:\./)?[A-Za-z0-9_](?:[A-Za-z0-9_.,/@+-]|::)*\Z")
+"""A file under the directory, a target, a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +131,29 @@ def covers(pattern: Pattern, wanted: PermissionRequest) -> bool:
     if not pattern.more or not _takes_more(wanted.title) or not _takes_more(pattern.value):
         return False
     known, given = pattern.value.split(), wanted.title.split()
-    return given[: len(known)] == known
+    more = given[len(known) :]
+    return given[: len(known)] == known and all(_is_harmless(word, known[0]) for word in more)
 
 
 def _takes_more(line: str) -> bool:
     if not _PLAIN.match(line):
         return False
     words = shlex.split(line)
-    return bool(words) and "=" not in words[0] and words[0].rsplit("/", 1)[-1] not in _EXACT
+    if not words or "=" in words[0]:
+        return False
+    program = words[0].rsplit("/", 1)[-1]
+    if program in _EXACT or program.rstrip("0123456789.-") in _EXACT:
+        return False
+    return program not in _DEEDS or (len(words) > 1 and words[1] in _DEEDS[program])
+
+
+def _is_harmless(word: str, program: str) -> bool:
+    """May this follow a command that was shown?"""
+    if word in _PRINTED:
+        return True
+    if not _NAME.match(word) or ".." in word.split("/"):
+        return False
+    return "::" not in word or program.rsplit("/", 1)[-1] != "git"  # to git this names a program
 
 
 def _placed(path: str, directory: str) -> str:

@@ -36,12 +36,15 @@ from tacit.harness.crew import (
 )
 from tacit.harness.io import worktrees
 from tacit.harness.io.placing import checked
+from tacit.harness.io.turn_lock import changing
 from tacit.harness.team import document_of
 from tacit.hub.credentials import new_token
 from tacit.ledger.codes import missing
 from tacit.ledger.commands import RevokeCredential
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.harness.team import Member
     from tacit.harness.worktree import Worktree, WorktreeOutcome
     from tacit.hub.hub import Hub
@@ -367,9 +370,9 @@ class Crew:
         tree = self._tree(key)
         async with self._one:
             if op == "merge":
-                return await asyncio.to_thread(worktrees.merge, tree)
+                return await asyncio.to_thread(_changed, worktrees.merge, tree, self.state_folder(key))
             if op == "rebase":
-                return await asyncio.to_thread(worktrees.rebase, tree)
+                return await asyncio.to_thread(_changed, worktrees.rebase, tree, self.state_folder(key))
             if self._statuses.get(key, CrewStatus()).state not in {"stopped", "failed"}:
                 raise Refused("invalid_request", f"{key.name} is running in this worktree: stop it first")
             return await asyncio.to_thread(worktrees.discard, tree, self.state_folder(key), force=force)
@@ -414,6 +417,12 @@ def _tail(path: Path) -> str:
     except OSError:
         return ""
     return text if size <= LOG_BYTES else text.partition("\n")[2]
+
+
+def _changed(act: Callable[[Worktree], WorktreeOutcome], tree: Worktree, state: Path) -> WorktreeOutcome:
+    """A merge or a rebase, unless the agent is at work in the tree."""
+    with changing(state, tree.agent):
+        return act(tree)
 
 
 def _worktree_shown(state: Path) -> dict[str, Any] | None:

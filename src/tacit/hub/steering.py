@@ -162,7 +162,10 @@ async def delete_message(hub: Hub, credential: Credential, request: requests.One
     """Take a message back: every view and tool hides its text, the ledger keeps the event."""
     credential.require_group(request.group_id)
     command = DeleteMessage(request.group_id, credential.principal, request.event_id)
-    return views.appended((await hub.ledger.decide(command)).outcomes[0])
+    done = views.appended((await hub.ledger.decide(command)).outcomes[0])
+    # What agents did about it may quote it: they forget that too, also of an answer long given.
+    hub.host.spawn(hub.activities.forget(request.group_id, request.event_id))
+    return done
 
 
 async def steer(hub: Hub, credential: Credential, request: requests.Steer) -> object:

@@ -43,6 +43,12 @@ async def test_whoever_starts_it_is_told_the_cause(name, tmp_path):
     await driver.close()
 
 
+def test_no_secret_is_in_the_last_line_whole_or_in_part(tmp_path):
+    file = tmp_path / "stderr.log"
+    file.write_text("x" * 190 + " sk-very-secret-key was refused")
+    assert "sk-very" not in last_line(file, ("sk-very-secret-key",))
+
+
 def test_the_last_line_is_bounded_and_drives_no_terminal(tmp_path):
     file = tmp_path / "stderr.log"
     assert last_line(file) == ""

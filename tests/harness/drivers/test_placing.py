@@ -35,8 +35,8 @@ def files_in(work):
 
 
 def test_they_are_gone_when_the_turn_is_over(work, options):
-    with handed(request("e1.1", SECRET), options, pictures=False) as given:
-        assert [path.endswith("1-salary.txt") for _, path in given.paths] == [True]
+    with handed(request("e1.1", SECRET), options, pictures=False) as place:
+        assert [path.endswith("1-salary.txt") for _, path in place.given.paths] == [True]
         assert files_in(work) == ["1-salary.txt"]
     assert files_in(work) == []
 
@@ -59,8 +59,8 @@ def test_what_a_killed_process_left_of_a_private_turn_is_gone_before_the_next_on
 def test_no_link_is_followed(work, options, tmp_path, depth):
     outside = tmp_path / "outside"
     outside.mkdir()
-    with handed(request("e1.1", SECRET), options, pictures=False) as given:
-        own = given.paths[0][1].split("/")[-3]
+    with handed(request("e1.1", SECRET), options, pictures=False) as place:
+        own = place.given.paths[0][1].split("/")[-3]
     link = work / FOLDER / own if depth else work / FOLDER
     if not depth:
         (work / FOLDER / ".gitignore").unlink()

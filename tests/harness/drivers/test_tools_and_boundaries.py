@@ -2,8 +2,9 @@
 
 import pytest
 
-from tacit.harness.drivers.port import FailureKind, Insert, Stop, ToolEnded, ToolStarted, Usage
+from tacit.harness.drivers.port import FailureKind, Insert, Stop, ToolEnded, ToolStarted, TurnFile, Usage
 from tests.harness.drivers.rigs import RecordingWatch, soon, turn
+from tests.harness.pictures import pictures, png
 from tests.model_server import Call, Say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -56,6 +57,24 @@ async def test_text_put_in_at_a_boundary_reaches_the_model_as_a_user(handy, mode
         assert outcome.text == f"answer {len(model.calls) - 1}"
     else:
         assert not any("URGENT NEWS" in text for _, text in last.said)
+
+
+PICTURE = TurnFile("shot.png", "image/png", png(b"\xff\x00\x00"))
+NOTES = TurnFile("notes.txt", "text/plain", b"the axis is off by seven", 24)
+
+
+async def test_what_is_put_in_at_a_boundary_has_its_files_with_it(handy, model, tools):
+    model.follow(
+        lambda seen: Say(f"answer {len(model.calls)}") if model.calls else Call("read_note", {"name": "x"})
+    )
+    given = Insert("LOOK AT THIS", (PICTURE, NOTES))
+    outcome = await soon(handy.run(turn("QUESTION", tools=tools), RecordingWatch(given)))
+    assert outcome.failure is None
+    if handy.traits.inserts:
+        said = "\n".join(model.calls[-1].texts("user"))
+        assert "LOOK AT THIS" in said
+        assert "the axis is off by seven" in said
+        assert pictures(model.calls[-1].body) == 1
 
 
 async def test_stop_at_a_boundary_ends_the_turn_there(handy, model, tools):

@@ -248,8 +248,8 @@ async def test_text_for_a_running_turn_reaches_the_backend_of_its_audience():
 
     heard = []
 
-    async def steered(live, text):
-        heard.append((live.request.audience, text))
+    async def steered(live, text, files):
+        heard.append((live.request.audience, text, files))
         return True
 
     driver, asked = SessionDriver(Backend(), private), audience_turn("ada+bo")
@@ -258,6 +258,6 @@ async def test_text_for_a_running_turn_reaches_the_backend_of_its_audience():
         await asyncio.sleep(0)
     await soon(others[0].begun.wait())
     assert await driver.steer(asked.turn_id, "more")
-    assert heard == [("ada+bo", "more")]
+    assert heard == [("ada+bo", "more", ())]
     await driver.close()
     assert (await soon(running)).failure.kind is FailureKind.CANCELLED

@@ -68,3 +68,34 @@ async def test_a_record_that_goes_while_others_are_looked_at_stops_nobody(log, t
     await log.end(recorder, TurnOutcome("e1.1", "Done."))
     (tmp_path / "activity" / "gone.json").symlink_to(tmp_path / "activity" / "nowhere")
     assert len(log.records_of("e1")) == 1
+
+
+@pytest.mark.spec("C2A-187")
+async def test_what_came_into_a_turn_and_is_taken_back_takes_the_record_with_it(log, hub):
+    recorder = log.begin(turn())
+    recorder.did(Activity("c1", "command", "done", title=MARK))
+    log.joined("e1.1", (read_delivered(delivery("e2")),))
+    await log.end(recorder, TurnOutcome("e1.1", "Done."))
+    assert len(log.records_of("e2")) == 1
+    await log.taken_back("e2")
+    assert log.records_of("e1") == []
+
+
+@pytest.mark.spec("C2A-187")
+async def test_while_the_turn_runs_the_hub_is_told_to_show_it_no_more(log, hub):
+    recorder = log.begin(turn())
+    recorder.did(Activity("c1", "command", title=MARK))
+    recorder.joined((read_delivered(delivery("e2")),))
+    await log.taken_back("e2")
+    assert [(one.event_id, one.turn, one.state) for one in hub.told] == [("e1", "e1.1", "ended")]
+    await log.end(recorder, TurnOutcome("e1.1", "Done."))
+    assert log.records_of("e1") == []
+    assert MARK not in str(hub.told)
+
+
+async def test_a_turn_about_an_edit_is_found_by_what_was_edited(log):
+    edited = read_delivered({**delivery("e2"), "supersedes": "e1"})
+    recorder = log.begin(ModelTurn("e2.1", (edited,)))
+    recorder.did(Activity("c1", "command", "done", title=MARK))
+    await log.end(recorder, TurnOutcome("e2.1", "Done."))
+    assert [path for path, _ in log.records_of("e1")] == [path for path, _ in log.records_of("e2")]

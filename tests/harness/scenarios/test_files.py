@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import struct
-import zlib
 from dataclasses import replace
 
 import pytest
 
 from tests.harness.drivers.rigs import named
-from tests.model_server import Call, Say
+from tests.harness.pictures import pictures, png
+from tests.model_server import Call, Held, Say
 
 ALL = pytest.mark.parametrize("rig", named("command", "codex", "claude", "acp", "openai"))
-
-
-def png(colour: bytes, side: int = 16) -> bytes:
-    """A square picture in one colour."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\x00" + colour * side for _ in range(side))
-    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    start = b"\x89PNG\r\n\x1a\n"
-    return start + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
-def pictures(value) -> int:
-    """How many pictures are in a request, in whichever format."""
-    if isinstance(value, dict):
-        mine = str(value.get("type")) in {"input_image", "image", "image_url"}
-        return mine + sum(pictures(one) for one in value.values())
-    return sum(pictures(one) for one in value) if isinstance(value, list) else 0
 
 
 @ALL
@@ -80,3 +60,26 @@ async def test_a_screenshot_in_and_a_plot_out(rig, home, model, tmp_path):
         path for path in work.rglob("*") if path.is_file() and path.name not in {"plot.png", ".gitignore"}
     ]
     assert json.dumps(first.body).count("core.bin") >= 1
+
+
+@pytest.mark.parametrize("rig", named("codex", "claude", "acp", "openai"))
+@pytest.mark.spec("C2A-035")
+async def test_a_picture_that_comes_while_the_agent_works_is_seen_in_the_same_answer(
+    rig, home, model, tmp_path
+):
+    (tmp_path / "shot.png").write_bytes(png(b"\xff\x00\x00"))
+    sent = [await home.owner.files.upload(home.group, tmp_path / "shot.png")]
+    held = Held(Call("chat_members", {}))
+    model.script(held, Say("The red one is broken."), Say("The red one is broken, as I said."))
+    async with home.agent("ada", rig.driver(home.folder / "ada" / "driver", model)) as harness:
+        await home.say("@ada what is broken here", to=["ada"])
+        await model.came(1)
+        await home.say("and this is how it looks", to=["ada"], attachments=sent)
+        await harness.told.until("heard", asyncio.current_task(), 2)
+        if harness._driver.traits.steers:
+            await harness.told.until("steered", asyncio.current_task())
+        held.release()
+        await home.until_said(1, "ada")
+    last = model.calls[-1]
+    assert "shot.png (image/png" in "\n".join(last.texts("user"))
+    assert pictures(last.body) == 1

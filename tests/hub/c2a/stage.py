@@ -13,6 +13,7 @@ from tests.hub.room import WAIT, Room, Socket, config
 from tests.ledger.world import HandClock, SeededEntropy
 
 from tacit.base.errors import Refused
+from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import EVERYTHING, Delivery, Disconnected
 from tacit.c2a.messages import Connected
 from tacit.c2a.notifications import Cancelled
@@ -66,6 +67,7 @@ class Agent:
         self.heard: list[dict[str, Any]] = []
         self.open: list[Delivery] = []
         self.cancelled: list[Cancelled] = []
+        self.wanted: list[ActivityWanted] = []
         self.connections = 0
         made = Habits(calls=QUICK, connecting=Pace(first=0.02, longest=0.2), **habits)
         self.session = AgentSession(stage.url, token, habits=made, known=known)
@@ -92,6 +94,8 @@ class Agent:
                     await item.accept()
             elif isinstance(item, Cancelled):
                 self.cancelled.append(item)
+            elif isinstance(item, ActivityWanted):
+                self.wanted.append(item)
             elif isinstance(item, Connected):
                 self.connections += 1
             elif isinstance(item, Disconnected):

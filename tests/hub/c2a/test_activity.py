@@ -232,3 +232,53 @@ async def test_a_turn_of_a_connection_that_was_superseded_no_longer_runs(stage: 
         await second.receive_json()
         assert stage.server.hub.host.link(stage.group_id, "ada") is not before
         assert (await stage.ok("POST", path, json={}))["cards"] == []
+
+
+async def test_an_end_that_is_told_again_is_summed_up_once(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    for _ in range(3):
+        await ada.session.tell(Activity(question["id"], "t1", "ended", summary={"ended": "done"}))
+    await ada.session.tell(Activity(question["id"], "t2", "ended", summary={"ended": "done"}))
+    async with asyncio.timeout(20):
+        while "t2" not in [one["turn"] for one in await stage.recorded("turn")]:
+            await asyncio.sleep(0.01)
+    assert [one["turn"] for one in await stage.recorded("turn")] == ["t1", "t2"]
+
+
+async def test_turns_side_by_side_are_cards_side_by_side(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    questions = [await stage.tell(f"@ada unrelated: build {name}") for name in ("one", "two")]
+    for number, question in enumerate(questions):
+        await ada.delivery(question)
+        await ada.session.tell(Activity(question["id"], f"t{number}", "running", 1, update(question).items))
+    await ada.call("chat.list_events")
+    for number, question in enumerate(questions):
+        path = f"/v1/groups/{stage.group_id}/events/{question['id']}/activity"
+        assert [one["turn"] for one in (await stage.ok("POST", path, json={}))["cards"]] == [f"t{number}"]
+
+
+async def test_the_work_on_an_edited_question_is_shown_by_the_question(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    edited = (await stage.edit(question, "@ada build it twice")).body
+    fresh = {"id": edited["id"]}
+    await ada.delivery(fresh)
+    async with stage.socket() as owner:
+        await owner.call("follow", group_id=stage.group_id)
+        await ada.session.tell(update(fresh))
+        assert (await heard(owner))["event_id"] == question["id"]
+    for one in (question, fresh):
+        path = f"/v1/groups/{stage.group_id}/events/{one['id']}/activity"
+        assert [card["turn"] for card in (await stage.ok("POST", path, json={}))["cards"]] == ["t1"]
+
+
+async def test_who_did_something_about_a_deleted_message_is_told_to_forget_it(stage: Stage) -> None:
+    (ada,) = await stage.cast("ada")
+    question = await stage.tell("@ada build it")
+    await ada.delivery(question)
+    await ada.answer(question, "Built.")
+    await stage.delete(question)
+    await ada.until(lambda: [one for one in ada.wanted if one.forget and one.event_id == question["id"]])

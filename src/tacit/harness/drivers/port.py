@@ -229,6 +229,8 @@ class Insert:
     """
 
     text: str
+    files: tuple[TurnFile, ...] = ()
+    """What came with it, handed over as the files of the turn are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,8 +393,8 @@ class Driver(Protocol):
         """
         ...
 
-    async def steer(self, turn_id: str, text: str) -> bool:
-        """Offer more text to the running turn; true when the model will see it in this turn.
+    async def steer(self, turn_id: str, text: str, files: tuple[TurnFile, ...] = ()) -> bool:
+        """Offer more text to the running turn, with its files; true when the model will see it in this turn.
 
         False when no such turn runs, it is ending, or the driver cannot: nothing was done then.
         """

@@ -19,10 +19,11 @@ from tacit.c2a.activity import Activity as Told
 from tacit.harness.activity import TurnActivity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterable
     from pathlib import Path
 
     from tacit.c2a.activity import ActivityWanted
+    from tacit.c2a.messages import Delivered
     from tacit.harness.drivers.port import Activity, TurnEvent, TurnOutcome
     from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
@@ -42,11 +43,17 @@ class TurnRecorder:
         self.turn = turn
         self.began = began
         self.activity = TurnActivity(secrets)
+        self.events = {name: None for one in turn.events for name in _names(one)}
+        """What the turn is about: every message that its model was given, in each form that it had."""
         self.updates = 0
         self.is_over = False
         self.is_forgotten = False
         """Was a message of the turn taken back? Then nothing of it is shown or kept any more."""
         self.stirred = asyncio.Event()
+
+    def joined(self, events: Iterable[Delivered]) -> None:
+        """Messages that came into the turn on the way."""
+        self.events |= {name: None for one in events for name in _names(one)}
 
     def saw(self, event: TurnEvent) -> None:
         """What every driver tells."""
@@ -57,6 +64,10 @@ class TurnRecorder:
         """What some drivers tell beside."""
         self.activity.did(told)
         self.stirred.set()
+
+
+def _names(event: Delivered) -> tuple[str, ...]:
+    return (event.event_id, event.supersedes) if event.supersedes else (event.event_id,)
 
 
 class ActivityLog:
@@ -73,13 +84,13 @@ class ActivityLog:
         self._folder = folder
         self._spawn = spawn
         self._secrets = secrets
-        self._running: TurnRecorder | None = None
+        self._running: dict[str, TurnRecorder] = {}
         self._untold: list[Told] = []
 
     def begin(self, turn: ModelTurn) -> TurnRecorder:
         """A turn begins; it is told of as it goes."""
         recorder = TurnRecorder(turn, self._secrets, asyncio.get_running_loop().time())
-        self._running = recorder
+        self._running[turn.id] = recorder
         self._spawn(self._tell(recorder))
         return recorder
 
@@ -102,15 +113,14 @@ class ActivityLog:
         await self._say(Told(self._about(recorder), recorder.turn.id, "ended", summary=summary))
         if recorder.activity.items and not recorder.is_forgotten:
             await asyncio.to_thread(self._keep, recorder)
-        if self._running is recorder:
-            self._running = None
+        self._running.pop(recorder.turn.id, None)
 
     async def connected(self) -> None:
         """The hub is back: what it missed, and the running turn as it stands."""
         untold, self._untold = self._untold, []
         for told in untold:
             await self._say(told)
-        if (running := self._running) is not None:
+        for running in self._running.values():
             running.activity.tell_all()
             running.stirred.set()
 
@@ -152,7 +162,7 @@ class ActivityLog:
         turn = recorder.turn
         record = {
             "turn": turn.id,
-            "events": [one.event_id for one in turn.events],
+            "events": list(recorder.events),
             "items": recorder.activity.snapshot(),
         }
         try:
@@ -189,9 +199,8 @@ class ActivityLog:
 
     def forget(self, event_id: str) -> int:
         """Remove every record about an event and make none of a turn that runs; how many there were."""
-        running = self._running
-        if running is not None and any(one.event_id == event_id for one in running.turn.events):
-            running.is_forgotten = True
+        for running in self._running.values():
+            running.is_forgotten |= event_id in running.events
         records = self.records_of(event_id)
         for path, _ in records:
             try:
@@ -200,10 +209,22 @@ class ActivityLog:
                 log.warning("a turn's record was not removed", extra={"fault": error.strerror})
         return len(records)
 
+    def joined(self, turn_id: str, events: Iterable[Delivered]) -> None:
+        """Messages that came into a running turn."""
+        if (running := self._running.get(turn_id)) is not None:
+            running.joined(events)
+
+    async def taken_back(self, event_id: str) -> None:
+        """A message is no more: nothing of a turn that was given it is shown, here or at the hub."""
+        await asyncio.to_thread(self.forget, event_id)
+        for running in self._running.values():
+            if event_id in running.events:
+                await self._context.session.tell(Told(self._about(running), running.turn.id, "ended"))
+
     async def wanted(self, wanted: ActivityWanted) -> None:
         """Somebody who may know asks; or wants it forgotten."""
         if wanted.forget:
-            await asyncio.to_thread(self.forget, wanted.event_id)
+            await self.taken_back(wanted.event_id)
             await self._context.session.tell(Told(wanted.event_id, answers=wanted.request))
             return
         kept = await asyncio.to_thread(self.records_of, wanted.event_id)

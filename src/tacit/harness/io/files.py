@@ -23,8 +23,10 @@ from tacit.harness.drivers.files import IMAGES, PDF, is_text
 from tacit.harness.drivers.port import TurnFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tacit.c2a.attachments import Attached
-    from tacit.harness.effects import ModelTurn
+    from tacit.c2a.messages import Delivered
 
 log: Final = logging.getLogger("tacit.harness")
 MOST_FILES: Final = 8
@@ -42,22 +44,32 @@ class Files:
     def __init__(self, url: str, token: str) -> None:
         self._base = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._handed: dict[str, tuple[int, int]] = {}
 
-    async def of_turn(self, turn: ModelTurn) -> tuple[TurnFile, ...]:
-        """The files of a turn's messages, as far as they may be handed to a model."""
-        wanted = [(event.group, one) for event in turn.events for one in event.attachments]
+    async def of_events(self, turn_id: str, events: Iterable[Delivered]) -> tuple[TurnFile, ...]:
+        """The files of messages, at a turn's beginning or in its middle, as far as a model may have them.
+
+        The measure is the whole turn's, until it is `over`.
+        """
+        wanted = [(event.group, one) for event in events for one in event.attachments]
         if not wanted:
             return ()
         found: list[TurnFile] = []
-        room = TURN_BYTES
+        before, used = self._handed.get(turn_id, (0, 0))
+        room = TURN_BYTES - used
         async with aiohttp.ClientSession(timeout=_PATIENCE) as http:
             for group, attached in wanted:
-                whole = sum(not one.left_out for one in found)
+                whole = before + sum(not one.left_out for one in found)
                 why = _refused(attached, whole, room)
                 file = _named(attached, left_out=why) if why else await self._fetched(http, group, attached)
                 room -= len(file.data)
                 found.append(file)
+        self._handed[turn_id] = before + sum(not one.left_out for one in found), TURN_BYTES - room
         return tuple(found)
+
+    def over(self, turn_id: str) -> None:
+        """The turn has ended."""
+        self._handed.pop(turn_id, None)
 
     async def _fetched(self, http: aiohttp.ClientSession, group: str, attached: Attached) -> TurnFile:
         address = f"{self._base}/v1/groups/{group}/blobs/{attached.path}"

@@ -13,7 +13,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from tacit.base.errors import Bug, Refused, TacitError, Unavailable
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.c2a.activity import ActivityWanted
@@ -24,7 +24,6 @@ from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.harness.budget import day_of, next_day, until_next_day
 from tacit.harness.conduct import Conduct, ConductOptions
-from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
 from tacit.harness.effects import (
     Abort,
     Begin,
@@ -49,14 +48,12 @@ from tacit.harness.io.model_calls import ModelCalls
 from tacit.harness.io.outbox_sender import REST, OutboxSender
 from tacit.harness.io.permissions import Permissions
 from tacit.harness.io.persist import persist
-from tacit.harness.io.preparing import prepared, remember, whole_event
+from tacit.harness.io.preparing import whole_event
 from tacit.harness.io.recovery import recovered
 from tacit.harness.io.store import Store, StoreTransaction
 from tacit.harness.io.tool_door import ToolDoor
-from tacit.harness.io.turn_watch import TurnWatch
+from tacit.harness.io.turn_runner import TurnRunner
 from tacit.harness.io.work_teller import WorkTeller
-from tacit.harness.prices import priced
-from tacit.harness.prompt import standing_rules, turn_prompt
 from tacit.harness.session_view import SessionView, settings_of
 
 if TYPE_CHECKING:
@@ -64,7 +61,7 @@ if TYPE_CHECKING:
 
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
-    from tacit.harness.drivers.port import Allowance, Driver, TurnFile
+    from tacit.harness.drivers.port import Driver
     from tacit.harness.io.agent_config import AgentConfig
 
 log: Final = logging.getLogger("tacit.harness")
@@ -91,10 +88,13 @@ class Harness:
         self._changed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._known: dict[str, tuple[str, str, str]] = {}
-        self._prompt_bytes: dict[str, int] = {}
         self._paused_for = ""
-        self._roles: tuple[str, ...] = ()
         self._taken = 0
+
+    @property
+    def is_stopping(self) -> bool:
+        """Has it been asked to end?"""
+        return self._stopping.is_set()
 
     def stop(self) -> None:
         """Ask it to end; `run` returns when it has."""
@@ -138,53 +138,54 @@ class Harness:
         context.ask_again = self._ask_again
         self._sender = OutboxSender(context)
         self._work = WorkTeller(context, self._conduct)
-        self._files = Files(config.url, config.token)
-        self._calls = ModelCalls(
-            context, self._conduct, self._sender, self._one, self._files, self._workplace
-        )
+        files = Files(config.url, config.token)
+        calls = ModelCalls(context, self._conduct, self._sender, self._one, files, self._workplace)
         kept = KeptPatterns(config.state / "permissions.json")
         secrets = (config.token, *config.secrets)
         self._permissions = Permissions(
             context, kept, self._beside, self._waits, within=config.permission_within, secrets=secrets
         )
         self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
+        self._turns = TurnRunner(
+            config,
+            self._driver,
+            context,
+            self._conduct,
+            self,
+            files=files,
+            permissions=self._permissions,
+            activity=self._activity,
+        )
         try:
-            async with session, ToolDoor(self._calls.call, self._calls.tools) as door:
-                self._door = door
-                await self._unless_stopped(session.is_up())  # agents ask only once which tools there are
-                await self._unless_stopped(self._driver.start(self._standing(), self._earlier("")))
+            async with session, ToolDoor(calls.call, calls.tools) as door:
+                await self.unless_stopped(session.is_up())  # agents ask only once which tools there are
+                await self._turns.start(door)
                 if self._stopping.is_set():
                     return
                 self._tell("started", driver=traits.name)
                 await self._live(context)
         finally:
-            await self._driver.close()
-
-    def _standing(self, audience: str = "") -> StandingInstructions:
-        """What holds in an audience's session: the rules for all, and a door that knows whom it is for."""
-        return StandingInstructions(self._rules(), (self._door.program(audience),), self.config.directory)
+            await self._turns.close()
 
     def _workplace(self, audience: str) -> str | None:
         """The folder from which files may go into the room."""
         return self.config.directory or self._driver.workplace(audience)
 
-    def _rules(self) -> str:
-        agreed = self._context.session.agreed
-        self._roles = agreed.roles if agreed is not None else self._roles
-        return standing_rules(self.config.name, self.config.instructions, self._roles)
-
-    def _earlier(self, audience: str) -> str | None:
-        """The audience's session of an earlier process, where the driver can go on with one."""
-        return self._context.store.session_for(audience) if self._driver.traits.resumes else None
+    def _waits(self, turn: ModelTurn, message: str) -> None:
+        """A running turn waits for a person, or goes on: the hub hears it with the other work."""
+        running = self._conduct.running
+        if running is not None and running.turn.id == turn.id:
+            running.waits_for = ("permission", message) if message else ("", "")
+            self._context.work_changed.set()
 
     async def _live(self, context: HarnessContext) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                await self._step(lambda now: recovered(context, self._conduct, now))
+                await self.step(lambda now: recovered(context, self._conduct, now))
                 await context.write(lambda writing: writing.forget(self._clock.now()))
                 self._check_budget(self._clock.now())
-                await self._step(self._conduct.due)
+                await self.step(self._conduct.due)
                 hearing = tasks.create_task(self._hear(), name="hear")
                 timing = tasks.create_task(self._keep_time(), name="time")
                 sending = tasks.create_task(self._sender.run(), name="post")
@@ -201,7 +202,7 @@ class Harness:
 
     async def _leave(self) -> None:
         """Say what is ready, tell the hub, end. A turn under way is begun again by the next process."""
-        await self._driver.close()
+        await self._turns.close()
         try:
             async with asyncio.timeout(STOP_WITHIN):
                 if self._context.session.agreed is not None:
@@ -213,7 +214,7 @@ class Harness:
 
     # -- inputs
 
-    async def _step(self, work: Callable[[Moment], list[Effect]]) -> None:
+    async def step(self, work: Callable[[Moment], list[Effect]]) -> None:
         """One input: judged, written, then acted on."""
         async with self._one:
             now = self._clock.now()
@@ -238,8 +239,8 @@ class Harness:
                     self._context.view.withdrawn(event_id)
                     self._tell("cancelled", event_id=event_id)
                     if "deleted" in item.reason:  # what was taken back is not shown by way of its work
-                        await asyncio.to_thread(self._activity.forget, event_id)
-                    await self._step(lambda now: self._conduct.cancelled(event_id, now))
+                        await self._activity.taken_back(event_id)
+                    await self.step(lambda now: self._conduct.cancelled(event_id, now))
             case Continued():
                 self._context.whole.pop(item.event_id, None)
             case PermissionDecided():
@@ -280,7 +281,7 @@ class Harness:
         self._context.view.heard(event)
         self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
         runs = self._context.store.runs(event.event_id)
-        await self._step(lambda now: self._conduct.heard(event, now, runs=runs))
+        await self.step(lambda now: self._conduct.heard(event, now, runs=runs))
 
     async def _connected(self, agreed: Connected) -> None:
         self._tell("connected", version=agreed.version)
@@ -295,7 +296,7 @@ class Harness:
             )
         self._permissions.connected()
         await self._activity.connected()
-        await self._status()
+        await self.status()
         self._work.connected()
         self._context.outgoing.set()
 
@@ -309,9 +310,9 @@ class Harness:
                     await self._changed.wait()
             except TimeoutError:
                 was_away = self._conduct.paused_until is not None
-                await self._step(self._conduct.due)
+                await self.step(self._conduct.due)
                 if was_away:
-                    await self._status()
+                    await self.status()
 
     def _is_repeat(self, params: dict[str, Any]) -> bool:
         """Was this event taken before (C2A-162)?
@@ -359,11 +360,11 @@ class Harness:
         for effect in effects:
             match effect:
                 case Begin():
-                    self._tasks.create_task(self._turn(effect.turn), name="turn")
+                    self._tasks.create_task(self._turns.run(effect.turn), name="turn")
                 case Abort():
-                    self._tasks.create_task(self._driver.cancel(effect.turn_id), name="abort")
+                    self._tasks.create_task(self._turns.cancel(effect.turn_id), name="abort")
                 case Steer():
-                    self._tasks.create_task(self._steer(effect), name="steer")
+                    self._tasks.create_task(self._turns.steer(effect), name="steer")
                 case Claim():
                     self._tasks.create_task(self._claim(effect.event), name="claim")
                 case Spent():
@@ -378,101 +379,6 @@ class Harness:
                 case _:
                     continue
 
-    async def _turn(self, turn: ModelTurn) -> None:
-        self._tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
-        try:
-            whole = await self._unless_stopped(prepared(self._context, self._conduct, turn))
-            if whole is None:
-                return
-            turn = whole
-            files = await self._unless_stopped(self._files.of_turn(turn))
-            request = await self._request(turn, files or ())
-            running = self._conduct.running
-            if running is None or running.is_ending:
-                outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
-            else:
-                running.at_model = True
-                self._context.work_changed.set()
-                await self._status()
-                outcome = await self._watched(turn, request)
-        except Bug:
-            failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
-            outcome = TurnOutcome(turn.id, failure=failure)
-        except TacitError:
-            outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_died"))
-        except Exception:
-            # A fault of ours, or of a driver, costs the turn and not the agent.
-            log.exception("a turn failed")
-            outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
-        if self._stopping.is_set() and outcome.failure is not None:
-            return
-        outcome = priced(outcome, self.config.price, self._prompt_bytes.get(turn.id, 0))
-        await remember(self._context, turn, outcome)
-        code, hint = (outcome.failure.code, outcome.failure.hint) if outcome.failure else ("", "")
-        cause = outcome.failure.cause if outcome.failure else ""
-        self._tell(
-            "turn_ended", turn_id=turn.id, failure=code, hint=hint, **({"cause": cause} if cause else {})
-        )
-        await self._step(lambda now: self._ended(outcome, now))
-        await self._status()
-
-    async def _request(self, turn: ModelTurn, files: tuple[TurnFile, ...]) -> TurnRequest:
-        """What the driver is asked for a turn."""
-        standing = self._standing(turn.audience)
-        around = await asyncio.to_thread(look) if (look := self.config.surroundings) is not None else ""
-        notes = (turn.note, self._told_in_vain(turn.audience), around)
-        prompt = turn_prompt(
-            standing.rules,
-            turn.events,
-            ours=self._rules(),
-            knocks=turn.knocks,
-            digests=turn.digests,
-            note=" ".join(filter(None, notes)),
-        )
-        self._prompt_bytes[turn.id] = prompt.size
-        return TurnRequest(
-            turn.id,
-            standing,
-            prompt.user,
-            self.config.time_limit,
-            turn.audience,
-            self._earlier(turn.audience),
-            files,
-            fresh=turn.fresh,
-            allowance=self._allowance(),
-        )
-
-    def _allowance(self) -> Allowance:
-        """What a turn that begins now may use."""
-        spent = self._context.store.spent_on(day_of(self._clock.now()))
-        return self.config.budget.left(spent, self.config.price)
-
-    def _told_in_vain(self, audience: str) -> str:
-        """That the last answer named somebody who was not reached."""
-        named = self._context.unreached.pop(audience, None)
-        if named is None:
-            return ""
-        names = ", ".join(f"@{name} ({why})" for name, why in named.unreached)
-        return f"Your last answer did not reach {names}."
-
-    async def _watched(self, turn: ModelTurn, request: TurnRequest) -> TurnOutcome:
-        """Run the turn, with people looking on."""
-        recorder = self._activity.begin(turn)
-        outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
-        try:
-            watch = TurnWatch(self._conduct, self._one_step, turn, self._permissions, recorder)
-            outcome = await self._driver.run(request, watch)
-        finally:
-            await self._activity.end(recorder, outcome)
-        return outcome
-
-    def _waits(self, turn: ModelTurn, message: str) -> None:
-        """A running turn waits for a person, or goes on: the hub hears it with the other work."""
-        running = self._conduct.running
-        if running is not None and running.turn.id == turn.id:
-            running.waits_for = ("permission", message) if message else ("", "")
-            self._context.work_changed.set()
-
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for; not any more while the harness falls."""
         try:
@@ -480,19 +386,12 @@ class Harness:
         except RuntimeError:
             work.close()
 
-    def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
-        """The end of a turn; where it used up the budget, no other begins in the same breath."""
-        spent = self._context.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
-        if reason := self.config.budget.used_up(spent):
-            self._conduct.pause(next_day(now), until_next_day(reason, now))
-        return self._conduct.ended(outcome, now)
-
     async def _ask_again(self, event: Delivered, note: str) -> None:
         runs = self._context.store.runs(event.event_id)
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
-        await self._step(lambda now: self._conduct.ask_again(event, note, now, runs=runs))
+        await self.step(lambda now: self._conduct.ask_again(event, note, now, runs=runs))
 
-    async def _one_step(self, work: Callable[[Moment], tuple[Any, list[Effect]]]) -> Any:
+    async def one_step(self, work: Callable[[Moment], tuple[Any, list[Effect]]]) -> Any:
         """As `_step`, with something to give back at once."""
         found: list[Any] = []
 
@@ -501,28 +400,23 @@ class Harness:
             found.append(order)
             return effects
 
-        await self._step(judged)
+        await self.step(judged)
         return found[0]
-
-    async def _steer(self, effect: Steer) -> None:
-        taken = await self._driver.steer(effect.turn_id, effect.text)
-        self._tell("steered", event_id=effect.event.event_id, taken=taken)
-        await self._step(lambda now: self._conduct.steered(effect, now, taken=taken))
 
     async def _claim(self, event: Delivered) -> None:
         """Take on what was put up for a role; the winner gets the whole event (C2A-158)."""
         try:
-            result = await self._unless_stopped(self._claimed(event.event_id))
+            result = await self.unless_stopped(self._claimed(event.event_id))
         except Refused as refused:
             self._tell("claim_lost", event_id=event.event_id, code=refused.code)
-            await self._step(lambda _now: [Settle(event.event_id, "ignored")])
+            await self.step(lambda _now: [Settle(event.event_id, "ignored")])
             return
         if result is None:
             return
         self._tell("claimed", event_id=event.event_id)
         whole = whole_event(event, result.get("event"))
         self._context.view.heard(whole)
-        await self._step(lambda now: self._conduct.heard(whole, now, claimed=True))
+        await self.step(lambda now: self._conduct.heard(whole, now, claimed=True))
 
     async def _claimed(self, event_id: str) -> dict[str, Any]:
         """What the hub says to a claim, asked for until it says something."""
@@ -536,7 +430,7 @@ class Harness:
                 log.info("a claim waits for the hub", extra={"reason": type(away).__name__})
             await asyncio.sleep(REST)
 
-    async def _unless_stopped(self, asking: Coroutine[Any, Any, Answer]) -> Answer | None:
+    async def unless_stopped(self, asking: Coroutine[Any, Any, Answer]) -> Answer | None:
         """What the hub answers; None when the harness is asked to stop before: a stop waits for no hub."""
         answer = asyncio.create_task(asking)
         stopped = asyncio.create_task(self._stopping.wait())
@@ -558,7 +452,7 @@ class Harness:
             tokens_in=usage.input,
             tokens_out=usage.output,
             tokens_cached=usage.cached,
-            prompt_bytes=self._prompt_bytes.pop(spent.turn.id, 0),
+            prompt_bytes=self._turns.prompt_bytes.pop(spent.turn.id, 0),
             duration_ms=spent.duration_ms,
             cost=spent.cost_usd or 0.0,
             currency="" if spent.cost_usd is None else "USD",
@@ -577,10 +471,11 @@ class Harness:
         words = until_next_day(reason, now)
         self._tell("budget", message=words)
         effects = [Tell("warning", words), *self._conduct.pause(next_day(now), words)]
-        self._tasks.create_task(self._step(lambda _now: effects), name="pause")
-        self._tasks.create_task(self._status(), name="status")
+        self._tasks.create_task(self.step(lambda _now: effects), name="pause")
+        self._tasks.create_task(self.status(), name="status")
 
-    async def _status(self) -> None:
+    async def status(self) -> None:
+        """Tell the hub whether the agent is busy."""
         conduct = self._conduct
         busy = conduct.running is not None
         status = "away" if conduct.paused_until is not None else "busy" if busy else "idle"

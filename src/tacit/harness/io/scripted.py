@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.harness.demo.scripts import Script
-    from tacit.harness.drivers.port import StandingInstructions, TurnRequest, Watch
+    from tacit.harness.drivers.port import StandingInstructions, TurnFile, TurnRequest, Watch
 
 CANCELLED: Final = Failure(FailureKind.CANCELLED, "cancelled")
 
@@ -76,9 +76,9 @@ class ScriptedDriver:
         self._said.append(words)
         return TurnOutcome(turn.turn_id, words or "NO_REPLY")
 
-    async def steer(self, turn_id: str, text: str) -> bool:
+    async def steer(self, turn_id: str, text: str, files: tuple[TurnFile, ...] = ()) -> bool:
         """A script is not steered."""
-        del turn_id, text
+        del turn_id, text, files
         return False
 
     async def cancel(self, turn_id: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.harness.drivers.port import (
     Activity,
     BoundaryOrder,
+    Insert,
     NotPermitted,
     PermissionAnswer,
     PermissionRequest,
@@ -15,15 +17,18 @@ from tacit.harness.drivers.port import (
     ToolStarted,
     TurnEvent,
 )
+from tacit.harness.effects import Join
 from tacit.harness.io.permissions import CALLED_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.base.moment import Moment
+    from tacit.c2a.messages import Delivered
     from tacit.harness.conduct import Conduct
     from tacit.harness.effects import Effect, ModelTurn
     from tacit.harness.io.activity_log import TurnRecorder
+    from tacit.harness.io.files import Files
     from tacit.harness.io.permissions import Permissions
 
     Judged = Callable[[Callable[[Moment], tuple[Any, list[Effect]]]], Awaitable[Any]]
@@ -39,12 +44,14 @@ class TurnWatch:
         turn: ModelTurn,
         permissions: Permissions,
         recorder: TurnRecorder,
+        files: Files,
     ) -> None:
         self._conduct = conduct
         self._judged = judged
         self._turn = turn
         self._permissions = permissions
         self._recorder = recorder
+        self._files = files
 
     async def saw(self, event: TurnEvent) -> None:
         """Remember which calls run, and let people see them."""
@@ -53,8 +60,19 @@ class TurnWatch:
             self._conduct.tool_started(event.call_id, event.name)
 
     async def at_boundary(self, ended: ToolEnded) -> BoundaryOrder:
-        """Ask the conduct what comes next."""
-        return await self._judged(lambda now: self._conduct.boundary(ended.call_id, now))
+        """Ask the conduct what comes next; what is put before the model has its files with it."""
+        joined: list[Delivered] = []
+
+        def judge(now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
+            order, effects = self._conduct.boundary(ended.call_id, now)
+            joined.extend(event for one in effects if isinstance(one, Join) for event in one.events)
+            self._recorder.joined(joined)
+            return order, effects
+
+        order: BoundaryOrder = await self._judged(judge)
+        if not isinstance(order, Insert):
+            return order
+        return replace(order, files=await self._files.of_events(self._turn.id, joined))
 
     async def did(self, activity: Activity) -> None:
         """Let people see it."""

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 from tacit.base.errors import Refused
 from tacit.harness.io.git import Git
@@ -37,11 +37,12 @@ MOST_DIFF: Final = 400_000
 def kept(state: Path) -> Worktree | None:
     """The tree of the agent whose state folder this is."""
     try:
-        return read_record(json.loads((state / RECORD).read_text(encoding="utf-8")))
+        said: object = json.loads((state / RECORD).read_text(encoding="utf-8"))
+        return read_record(cast("dict[str, Any]", said) if isinstance(said, dict) else {})
     except FileNotFoundError:
         return None
-    except ValueError as error:
-        raise Refused("invalid_request", f"{state / RECORD} cannot be read") from error
+    except (ValueError, OSError, Refused) as error:
+        raise Refused("invalid_request", f"{state / RECORD} cannot be read: mend or remove it") from error
 
 
 def ensured(agent: str, directory: str, state: Path) -> Worktree:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 ANSWER_WITHIN: Final = 5.0
 """Seconds that a harness has to show a record."""
 CARD_BYTES: Final = 256_000
+MOST_TURNS: Final = 16
+"""Turns that one session can have under way."""
 PER_SECOND: Final = 20
 """Updates of one agent that are passed on in a second; the rest is in the card that is asked for."""
 
@@ -42,6 +44,8 @@ class Card:
     session: str
     turn: str
     event: StoredEvent
+    about: str
+    """The first form of the event: by that id people know an edited message."""
     update: int = 0
     items: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
     size: int = 0
@@ -89,7 +93,9 @@ class Activities:
         self._ledger = ledger
         self._host = host
         self._show = show
-        self._cards: dict[tuple[str, str], Card] = {}
+        self._cards: dict[tuple[str, str, str], Card] = {}
+        """By room, session and turn."""
+        self._summing = asyncio.Lock()
         self._asked: dict[tuple[str, str, str], asyncio.Future[Activity]] = {}
         self._numbers = itertools.count(1)
 
@@ -102,16 +108,17 @@ class Activities:
             if waiting is not None and not waiting.done():
                 waiting.set_result(told)
             return
-        key = (link.group_id, link.session)
+        key = (link.group_id, link.session, told.turn)
         card = self._cards.get(key)
-        if card is None or (card.turn, card.event.event_id) != (told.turn, told.event_id):
+        if card is None or card.event.event_id != told.event_id:
             # Who may see it goes by the event of this very update, and not by that of one before.
-            event = await self._event(link, told.event_id)
-            if event is None:
+            found = await self._event(link, told.event_id)
+            if found is None:
                 return
-            card = Card(link.session, told.turn, event)
+            card = Card(link.session, told.turn, *found)
             if told.state == "running":
                 self._cards[key] = card
+                self._drop_oldest(link)
         card.take(told.items)
         card.update = told.update or card.update
         second = int(asyncio.get_running_loop().time())
@@ -119,7 +126,7 @@ class Activities:
             said = {
                 "group_id": link.group_id,
                 "session": link.session,
-                "event_id": card.event.event_id,
+                "event_id": card.about,
                 "turn": told.turn,
                 "state": told.state,
                 "update": told.update,
@@ -131,47 +138,70 @@ class Activities:
             if told.summary is not None:
                 await self._sum_up(link, told, card.event)
 
-    async def _event(self, link: Link, event_id: str) -> StoredEvent | None:
-        """The event that the turn is about, if it was given to this session."""
+    def _drop_oldest(self, link: Link) -> None:
+        """A session has so many turns under way at once; of more it has forgotten to tell the end."""
+        mine = [key for key in self._cards if key[:2] == (link.group_id, link.session)]
+        for key in mine[:-MOST_TURNS]:
+            del self._cards[key]
 
-        def query(reader: Reader) -> StoredEvent | None:
+    async def _event(self, link: Link, event_id: str) -> tuple[StoredEvent, str] | None:
+        """The event that the turn is about, if it was given to this session, and its first form."""
+
+        def query(reader: Reader) -> tuple[StoredEvent, str] | None:
             archive = Archive.on(reader, reader.group(link.group_id))
             found = archive.found(event_id)
             if found is None or not found.visible_to(link.session):
                 return None
-            return found if archive.attention.obligations.get(event_id, link.session) is not None else None
+            if archive.attention.obligations.get(event_id, link.session) is None:
+                return None
+            return found, archive.attention.versions.first(event_id)
 
         return await self._ledger.read(query)
 
     async def _sum_up(self, link: Link, told: Activity, event: StoredEvent) -> None:
-        """The turn in a few lines, for the ledger; whoever may read the event may read them."""
+        """The turn in a few lines, once, for the ledger; whoever may read the event may read them."""
         record = records.Turn(
             session=link.session, event_id=event.event_id, turn=told.turn, **dict(told.summary or {})
         )
-        await self._ledger.append(submitted(link.group_id, [record])[0])
+
+        def is_known(reader: Reader) -> bool:
+            attention = Archive.on(reader, reader.group(link.group_id)).attention
+            known = attention.turns.get((event.event_id, link.session), ())
+            return any(one.turn == told.turn for one in known)
+
+        async with self._summing:  # an end that was not heard to arrive is told again
+            if not await self._ledger.read(is_known):
+                await self._ledger.append(submitted(link.group_id, [record])[0])
 
     def gone(self, link: Link) -> None:
-        """A connection ended: its turn is told anew when it is back."""
-        self._cards.pop((link.group_id, link.session), None)
+        """A connection ended: its turns are told anew when it is back."""
+        for key in [key for key in self._cards if key[:2] == (link.group_id, link.session)]:
+            del self._cards[key]
 
     # -- what people ask
 
     async def cards(self, group_id: str, event_id: str) -> dict[str, Any]:
         """The turns about an event: those that run, and those that their harnesses kept; and who is away."""
-        sessions = await self._ledger.read(lambda reader: _sessions(reader, group_id, event_id))
+        about, given = await self._ledger.read(lambda reader: _given(reader, group_id, event_id))
+        if await self._ledger.read(lambda reader: _is_deleted(reader, group_id, event_id)):
+            # A harness that was away when it was taken back is told now.
+            return {"cards": [], "away": (await self.forget(group_id, event_id))["away"]}
         cards = [
-            card.shown()
-            for (group, _session), card in self._cards.items()
-            if group == group_id and card.event.event_id == event_id
+            card.shown() for key, card in self._cards.items() if key[0] == group_id and card.about == about
         ]
-        kept = await asyncio.gather(*(self._kept(group_id, one, event_id) for one in sessions))
-        away: list[str] = []
-        for session, found in zip(sessions, kept, strict=True):
+        kept = await asyncio.gather(*(self._kept(group_id, session, form) for session, form in given))
+        away: dict[str, None] = {}
+        turns: set[tuple[str, str]] = set()
+        for (session, _form), found in zip(given, kept, strict=True):
             if found is None:
-                away.append(session)
-            else:
-                cards += [{"session": session, **one} for one in found.cards]
-        return {"cards": cards, "away": away}
+                away[session] = None
+                continue
+            for one in found.cards:  # a turn about an edited message is known by each of its forms
+                name = (session, str(one.get("turn", "")))
+                if name not in turns:
+                    turns.add(name)
+                    cards.append({"session": session, **one})
+        return {"cards": cards, "away": list(away)}
 
     async def _kept(
         self, group_id: str, session: str, event_id: str, *, forget: bool = False
@@ -192,10 +222,11 @@ class Activities:
 
     async def forget(self, group_id: str, event_id: str) -> dict[str, Any]:
         """Have every harness forget its record of the turns about an event; who could not be reached."""
-        sessions = await self._ledger.read(lambda reader: _sessions(reader, group_id, event_id))
-        done = await asyncio.gather(*(self._kept(group_id, one, event_id, forget=True) for one in sessions))
-        away = [one for one, found in zip(sessions, done, strict=True) if found is None]
-        return {"forgotten": [one for one in sessions if one not in away], "away": away}
+        _, given = await self._ledger.read(lambda reader: _given(reader, group_id, event_id))
+        done = await asyncio.gather(*(self._kept(group_id, *one, forget=True) for one in given))
+        away = [session for (session, _), found in zip(given, done, strict=True) if found is None]
+        sessions = dict.fromkeys(session for session, _ in given)
+        return {"forgotten": [one for one in sessions if one not in away], "away": list(dict.fromkeys(away))}
 
 
 def _size(item: Mapping[str, Any]) -> int:
@@ -203,7 +234,13 @@ def _size(item: Mapping[str, Any]) -> int:
     return len(item.get("text", "")) + sum(map(len, item.get("files", ())))
 
 
-def _sessions(reader: Reader, group_id: str, event_id: str) -> list[str]:
-    """The sessions to which an event was given."""
-    archive = Archive.on(reader, reader.group(group_id))
-    return [one.session for one in archive.attention.obligations.of_event(event_id)]
+def _is_deleted(reader: Reader, group_id: str, event_id: str) -> bool:
+    return Archive.on(reader, reader.group(group_id)).attention.versions.is_deleted(event_id)
+
+
+def _given(reader: Reader, group_id: str, event_id: str) -> tuple[str, list[tuple[str, str]]]:
+    """The first form of a message, and to which sessions it was given in which form."""
+    attention = Archive.on(reader, reader.group(group_id)).attention
+    first = attention.versions.first(event_id)
+    forms = dict.fromkeys((first, event_id, attention.versions.latest(event_id)))
+    return first, [(one.session, form) for form in forms for one in attention.obligations.of_event(form)]

@@ -119,6 +119,7 @@ class Acp(OneProcess):
             environment=agent_environment(os.environ, home=str(home), use_my_config=options.use_my_config),
             directory=directory,
             state=Path(options.state),
+            secrets=(options.key,),
         )
         self._telling = Telling(options, {server.name for server in standing.tools}, directory)
         made: Any = connect_to_agent(cast("Any", self._telling), child.stdin, child.stdout)
@@ -138,8 +139,8 @@ class Acp(OneProcess):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Send the prompt and wait for the end of the turn."""
-        with handed(live.request, self._options, pictures=self._sees) as given:
-            return await self._perform(live, given)
+        with handed(live.request, self._options, pictures=self._sees) as place:
+            return await self._perform(live, place.given)
 
     async def _perform(self, live: LiveTurn, given: Handed) -> TurnOutcome:
         from acp import RequestError, image_block, text_block
@@ -167,7 +168,7 @@ class Acp(OneProcess):
 
     async def _cause(self, error: Exception) -> str:
         """Why, for the owner: what the agent wrote to stderr, else what its answer said."""
-        return await self.last_words() or bounded(str(error))
+        return await self.last_words() or bounded(str(error), (self._options.key,))
 
     async def interrupt(self, live: LiveTurn) -> None:
         """Ask for the turn's end."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused, Unavailable
+from tacit.harness.activity import struck
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +36,11 @@ class Child:
     """A running process with pipes. Made by `start`."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, state: Path, strays: tuple[str, ...] = ()
+        self,
+        process: asyncio.subprocess.Process,
+        state: Path,
+        strays: tuple[str, ...] = (),
+        secrets: tuple[str, ...] = (),
     ) -> None:
         assert process.stdin is not None  # noqa: S101 - asked for in `start`; the type does not say so
         assert process.stdout is not None  # noqa: S101
@@ -46,6 +51,7 @@ class Child:
         self._process = process
         self._note = state / _NOTE
         self._strays = strays
+        self._secrets = secrets
         self._said = state / "stderr.log"
         self._listening = asyncio.create_task(_listen(process.stderr, self._said))
 
@@ -58,11 +64,12 @@ class Child:
         directory: str,
         state: Path,
         strays: tuple[str, ...] = (),
+        secrets: tuple[str, ...] = (),
     ) -> Child:
         """Start `command` in `directory`, at the head of a process group of its own.
 
         `strays` are arguments by which helpers are known that may slip out of the family: who has all of them
-        and no parent that has the first is ended too.
+        and no parent that has the first is ended too. `secrets` are struck out of its last words.
         """
         await _end_left_behind(state / _NOTE)
         try:
@@ -83,7 +90,7 @@ class Child:
         except OSError as error:
             raise Unavailable(f"cannot start {Path(command[0]).name}") from error
         _write_note(state / _NOTE, process.pid)
-        return cls(process, state, strays)
+        return cls(process, state, strays, secrets)
 
     @property
     def pid(self) -> int:
@@ -104,7 +111,7 @@ class Child:
         """The last line that it wrote to stderr, bounded; for its owner. Waits a little when it has ended."""
         if not self.alive:
             await asyncio.wait({self._listening}, timeout=_LAST_WORDS)
-        return last_line(self._said)
+        return last_line(self._said, self._secrets)
 
     async def ended(self) -> None:
         """Wait for its end. `Process.wait` would wait for whoever holds its pipes too."""
@@ -188,20 +195,20 @@ async def _listen(said: asyncio.StreamReader, path: Path) -> None:
                 file.write(data)
 
 
-def last_line(path: Path) -> str:
-    """The last line with words in a file of whatever size, without control characters, and not too long."""
+def last_line(path: Path, secrets: tuple[str, ...] = ()) -> str:
+    """The last line with words in a file of whatever size, as `bounded` leaves it."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return bounded(next((line.strip() for line in reversed(lines) if line.strip()), ""))
+    return bounded(next((line.strip() for line in reversed(lines) if line.strip()), ""), secrets)
 
 
-def bounded(words: str) -> str:
-    """One line for a terminal: no control characters, and not too long."""
-    plain = "".join(char if char.isprintable() else " " for char in words)
+def bounded(words: str, secrets: tuple[str, ...] = ()) -> str:
+    """One line for a terminal: no control characters, no secrets, and not too long."""
+    plain = "".join(char if char.isprintable() else " " for char in struck(words, secrets))
     return plain if len(plain) <= _LAST_LINE else f"{plain[: _LAST_LINE - 1]}…"
 
 

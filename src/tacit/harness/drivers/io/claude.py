@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from claude_agent_sdk import AssistantMessage, ClaudeSDKClient, ResultMessage
 
+    from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
     from tacit.harness.drivers.port import StandingInstructions
@@ -60,7 +61,8 @@ class Claude(OneProcess):
         self._messages: AsyncIterator[Any] | None = None
         self._spent = 0.0
         self._live: LiveTurn | None = None
-        self._insert: list[str] = []
+        self._insert: list[Handed] = []
+        self._place: FilePlace | None = None
         self._word: str | None = None
         self._directory = ""
 
@@ -130,6 +132,7 @@ class Claude(OneProcess):
             ),
             directory=directory,
             state=state,
+            secrets=(options.key,),
         )
 
     async def _tools_ready(self, client: ClaudeSDKClient, names: set[str]) -> None:
@@ -146,15 +149,20 @@ class Claude(OneProcess):
         """Run a turn, continued after every text that was put in at a boundary."""
         self._live, self._insert = live, []
         try:
-            with handed(live.request, self._options, pictures=True) as given:
-                said = claude.user_message(given.prompt, given.pictures)
+            with handed(live.request, self._options, pictures=True) as place:
+                self._place = place
+                said = claude.user_message(place.given.prompt, place.given.pictures)
                 while True:
                     outcome = await self._ask(live, said)
                     if not self._insert or outcome.failure is not None or live.shut:
                         return outcome
-                    said, self._insert = claude.user_message("\n\n".join(self._insert)), []
+                    inserted, self._insert = self._insert, []
+                    said = claude.user_message(
+                        "\n\n".join(one.prompt for one in inserted),
+                        [file for one in inserted for file in one.pictures],
+                    )
         finally:
-            self._live = None
+            self._live = self._place = None
 
     async def _ask(self, live: LiveTurn, said: Message) -> TurnOutcome:
         from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent
@@ -233,8 +241,8 @@ class Claude(OneProcess):
             await live.saw(ended)
             return {}
         order = await live.boundary(ended)
-        if isinstance(order, Insert):
-            self._insert.append(order.text)
+        if isinstance(order, Insert) and self._place is not None:
+            self._insert.append(self._place.hand_more(order.text, order.files))
         return {} if isinstance(order, Proceed) else {"continue_": False, "stopReason": claude.HALTED}
 
     async def _may(self, name: str, given: dict[str, Any], context: Any) -> Any:

@@ -28,9 +28,10 @@ from tacit.harness.drivers.port import Insert, NotPermitted, ToolEnded, Traits, 
 from tacit.harness.drivers.reading import Message, part, text
 
 if TYPE_CHECKING:
+    from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
-    from tacit.harness.drivers.port import StandingInstructions
+    from tacit.harness.drivers.port import StandingInstructions, TurnFile
 
 _TRAITS: Final = Traits("codex", steers=True, inserts=True, boundaries=True, resumes=True)
 
@@ -44,7 +45,8 @@ class Codex:
         self._thread = ""
         self._turn = ""
         self._counted = codex.usage({})
-        self._offered: dict[str, str] = {}
+        self._offered: dict[str, list[Message]] = {}
+        self._place: FilePlace | None = None
         self._unheard = False
         self._steering = asyncio.Lock()
         self._live: LiveTurn | None = None
@@ -81,6 +83,7 @@ class Codex:
             state=Path(options.state),
             # A sandbox that was being set up when Codex ended waits for its parent for ever.
             strays=(program[0], "codex-linux-sandbox", _real(directory)),
+            secrets=(options.key,),
         )
         self._peer = RpcPeer(child, self._answer, self._remember)
         try:
@@ -148,11 +151,11 @@ class Codex:
         """Run a turn in the thread, and another for text that came too late for the first."""
         self._offered, self._live = {}, live
         try:
-            with handed(live.request, self._options, pictures=True) as given:
-                pictures = [codex.picture(data_url(file)) for file in given.pictures]
-                return await self._perform(live, [*codex.user_input(given.prompt), *pictures])
+            with handed(live.request, self._options, pictures=True) as place:
+                self._place = place
+                return await self._perform(live, _input(place.given))
         finally:
-            self._live = None
+            self._live = self._place = None
             self._edits.clear()
 
     async def _perform(self, live: LiveTurn, words: list[Message]) -> TurnOutcome:
@@ -162,7 +165,7 @@ class Codex:
                 missed, self._offered = list(self._offered.values()), {}
             if outcome.failure is not None or live.shut or not (missed or self._unheard):
                 return outcome
-            words = [part for said in missed for part in codex.user_input(said)]
+            words = [part for said in missed for part in said]
 
     async def _ask(self, live: LiveTurn, words: list[Message]) -> TurnOutcome:
         """One turn of Codex's. Without words it goes on from what stands in the thread."""
@@ -214,7 +217,7 @@ class Codex:
             return codex.decision(method, params, NotPermitted("nobody is asked this"))
         answer = await live.permission(wanted)
         if isinstance(answer, NotPermitted) and not live.shut:
-            await self._offer(codex.refusal_note(wanted, answer.reason))
+            await self._offer(codex.user_input(codex.refusal_note(wanted, answer.reason)))
         return codex.decision(method, params, answer)
 
     async def _tell(self, live: LiveTurn, method: str, params: Message) -> None:
@@ -224,7 +227,7 @@ class Codex:
         if isinstance(event, ToolEnded):
             order = await live.boundary(event)
             if isinstance(order, Insert):
-                await self._offer(order.text)
+                await self._offer(self._handed(order.text, order.files))
         elif event is not None:
             await live.saw(event)
 
@@ -241,19 +244,24 @@ class Codex:
         failure = codex.failure(part(turn, "error")) if failed else cancelled()
         return live.outcome(session_id=self.session_id, failure=failure)
 
-    async def steer(self, live: LiveTurn, text: str) -> bool:
+    def _handed(self, words: str, files: tuple[TurnFile, ...]) -> list[Message]:
+        """More words of the running turn, with their files."""
+        place = self._place
+        return _input(place.hand_more(words, files)) if place is not None else codex.user_input(words)
+
+    async def steer(self, live: LiveTurn, text: str, files: tuple[TurnFile, ...] = ()) -> bool:
         """Merge text into the running turn."""
         async with self._steering:
             if not self._turn or live.shut:
                 return False
-            name = await self._offer(text)
+            name = await self._offer(self._handed(text, files))
             if name is None:
                 return True
             del self._offered[name]
             return False  # it was just ending
 
-    async def _offer(self, words: str) -> str | None:
-        """Offer text to the turn. None when Codex took it, else the name under which it still waits here.
+    async def _offer(self, words: list[Message]) -> str | None:
+        """Offer words to the turn. None when Codex took it, else the name under which it still waits here.
 
         Text that comes at the very end may be taken, or even be written into the thread, without the model
         being asked again. So it is kept until it is an item of the turn and the model has done something
@@ -264,7 +272,7 @@ class Codex:
         params = {
             "threadId": self._thread,
             "expectedTurnId": self._turn,
-            "input": codex.user_input(words),
+            "input": words,
             "clientUserMessageId": name,
         }
         try:
@@ -289,6 +297,10 @@ class Codex:
         peer, self._peer = self._peer, None
         if peer is not None:
             await peer.close(politely=politely)
+
+
+def _input(given: Handed) -> list[Message]:
+    return [*codex.user_input(given.prompt), *(codex.picture(data_url(file)) for file in given.pictures)]
 
 
 def _real(directory: str) -> str:

@@ -71,8 +71,8 @@ class Command(NoSteering):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Run the program for this turn."""
-        with handed(live.request, self._options, pictures=False) as given:
-            return await self._perform(live, given)
+        with handed(live.request, self._options, pictures=False) as place:
+            return await self._perform(live, place.given)
 
     async def _perform(self, live: LiveTurn, given: Handed) -> TurnOutcome:
         options, request = self._options, live.request
@@ -83,6 +83,7 @@ class Command(NoSteering):
             ),
             directory=request.standing.directory or options.directory or str(Path(options.state) / "work"),
             state=Path(options.state),
+            secrets=(options.key,),
         )
         try:
             told = command.turn(request, self._session, given.prompt, given.paths)

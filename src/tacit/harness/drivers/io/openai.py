@@ -38,6 +38,7 @@ from tacit.harness.drivers.port import (
 from tacit.harness.drivers.reading import Message
 
 if TYPE_CHECKING:
+    from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
     from tacit.harness.drivers.port import StandingInstructions
@@ -122,9 +123,11 @@ class OpenAi(NoSteering):
 
     async def perform(self, live: LiveTurn) -> TurnOutcome:
         """Ask the model, call what it asks for, and again, until it has said its last word."""
-        with handed(live.request, self._options, pictures=True, on_disk=False) as given:
-            said = chat.user_message(given.prompt, [data_url(file) for file in given.pictures])
-        turn: chat.ChatTurn = [said]
+        with handed(live.request, self._options, pictures=True, on_disk=False) as place:
+            return await self._perform(live, place)
+
+    async def _perform(self, live: LiveTurn, place: FilePlace) -> TurnOutcome:
+        turn: chat.ChatTurn = [_said(place.given)]
         for _ in range(_ROUNDS):
             answer = await self._ask(live, turn)
             if isinstance(answer, Failure):
@@ -135,7 +138,7 @@ class OpenAi(NoSteering):
                 self._remember(turn)
                 return live.outcome(text=chat.spoken(answer.said), session_id=self._session)
             if not live.shut:  # else its allowance is used up: no tool is called for it any more
-                await self._use_tools(live, answer.calls, turn)
+                await self._use_tools(live, answer.calls, turn, place)
             if live.shut:
                 self._remember(chat.done_so_far(turn))
                 return live.outcome(session_id=self._session, failure=cancelled())
@@ -143,11 +146,13 @@ class OpenAi(NoSteering):
         stuck = permanent("agent_error", hint=f"the model called tools {_ROUNDS} times without an answer")
         return live.outcome(session_id=self._session, failure=stuck)
 
-    async def _use_tools(self, live: LiveTurn, calls: list[chat.ToolCall], turn: chat.ChatTurn) -> None:
+    async def _use_tools(
+        self, live: LiveTurn, calls: list[chat.ToolCall], turn: chat.ChatTurn, place: FilePlace
+    ) -> None:
         tools = self._tools
         if tools is None:
             raise Unavailable("the chat tools are closed")
-        inserted: list[str] = []
+        inserted: list[Message] = []
         for call in calls:
             name = tools.name(call.name)
             await live.saw(ToolStarted(call.call_id, name))
@@ -157,8 +162,8 @@ class OpenAi(NoSteering):
             if isinstance(order, Stop):
                 return
             if isinstance(order, Insert):
-                inserted.append(order.text)
-        turn += [{"role": "user", "content": words} for words in inserted]
+                inserted.append(_said(place.hand_more(order.text, order.files)))
+        turn += inserted
 
     async def _ask(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
         """One model call with its repeats, which `interrupt` can end at any moment."""
@@ -242,6 +247,10 @@ class OpenAi(NoSteering):
             await http.close()
         if tools is not None:
             await tools.close()
+
+
+def _said(given: Handed) -> Message:
+    return chat.user_message(given.prompt, [data_url(file) for file in given.pictures])
 
 
 def _judged(answer: chat.Answer) -> chat.Answer | Failure:

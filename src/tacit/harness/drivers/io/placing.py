@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from tacit.harness.drivers.port import TurnFile, TurnRequest
 
 FOLDER: Final = ".tacit-files"
+_UNWRITTEN: Final = "it could not be put on the agent's disk"
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What an agent is given for a turn."""
+    """What an agent is given at the beginning of a turn, or in its middle."""
 
     prompt: str
     pictures: tuple[TurnFile, ...] = ()
@@ -38,34 +39,63 @@ class Handed:
     """Files that lie on the agent's disk."""
 
 
+@dataclass(slots=True)
+class FilePlace:
+    """Where the files of one turn lie, and how its agent takes them."""
+
+    folder: Path
+    pictures: bool
+    on_disk: bool = True
+    handed: int = 0
+    """How many files the turn has been given; numbers their names."""
+    given: Handed = field(default_factory=lambda: Handed(""))
+    """What the turn began with."""
+
+    def hand(self, words: str, files: tuple[TurnFile, ...]) -> Handed:
+        """Words with their files, in the form that the agent takes."""
+        known = dict(enumerate(files, 1))
+        seen = frozenset(
+            number for number, file in known.items() if self.pictures and is_image(file) and not file.left_out
+        )
+        paths = _placed(self.folder, known, self.handed) if self.on_disk else {}
+        self.handed += len(files)
+        return Handed(
+            with_files(words, files, seen=seen, paths=paths),
+            tuple(known[number] for number in sorted(seen)),
+            tuple((known[number], path) for number, path in paths.items()),
+        )
+
+    def hand_more(self, words: str, files: tuple[TurnFile, ...]) -> Handed:
+        """Words that come in the middle of the turn; a disk that takes no file does not keep them back."""
+        try:
+            return self.hand(words, files)
+        except Unavailable:
+            return self.hand(words, tuple(replace(one, data=b"", left_out=_UNWRITTEN) for one in files))
+
+
 @contextmanager
 def handed(
     request: TurnRequest, options: Options, *, pictures: bool, on_disk: bool = True
-) -> Generator[Handed]:
-    """The turn's prompt and files, in the form that an agent takes, while the turn runs."""
+) -> Generator[FilePlace]:
+    """The turn's prompt and files, in the form that an agent takes, and a place for what comes later.
+
+    While the turn runs.
+    """
     named = request.standing.directory or options.directory
     directory = Path(named or Path(options.state) / "work")
-    files = dict(enumerate(request.files, 1))
-    seen = frozenset(
-        number for number, file in files.items() if pictures and is_image(file) and not file.left_out
-    )
     own = directory / FOLDER / _agent_name(options)
-    folder = own / folder_name(request.turn_id)
+    place = FilePlace(own / folder_name(request.turn_id), pictures, on_disk)
     if named is not None:
         _clear(own)  # what a process that was killed has left, for whomever
     try:
-        paths = _placed(folder, files) if on_disk else {}
-        yield Handed(
-            with_files(request.prompt, request.files, seen=seen, paths=paths),
-            tuple(files[number] for number in sorted(seen)),
-            tuple((files[number], path) for number, path in paths.items()),
-        )
+        place.given = place.hand(request.prompt, request.files)
+        yield place
     finally:
-        if named is not None and request.files:
+        if named is not None and (place.handed or request.files):
             _clear(own)
 
 
-def _placed(folder: Path, files: dict[int, TurnFile]) -> dict[int, str]:
+def _placed(folder: Path, files: dict[int, TurnFile], before: int) -> dict[int, str]:
     wanted = {number: file for number, file in files.items() if not file.left_out}
     if not wanted:
         return {}
@@ -77,7 +107,7 @@ def _placed(folder: Path, files: dict[int, TurnFile]) -> dict[int, str]:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(shared / ".gitignore", b"*\n")
         for number, file in wanted.items():
-            path = folder / safe_name(file.name, number)
+            path = folder / safe_name(file.name, before + number)
             _write(path, file.data)
             paths[number] = str(path)
     except OSError as error:

@@ -40,7 +40,7 @@ from tacit.harness.prices import estimated
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.harness.drivers.port import Failure
+    from tacit.harness.drivers.port import Failure, TurnFile
 
 _GRACE: Final = 2.0
 _ASK_AGAIN: Final = 0.2
@@ -218,7 +218,7 @@ class Backend(Protocol):
         """Run a turn. Raises `Unavailable` when the agent died under it."""
         ...
 
-    async def steer(self, live: LiveTurn, text: str) -> bool:
+    async def steer(self, live: LiveTurn, text: str, files: tuple[TurnFile, ...] = ()) -> bool:
         """Put text into the running turn."""
         ...
 
@@ -387,13 +387,13 @@ class SessionDriver:
         if not work.cancelled() and (error := work.exception()) is not None:
             raise error
 
-    async def steer(self, turn_id: str, text: str) -> bool:
-        """Offer more text to the running turn."""
+    async def steer(self, turn_id: str, text: str, files: tuple[TurnFile, ...] = ()) -> bool:
+        """Offer more text to the running turn, with its files."""
         live, backend = self._running or (None, None)
         if live is None or backend is None or live.shut or live.request.turn_id != turn_id:
             return False
         try:
-            return await backend.steer(live, text)
+            return await backend.steer(live, text, files)
         except Unavailable:
             return False
 
@@ -430,7 +430,7 @@ def _why_ended(live: LiveTurn) -> Failure:
 class NoSteering:
     """For backends whose agents take no text into a running turn."""
 
-    async def steer(self, live: LiveTurn, text: str) -> bool:  # noqa: ARG002 - the port's shape
+    async def steer(self, live: LiveTurn, text: str, files: tuple[TurnFile, ...] = ()) -> bool:  # noqa: ARG002 - the port's shape
         """Not taken."""
         return False
 

@@ -1,0 +1,240 @@
+"""Runs the turns that the conduct begins: prepared, with their files, by the driver, to their one end.
+
+Rows: C2A-082, C2A-163, C2A-180. What is asked of a driver is made here, and what comes back is priced, told
+and given to the conduct. A fault of ours or of a driver costs the turn and not the agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from tacit.base.errors import Bug, TacitError
+from tacit.harness.activity import struck
+from tacit.harness.budget import day_of, next_day, until_next_day
+from tacit.harness.drivers.port import Failure, FailureKind, StandingInstructions, TurnOutcome, TurnRequest
+from tacit.harness.io.preparing import prepared, remember
+from tacit.harness.io.turn_lock import at_work
+from tacit.harness.io.turn_watch import TurnWatch
+from tacit.harness.prices import priced
+from tacit.harness.prompt import standing_rules, turn_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from tacit.base.moment import Moment
+    from tacit.harness.conduct import Conduct
+    from tacit.harness.drivers.port import Allowance, Driver, TurnFile
+    from tacit.harness.effects import Effect, ModelTurn, Steer
+    from tacit.harness.io.activity_log import ActivityLog
+    from tacit.harness.io.agent_config import AgentConfig
+    from tacit.harness.io.context import HarnessContext
+    from tacit.harness.io.files import Files
+    from tacit.harness.io.permissions import Permissions
+    from tacit.harness.io.tool_door import ToolDoor
+
+log: Final = logging.getLogger("tacit.harness")
+Answer = TypeVar("Answer")
+
+
+class Shell(Protocol):
+    """What the harness does for a turn: one input at a time, and nothing that a stop has to wait for."""
+
+    is_stopping: bool
+    """Has the harness been asked to end?"""
+
+    async def step(self, work: Callable[[Moment], list[Effect]]) -> None:
+        """One input: judged, written, then acted on."""
+        ...
+
+    async def one_step(self, work: Callable[[Moment], tuple[Any, list[Effect]]]) -> Any:
+        """As `step`, with something to give back at once."""
+        ...
+
+    async def unless_stopped(self, asking: Coroutine[Any, Any, Answer]) -> Answer | None:
+        """What is asked for; None when the harness is asked to stop before."""
+        ...
+
+    async def status(self) -> None:
+        """Tell the hub whether the agent is busy."""
+        ...
+
+
+class TurnRunner:
+    """One agent's turns."""
+
+    def __init__(
+        self,
+        config: AgentConfig,
+        driver: Driver,
+        context: HarnessContext,
+        conduct: Conduct,
+        shell: Shell,
+        *,
+        files: Files,
+        permissions: Permissions,
+        activity: ActivityLog,
+    ) -> None:
+        self._config = config
+        self._driver = driver
+        self._context = context
+        self._conduct = conduct
+        self._shell = shell
+        self._files = files
+        self._permissions = permissions
+        self._activity = activity
+        self._door: ToolDoor | None = None
+        self._roles: tuple[str, ...] = ()
+        self._steering = asyncio.Lock()
+        self._secrets = (config.token, *config.secrets)
+        self.prompt_bytes: dict[str, int] = {}
+        """By turn: how much its model was given, until the turn is accounted for."""
+
+    async def start(self, door: ToolDoor) -> None:
+        """Open the agent for the room."""
+        self._door = door
+        await self._shell.unless_stopped(self._driver.start(self._standing(), self._earlier("")))
+
+    async def close(self) -> None:
+        """End every process of the agent's."""
+        await self._driver.close()
+
+    async def cancel(self, turn_id: str) -> None:
+        """End a turn."""
+        await self._driver.cancel(turn_id)
+
+    async def run(self, turn: ModelTurn) -> None:
+        """One turn, from its beginning to its end in the conduct."""
+        self._context.tell("turn", turn_id=turn.id, events=len(turn.events), attempt=turn.attempt)
+        try:
+            outcome = await self._outcome(turn)
+        except Bug:
+            failure = Failure(FailureKind.PERMANENT, "agent_error", "the prompt could not be built")
+            outcome = TurnOutcome(turn.id, failure=failure)
+        except TacitError:
+            outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_died"))
+        except Exception:
+            # A fault of ours, or of a driver, costs the turn and not the agent.
+            log.exception("a turn failed")
+            outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
+        finally:
+            self._files.over(turn.id)
+        if outcome is None or (self._shell.is_stopping and outcome.failure is not None):
+            return
+        outcome = priced(outcome, self._config.price, self.prompt_bytes.get(turn.id, 0))
+        await remember(self._context, turn, outcome)
+        self._tell_end(turn, outcome.failure)
+        await self._shell.step(lambda now: self._ended(outcome, now))
+        await self._shell.status()
+
+    async def steer(self, effect: Steer) -> None:
+        """Offer an event to a running turn, with its files."""
+        async with self._steering:  # in the order in which it was said, whatever has to be fetched
+            files = await self._files.of_events(effect.turn_id, (effect.event,))
+            taken = await self._driver.steer(effect.turn_id, effect.text, files)
+        if taken:
+            self._activity.joined(effect.turn_id, (effect.event,))
+        self._context.tell("steered", event_id=effect.event.event_id, taken=taken)
+        await self._shell.step(lambda now: self._conduct.steered(effect, now, taken=taken))
+
+    # -- inside
+
+    async def _outcome(self, turn: ModelTurn) -> TurnOutcome | None:
+        """How the turn went; None when the harness was asked to stop before it began."""
+        whole = await self._shell.unless_stopped(prepared(self._context, self._conduct, turn))
+        if whole is None:
+            return None
+        files = await self._shell.unless_stopped(self._files.of_events(turn.id, whole.events))
+        request = await self._request(whole, files or ())
+        running = self._conduct.running
+        if running is None or running.is_ending:
+            return TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+        running.at_model = True
+        self._context.work_changed.set()
+        await self._shell.status()
+        return await self._watched(whole, request)
+
+    def _tell_end(self, turn: ModelTurn, failure: Failure | None) -> None:
+        """For the agent's own log: what its program said, without the secrets that we know."""
+        if failure is None:
+            self._context.tell("turn_ended", turn_id=turn.id, failure="", hint="")
+            return
+        cause = {"cause": struck(failure.cause, self._secrets)} if failure.cause else {}
+        hint = struck(failure.hint, self._secrets)
+        self._context.tell("turn_ended", turn_id=turn.id, failure=failure.code, hint=hint, **cause)
+
+    async def _request(self, turn: ModelTurn, files: tuple[TurnFile, ...]) -> TurnRequest:
+        """What the driver is asked for a turn."""
+        standing = self._standing(turn.audience)
+        around = await asyncio.to_thread(look) if (look := self._config.surroundings) is not None else ""
+        notes = (turn.note, self._told_in_vain(turn.audience), around)
+        prompt = turn_prompt(
+            standing.rules,
+            turn.events,
+            ours=standing.rules,
+            knocks=turn.knocks,
+            digests=turn.digests,
+            note=" ".join(filter(None, notes)),
+        )
+        self.prompt_bytes[turn.id] = prompt.size
+        return TurnRequest(
+            turn.id,
+            standing,
+            prompt.user,
+            self._config.time_limit,
+            turn.audience,
+            self._earlier(turn.audience),
+            files,
+            fresh=turn.fresh,
+            allowance=self._allowance(),
+        )
+
+    def _standing(self, audience: str = "") -> StandingInstructions:
+        """What holds in an audience's session: the rules for all, and a door that knows whom it is for."""
+        if self._door is None:
+            raise Bug("a turn needs the tool door")
+        return StandingInstructions(self._rules(), (self._door.program(audience),), self._config.directory)
+
+    def _rules(self) -> str:
+        agreed = self._context.session.agreed
+        self._roles = agreed.roles if agreed is not None else self._roles
+        return standing_rules(self._config.name, self._config.instructions, self._roles)
+
+    def _earlier(self, audience: str) -> str | None:
+        """The audience's session of an earlier process, where the driver can go on with one."""
+        return self._context.store.session_for(audience) if self._driver.traits.resumes else None
+
+    def _allowance(self) -> Allowance:
+        """What a turn that begins now may use."""
+        spent = self._context.store.spent_on(day_of(self._context.clock.now()))
+        return self._config.budget.left(spent, self._config.price)
+
+    def _told_in_vain(self, audience: str) -> str:
+        """That the last answer named somebody who was not reached."""
+        named = self._context.unreached.pop(audience, None)
+        if named is None:
+            return ""
+        names = ", ".join(f"@{name} ({why})" for name, why in named.unreached)
+        return f"Your last answer did not reach {names}."
+
+    async def _watched(self, turn: ModelTurn, request: TurnRequest) -> TurnOutcome:
+        """Run the turn, with people looking on."""
+        recorder = self._activity.begin(turn)
+        outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
+        try:
+            watch = TurnWatch(
+                self._conduct, self._shell.one_step, turn, self._permissions, recorder, self._files
+            )
+            async with at_work(self._config.state):
+                outcome = await self._driver.run(request, watch)
+        finally:
+            await self._activity.end(recorder, outcome)
+        return outcome
+
+    def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
+        """The end of a turn; where it used up the budget, no other begins in the same breath."""
+        spent = self._context.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
+        if reason := self._config.budget.used_up(spent):
+            self._conduct.pause(next_day(now), until_next_day(reason, now))
+        return self._conduct.ended(outcome, now)
