@@ -51,6 +51,7 @@ def restock(
             return None
         for kind in (SIGNED, x3dh.LAST_RESORT, *([x3dh.ONE_TIME] if anew else [])) if renew else ():
             store.run("UPDATE prekeys SET replaced_at=? WHERE kind=? AND replaced_at IS NULL", int(now), kind)
+        store.step()
         return frames.Prekeys(
             signed=_make(store, me, entropy, SIGNED, int(now)) if renew else None,
             last_resort=_make(store, me, entropy, x3dh.LAST_RESORT, int(now)) if renew else None,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "agent.sqlite"
 SIGNED: Final = 3
+_STEPS: Final = "steps"
 OWN_FAULTS: Final = (Unavailable, Corrupt, apsw.Error, OSError, MemoryError)
 """Faults of this device: nobody's packet is to blame, and none may be let go for them."""
 
@@ -185,6 +186,14 @@ class AgentStore:
         """Remember it."""
         self.run("INSERT OR REPLACE INTO settings VALUES (?,?)", name, value)
 
+    def steps(self) -> int:
+        """How many steps the keys of this folder have taken."""
+        return int(self.setting(_STEPS, "0"))
+
+    def step(self, to: int | None = None) -> None:
+        """Count a step, in the transaction that takes it; `to` goes straight to a number."""
+        self.choose(_STEPS, str(self.steps() + 1 if to is None else to))
+
     # Others.
 
     def contact(self, address: str) -> Contact | None:
@@ -266,6 +275,7 @@ class AgentStore:
     def set_sessions(self, address: str, sessions: tuple[RatchetSession, ...]) -> None:
         """Keep the ratchets after a step; the step before is gone."""
         self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, session_state.encode(sessions))
+        self.step()
 
     def signed(self, identifier: int) -> bytes | None:
         """A private signed prekey."""
