@@ -7,13 +7,13 @@ import pytest
 from tests.agent_support import Person, arrived, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.io import prekeys
 from tacit.agent.io.schema import SCHEMA
 from tacit.agent.io.store import FILE, AgentStore
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.moment import SECOND
 from tacit.relay.io import registry
+from tacit.seal import limits
 
 
 def pair(tmp_path, relay, **more):
@@ -153,7 +153,7 @@ async def test_replaced_keys_are_destroyed_after_two_months_and_never_handed_out
         after = await bob.post.directory.prekeys(alice.address)
         assert after.signed_id != before.signed_id
         (former,) = alice.post.store.formers()
-        relay.clock.ahead += prekeys.KEPT - 60 * SECOND
+        relay.clock.ahead += limits.REPLACED_KEPT - 60 * SECOND
         alice.post.inbox.forget_old()
         assert alice.post.store.formers() == [former]
         assert alice.post.store.signed(before.signed_id) is not None

@@ -41,8 +41,9 @@ What can go wrong, and what holds then.
 - *Late, lost, reordered.* The header tells the number in its chain and the length of the chain before. What
   lies between is stepped over and its keys are put into `skipped`, looked at first with every message. Only
   the peer can make us do so, since nobody else can seal a header; and not without end: `MAX_SKIP` at a
-  time, `MAX_STORED` in all, the oldest forgotten first. What was forgotten cannot be opened and is asked
-  for again, sealed anew, by gap recovery.
+  time, `MAX_STORED` in all, of `MAX_CHAINS` chains, the oldest forgotten first, and those that are past
+  their time with `aged`. What was forgotten cannot be opened and is asked for again, sealed anew, by gap
+  recovery.
 - *Altered or invented.* A header that no key opens changes nothing. A genuine header over an altered body
   would have moved the chain; as opening gives a new value or raises, the caller still has the state it had,
   and the honest message opens afterwards. So nobody on the way can burn keys.
@@ -68,7 +69,7 @@ moved to another body, and can be opened before anything is known of the body. `
 a caller with several sessions picks the right one by a cheap look and treats a failure behind it as final.
 
 Knows nothing of identities, signatures or padding: `seal.session` puts those around it. Randomness is an
-argument.
+argument, and so is the time: a key that was skipped `JUST_NOW` gets its moment from the caller, by `aged`.
 """
 
 from __future__ import annotations
@@ -77,17 +78,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.seal import primitives
+from tacit.seal.limits import MAX_CHAINS, MAX_SKIP, MAX_STORED, SKIPPED_KEPT
 from tacit.seal.primitives import NONCE_BYTES, TAG_BYTES, CannotOpen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
     from tacit.seal.x3dh import Secret
 
-MAX_SKIP: Final = 1_000
-"""How far one message may run ahead of the chain."""
-MAX_STORED: Final = 2_000
-"""How many skipped keys are kept in all; the oldest go first."""
-
+JUST_NOW: Final = 0
+"""In place of a moment, until the caller has told it."""
 _HEADER_BYTES: Final = 40
 SEALED_HEADER_BYTES: Final = NONCE_BYTES + _HEADER_BYTES + TAG_BYTES
 OVERHEAD: Final = SEALED_HEADER_BYTES + TAG_BYTES
@@ -100,6 +102,7 @@ class Skipped:
     header_key: bytes
     number: int
     message_key: bytes
+    at: int = JUST_NOW
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,7 +268,27 @@ def _skip(state: Ratchet, until: int) -> Ratchet:
     for number in range(state.got, until):
         chain, message_key = _chain_step(chain)
         kept.append(Skipped(state.receiving_header, number, message_key))
-    return replace(state, receiving=chain, got=max(state.got, until), skipped=tuple(kept[-MAX_STORED:]))
+    return replace(state, receiving=chain, got=max(state.got, until), skipped=newest(kept))
+
+
+def newest(
+    kept: Sequence[Skipped], *, keys: int = MAX_STORED, chains: int = MAX_CHAINS
+) -> tuple[Skipped, ...]:
+    """The last of some skipped keys: no more than `keys`, of no more than `chains` chains."""
+    kept = kept[-keys:] if keys else ()
+    order = list(dict.fromkeys(one.header_key for one in reversed(kept)))
+    if len(order) <= chains:
+        return tuple(kept)
+    allowed = set(order[:chains])
+    return tuple(one for one in kept if one.header_key in allowed)
+
+
+def aged(state: Ratchet, now: Moment) -> Ratchet:
+    """The state at a moment: what was skipped just now bears it, what was skipped too long ago is gone."""
+    if not state.skipped:
+        return state
+    stamped = (one if one.at != JUST_NOW else replace(one, at=int(now)) for one in state.skipped)
+    return replace(state, skipped=tuple(one for one in stamped if now - one.at < SKIPPED_KEPT))
 
 
 def _turn(state: Ratchet, their_public: bytes, fresh_private: bytes) -> Ratchet:

@@ -14,16 +14,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.seal import padding, primitives, ratchet, x3dh
+from tacit.seal.limits import FIRST_FLIGHT_KEPT, MAX_CHAINS, MAX_SESSIONS, MAX_STORED, SESSION_KEPT
 from tacit.seal.primitives import NONCE_BYTES, SIGNATURE_BYTES, TAG_BYTES, CannotOpen
+from tacit.seal.ratchet import JUST_NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.base.moment import Moment
     from tacit.base.ports import Entropy
     from tacit.seal.identity import Identity, PublicIdentity
 
 VERSION: Final = b"\x01"
-MAX_SESSIONS: Final = 5
 _STATELESS: Final = b"\x00"
 _FIRST: Final = b"\x01"
 _BOX_OVERHEAD: Final = 32 + NONCE_BYTES + TAG_BYTES + 1
@@ -45,11 +47,16 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RatchetSession:
-    """A ratchet with one peer. `opening` is repeated until the peer has answered."""
+    """A ratchet with one peer. `opening` is repeated until the peer has answered.
+
+    When it was begun and last used is `JUST_NOW` until `tended` has written the moment.
+    """
 
     ratchet: ratchet.Ratchet
     ephemeral: bytes
     opening: bytes | None = None
+    begun: int = JUST_NOW
+    used: int = JUST_NOW
 
 
 class PrekeySecrets(Protocol):
@@ -86,7 +93,49 @@ def begin(
 def with_new(sessions: tuple[RatchetSession, ...], session: RatchetSession) -> tuple[RatchetSession, ...]:
     """The newest first, few kept: both sides may have begun at once."""
     others = tuple(other for other in sessions if other.ephemeral != session.ephemeral)
-    return (session, *others)[:MAX_SESSIONS]
+    return _bounded((session, *others))
+
+
+def _bounded(sessions: tuple[RatchetSession, ...]) -> tuple[RatchetSession, ...]:
+    """As many sessions, and as many skipped keys in all of them, as are kept with one peer."""
+    keys, chains = MAX_STORED, MAX_CHAINS
+    kept: list[RatchetSession] = []
+    for session in sessions[:MAX_SESSIONS]:
+        skipped = ratchet.newest(session.ratchet.skipped, keys=keys, chains=chains)
+        keys -= len(skipped)
+        chains -= len({one.header_key for one in skipped})
+        same = len(skipped) == len(session.ratchet.skipped)
+        kept.append(session if same else replace(session, ratchet=replace(session.ratchet, skipped=skipped)))
+    return tuple(kept)
+
+
+def tended(sessions: tuple[RatchetSession, ...], now: Moment) -> tuple[RatchetSession, ...]:
+    """The sessions at a moment: what is new bears it, what is past its time is gone.
+
+    The newest that the peer has answered stays however old it is: it is what the peer will write under.
+    """
+    stamped = tuple(
+        replace(
+            one,
+            ratchet=ratchet.aged(one.ratchet, now),
+            begun=one.begun or int(now),
+            used=one.used or int(now),
+        )
+        for one in sessions
+    )
+    answered = next((one for one in stamped if one.opening is None), None)
+    return tuple(one for one in stamped if one is answered or not _expired(one, now))
+
+
+def _expired(session: RatchetSession, now: Moment) -> bool:
+    if session.opening is not None:
+        return now - session.begun >= FIRST_FLIGHT_KEPT
+    return now - session.used >= SESSION_KEPT
+
+
+def sealing(sessions: tuple[RatchetSession, ...]) -> RatchetSession | None:
+    """The session to seal the next packet with: the newest that has a chain to send on."""
+    return next((one for one in sessions if one.ratchet.sending is not None), None)
 
 
 def seal(
@@ -106,7 +155,7 @@ def seal(
     state, message = ratchet.seal(session.ratchet, plain, _bound(binding), entropy.draw(NONCE_BYTES))
     if session.opening is not None:
         message = _box(peer, _FIRST + session.opening + message, binding, entropy)
-    return replace(session, ratchet=state), VERSION + message
+    return replace(session, ratchet=state, used=JUST_NOW), VERSION + message
 
 
 def seal_stateless(
@@ -140,7 +189,7 @@ def open_body(
     for session in sessions:
         if ratchet.opens(session.ratchet, message):
             state, plain = ratchet.open_message(session.ratchet, message, _bound(binding), entropy)
-            answered = replace(session, ratchet=state, opening=None)
+            answered = replace(session, ratchet=state, opening=None, used=JUST_NOW)
             return Opened(_verified(peer, plain, binding), with_new(sessions, answered))
     inner = _unbox(me, message, binding)
     if inner.startswith(_STATELESS):
@@ -165,8 +214,8 @@ def _open_first(
     if known is not None:
         # The peer repeats its opening until it hears from us; the prekey behind it may be destroyed by now.
         state, plain = ratchet.open_message(known.ratchet, message, _bound(binding), entropy)
-        updated = replace(known, ratchet=state)
-        kept = tuple(updated if session is known else session for session in sessions)
+        updated = replace(known, ratchet=state, used=JUST_NOW)
+        kept = _bounded(tuple(updated if session is known else session for session in sessions))
         return Opened(_verified(peer, plain, binding), kept)
     signed = prekeys.signed(opening.signed_id)
     single = prekeys.single(opening.single_kind, opening.single_id)

@@ -41,6 +41,16 @@ class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     heartbeat: int = 30
     one_time_prekeys: int = 0
     signed_prekey: int = 0
+    # The furthest steps that this agent has signed, handed back; None from a relay that keeps none.
+    steps: int | None = None
+    steps_sig: str = ""
+
+
+class Steps(msgspec.Struct, frozen=True, tag_field="frame", tag="steps"):
+    """Agent: so many steps have my keys taken; keep it, signed, and hand it back at the next login."""
+
+    steps: int
+    sig: str
 
 
 class Packet(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="packet"):
@@ -117,12 +127,12 @@ class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame",
 
 Frame = (
     Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
-    | Prekeys | PrekeysOk | Report | Notice
+    | Prekeys | PrekeysOk | Report | Notice | Steps
 )  # fmt: skip
 
 _DECODER: Final = msgspec.json.Decoder(
     Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
-    | Prekeys | PrekeysOk | Report | Notice
+    | Prekeys | PrekeysOk | Report | Notice | Steps
 )  # fmt: skip
 
 
@@ -136,7 +146,7 @@ _NAMED: Final = msgspec.json.Decoder(_Named)
 _ENCODER: Final = msgspec.json.Encoder()
 KNOWN: Final = frozenset({
     "challenge", "auth", "auth_ok", "packet", "accepted", "received", "error", "queue_overflow", "superseded",
-    "prekeys", "prekeys_ok", "report", "notice",
+    "prekeys", "prekeys_ok", "report", "notice", "steps",
 })  # fmt: skip
 
 
@@ -175,3 +185,8 @@ def packet_bytes(envelope: bytes, sig: str, delivery: int = 0) -> bytes:
 def auth_bytes(*, relay: str, address: str, challenge: str) -> bytes:
     """What an agent signs to log in: bound to this relay, this address and this challenge (A2ACP-017)."""
     return f"a2acp-auth-v1\n{relay}\n{address}\n{challenge}".encode()
+
+
+def steps_bytes(*, relay: str, address: str, steps: int) -> bytes:
+    """What an agent signs to say how far its keys have come: bound to this relay and this address."""
+    return f"a2acp-steps-v1\n{relay}\n{address}\n{steps}".encode()

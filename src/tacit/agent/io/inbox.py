@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import ordering, packet, reception, reputation, sync
-from tacit.agent.io import prekeys
+from tacit.agent.io import expiry
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.io.unverified import Unverified
@@ -25,7 +25,7 @@ from tacit.agent.reception import FAULTS, Drop, Dropped
 from tacit.agent.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS, UNKNOWN_SENDERS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.seal import replay, x3dh
+from tacit.seal import replay, session, x3dh
 from tacit.wire import envelope
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Inbox:
     def _write_down(self, found: Taken, now: Moment) -> None:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
-            store.set_sessions(sender, found.opened.sessions)
+            store.set_sessions(sender, session.tended(found.opened.sessions, now))
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
         store.run("INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, inner.packet_id, int(now))
@@ -430,7 +430,7 @@ class Inbox:
         with self._store.transaction():
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.unverified.forget_old(now)
-            prekeys.forget_replaced(self._store, now)
+            expiry.forget_expired(self._store, now)
             self._forget_content(now)
 
     def _forget_content(self, now: Moment) -> None:

@@ -201,7 +201,7 @@ class Outbox:
             return True
         if version.common_encryption(contact.encryption) != version.RATCHET:
             return False
-        return contact.fresh_session or not self._store.sessions(peer)
+        return contact.fresh_session or session.sealing(self._store.sessions(peer)) is None
 
     def seal(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         """Seal one packet.
@@ -279,14 +279,15 @@ class Outbox:
         if form == version.STATELESS:
             return session.seal_stateless(me.identity, pin.keys, payload, binding, fit, self._entropy)
         sessions = store.sessions(contact.address)
-        if prekeys is not None and (contact.fresh_session or not sessions):
-            begun = session.begin(me.identity, pin.keys, prekeys, self._entropy)
-            sessions = session.with_new(sessions, begun)
+        present = None if contact.fresh_session else session.sealing(sessions)
+        if present is None:
+            if prekeys is None:
+                return None
+            present = session.begin(me.identity, pin.keys, prekeys, self._entropy)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
-        elif contact.fresh_session or not sessions:
-            return None
-        after, body = session.seal(me.identity, pin.keys, sessions[0], payload, binding, fit, self._entropy)
-        store.set_sessions(contact.address, session.with_new(sessions, after))
+        after, body = session.seal(me.identity, pin.keys, present, payload, binding, fit, self._entropy)
+        kept = session.tended(session.with_new(sessions, after), self._clock.now())
+        store.set_sessions(contact.address, kept)
         return body
 
     # What the relay answered.

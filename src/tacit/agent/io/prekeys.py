@@ -1,15 +1,17 @@
 """Our prekeys: made in stock, handed out by the relay, destroyed when used (A2ACP-245).
 
-The signed prekey changes weekly; a replaced one is kept for two months so that late first packets still open.
+The signed prekey changes weekly, a stock of one-time keys that nobody uses up monthly. What is replaced is
+kept for two months after that, so that late first packets still open. Numbers: `seal.limits`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.agent.io.expiry import crowd_out, room_for_one_time
 from tacit.agent.io.store import SIGNED
-from tacit.base.moment import SECOND
 from tacit.seal import primitives, x3dh
+from tacit.seal.limits import ONE_TIME_RENEWED, REFILL_BELOW, REPLACED_KEPT, SIGNED_RENEWED, STOCK
 from tacit.wire import frames, records
 from tacit.wire.encoding import b64
 
@@ -19,10 +21,6 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.identity import Identity
 
-STOCK: Final = 100
-REFILL_BELOW: Final = 30
-_WEEK: Final = 7 * 24 * 3600 * SECOND
-KEPT: Final = 60 * 24 * 3600 * SECOND
 _NAMES: Final = {x3dh.ONE_TIME: "one_time", x3dh.LAST_RESORT: "last_resort", SIGNED: "signed"}
 
 
@@ -44,19 +42,27 @@ def restock(
         )
         made = newest[0] if newest else None
         lost = held is not None and newest is not None and held != newest[1]
-        renew = made is None or lost or now - made > _WEEK
-        if not renew and left >= REFILL_BELOW:
+        low = left < REFILL_BELOW
+        # With a lost upload the relay may hand out one-time keys that are gone here: it gets all anew.
+        anew = made is None or lost or _stock_is_old(store, now) or (low and crowd_out(store, now))
+        renew = anew or now - made > SIGNED_RENEWED
+        missing = min(STOCK if anew else STOCK - left if low else 0, room_for_one_time(store))
+        if not renew and not missing:
             return None
-        for kind in (SIGNED, x3dh.LAST_RESORT):
-            store.run("DELETE FROM prekeys WHERE kind=? AND made_at<?", kind, now - KEPT)
+        for kind in (SIGNED, x3dh.LAST_RESORT, *([x3dh.ONE_TIME] if anew else [])) if renew else ():
+            store.run("UPDATE prekeys SET replaced_at=? WHERE kind=? AND replaced_at IS NULL", int(now), kind)
+        store.step()
         return frames.Prekeys(
             signed=_make(store, me, entropy, SIGNED, int(now)) if renew else None,
             last_resort=_make(store, me, entropy, x3dh.LAST_RESORT, int(now)) if renew else None,
-            one_time=[
-                _make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(STOCK - left)
-            ] if left < REFILL_BELOW or made is None else [],
-            reset=made is None,
-        )  # fmt: skip
+            one_time=[_make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(missing)],
+            reset=anew,
+        )
+
+
+def _stock_is_old(store: AgentStore, now: Moment) -> bool:
+    row = store.row("SELECT min(made_at) FROM prekeys WHERE kind=? AND replaced_at IS NULL", x3dh.ONE_TIME)
+    return row is not None and row[0] is not None and now - row[0] > ONE_TIME_RENEWED
 
 
 def replace_keys(store: AgentStore, former: Identity, now: Moment) -> None:
@@ -67,18 +73,12 @@ def replace_keys(store: AgentStore, former: Identity, now: Moment) -> None:
     """
     store.run(
         "INSERT OR REPLACE INTO former VALUES (?,?,?)",
-        former.agreement_private, former.signing_seed, int(now) + KEPT,
+        former.agreement_private, former.signing_seed, int(now) + REPLACED_KEPT,
     )  # fmt: skip
     store.run("UPDATE prekeys SET replaced_at=? WHERE replaced_at IS NULL", int(now))
     # Sessions stay to open what comes; our own next packet begins another one.
     store.run("UPDATE contacts SET fresh_session=1")
     store.run("UPDATE outbox SET envelope=NULL, sig=NULL WHERE state='waiting'")
-
-
-def forget_replaced(store: AgentStore, now: Moment) -> None:
-    """Destroy keys that were replaced two months ago, inside a transaction of the caller's."""
-    store.run("DELETE FROM former WHERE until<=?", int(now))
-    store.run("DELETE FROM prekeys WHERE replaced_at<=?", int(now) - KEPT)
 
 
 def _make(store: AgentStore, me: Myself, entropy: Entropy, kind: int, now: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp import WSMsgType
 
 from tacit.agent import reception, timing
-from tacit.agent.io import prekeys
+from tacit.agent.io import prekeys, rollback
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
 from tacit.seal.primitives import CannotOpen
@@ -113,6 +113,8 @@ class RelayConnection:
         self._hold_until = 0.0
         self._answered = 0.0
         self._next_hour = 0
+        # What the relay was told of our steps; None for a relay that keeps no count.
+        self._told: int | None = None
         self.connected = asyncio.Event()
         self.stocked = asyncio.Event()
         self.attempts = 0
@@ -166,6 +168,9 @@ class RelayConnection:
         signed = frames.auth_bytes(relay=domain, address=me.address, challenge=challenge.challenge)
         await self._say(ws, frames.Auth(me.address, challenge.challenge, b64(me.identity.sign(signed))))
         welcome = await self._expect(ws, frames.AuthOk)
+        rollback.compare(self._store, welcome, self._clock.now())
+        self._told = None if welcome.steps is None else -1
+        await self._tell_steps(ws)
         await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
 
     async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
@@ -173,7 +178,15 @@ class RelayConnection:
         if frame is None:
             self.stocked.set()
         else:
+            await self._tell_steps(ws)
             await self._say(ws, frame)
+
+    async def _tell_steps(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        """Say how far our keys have come, before anything leaves that they have sealed or opened."""
+        if self._told is not None and self._store.steps() != self._told:
+            statement = rollback.statement(self._store)
+            self._told = statement.steps
+            await self._say(ws, statement)
 
     async def _expect(self, ws: aiohttp.ClientWebSocketResponse, kind: type[F]) -> F:
         async with asyncio.timeout(_ANSWER_WITHIN):
@@ -213,6 +226,7 @@ class RelayConnection:
             self._inbox.forget_old()
             renewed = prekeys.restock(self._store, self._clock, self._entropy, prekeys.STOCK)
             if renewed is not None:
+                await self._tell_steps(ws)
                 await self._say(ws, renewed)
 
     # Inward.
@@ -263,6 +277,7 @@ class RelayConnection:
 
     async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Packet) -> None:
         if self._inbox.admit(bytes(frame.envelope), frame.sig):
+            await self._tell_steps(ws)
             await self._say(ws, frames.Received([frame.delivery]))
         self._kept.set()
 
@@ -383,6 +398,7 @@ class RelayConnection:
             if not self._in_flight:
                 self._answered = now
             self._in_flight[sealed.packet_id] = now
+            await self._tell_steps(ws)
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
     async def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import apsw
-import msgspec
 
 from tacit.agent.io.schema import SCHEMA
 from tacit.agent.reputation import Reputation
@@ -26,17 +25,19 @@ from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io import sqlite
 from tacit.base.moment import Moment
-from tacit.seal import x3dh
+from tacit.seal import session_state, x3dh
 from tacit.seal.identity import Identity, PublicIdentity
 from tacit.seal.pinning import Pin, Trust
-from tacit.seal.session import RatchetSession
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
+    from tacit.seal.session import RatchetSession
+
 FILE: Final = "agent.sqlite"
 SIGNED: Final = 3
+_STEPS: Final = "steps"
 OWN_FAULTS: Final = (Unavailable, Corrupt, apsw.Error, OSError, MemoryError)
 """Faults of this device: nobody's packet is to blame, and none may be let go for them."""
 
@@ -185,6 +186,14 @@ class AgentStore:
         """Remember it."""
         self.run("INSERT OR REPLACE INTO settings VALUES (?,?)", name, value)
 
+    def steps(self) -> int:
+        """How many steps the keys of this folder have taken."""
+        return int(self.setting(_STEPS, "0"))
+
+    def step(self, to: int | None = None) -> None:
+        """Count a step, in the transaction that takes it; `to` goes straight to a number."""
+        self.choose(_STEPS, str(self.steps() + 1 if to is None else to))
+
     # Others.
 
     def contact(self, address: str) -> Contact | None:
@@ -261,11 +270,12 @@ class AgentStore:
     def sessions(self, address: str) -> tuple[RatchetSession, ...]:
         """The ratchets with one peer, newest first."""
         row = self.row("SELECT state FROM sessions WHERE address=?", address)
-        return msgspec.msgpack.decode(row[0], type=tuple[RatchetSession, ...]) if row else ()
+        return session_state.decode(row[0]) if row else ()
 
     def set_sessions(self, address: str, sessions: tuple[RatchetSession, ...]) -> None:
         """Keep the ratchets after a step; the step before is gone."""
-        self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, msgspec.msgpack.encode(sessions))
+        self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, session_state.encode(sessions))
+        self.step()
 
     def signed(self, identifier: int) -> bytes | None:
         """A private signed prekey."""

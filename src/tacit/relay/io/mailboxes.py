@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.relay.federation import Policy
 from tacit.relay.io import notices, registry, store
+from tacit.relay.io.agent_steps import AgentSteps
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.packet_batch import PacketBatch
 from tacit.relay.io.prekeys import PrekeyUploads
@@ -92,6 +93,7 @@ class Mailboxes:
             reputation=self.reputation,
         )
         self._uploads = PrekeyUploads(self.checks, signatures, relay_store, most=limits.one_time_prekeys)
+        self.steps = AgentSteps(relay_store)
         self._batch = PacketBatch(self.checks, route=self.route, refuse=self.refuse)
         self.connected: dict[int, Connection] = {}
         self.all: set[Connection] = set()
@@ -204,6 +206,8 @@ class Mailboxes:
         elif isinstance(frame, frames.Prekeys):
             # The next frame is read when this one is done: nobody piles up work.
             connection.job = self.spawn(self._keep_prekeys(connection, frame, now))
+        elif isinstance(frame, frames.Steps):
+            connection.penalty += not self.steps.told(connection.account, connection.key, frame)
         elif isinstance(frame, frames.Report):
             self._report(connection, frame, now)
         else:
@@ -261,6 +265,7 @@ class Mailboxes:
         connection.check = self.signatures.checker(agent.signing_key)
         self.connected[agent.account] = connection
         self.counts.logins += 1
+        steps, steps_sig = self.steps.furthest(agent.account, agent.signing_key)
         connection.say(
             frames.AuthOk(
                 spoken,
@@ -268,6 +273,8 @@ class Mailboxes:
                 self.limits.heartbeat_seconds,
                 registry.prekeys_left(self.store.reader, agent.account),
                 registry.signed_prekey_id(self.store.reader, agent.account),
+                steps,
+                steps_sig,
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):

@@ -128,4 +128,14 @@ def _short_index(file: apsw.Connection) -> None:
     file.execute("CREATE UNIQUE INDEX queue_once ON queue (once)")
 
 
-SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index))
+_AGENT_STEPS: Final = """
+CREATE TABLE agent_steps (
+  account INTEGER PRIMARY KEY,
+  signing_key BLOB NOT NULL,
+  steps INTEGER NOT NULL,
+  sig TEXT NOT NULL
+) STRICT;
+"""
+
+
+SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _AGENT_STEPS))

@@ -157,6 +157,7 @@ class RelayServer:
                 return
             mailboxes.close_silent(now)
             waiting = self._close_slow_headers(waiting, now)
+            await self._save_steps()
             if (seen := self._store.operator_version()) != version:
                 version = seen
                 mailboxes.reload()
@@ -187,6 +188,12 @@ class RelayServer:
 
         await self._store.write(keep)
 
+    async def _save_steps(self) -> None:
+        try:
+            await self.mailboxes.steps.write()
+        except Unavailable:
+            _log.warning("how far agents have come must wait: the file cannot be written")
+
     async def stop(self) -> None:
         """Close the port, finish what was begun, close the file."""
         self._sweeper.cancel()
@@ -197,5 +204,6 @@ class RelayServer:
         await self._federation.close()
         await self._http.close()
         await self.mailboxes.settle()
+        await self._save_steps()
         await self._store.close()
         self._lock.release()
