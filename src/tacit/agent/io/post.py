@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
 
-_KEPT_TABLES = ("contacts", "threads", "history", "seen", "settings")
+_KEPT_TABLES = ("contacts", "threads", "history", "seen", "settings", "sealings", "dropped")
 
 
 class Post:
@@ -153,9 +153,11 @@ class Post:
         with self.store.transaction():
             self.store.set_identity(me)
             for table in _KEPT_TABLES:
-                for row in content["tables"][table]:
-                    marks = ",".join("?" * len(row))
-                    self.store.run(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", *row)  # noqa: S608
+                # An older program's backup lacks the tables and columns that were added since.
+                columns = [row[0] for row in self.store.rows("SELECT name FROM pragma_table_info(?)", table)]
+                for row in content["tables"].get(table, ()):
+                    names, marks = ",".join(columns[: len(row)]), ",".join("?" * len(row))
+                    self.store.run(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", *row)  # noqa: S608
             self.store.run("UPDATE contacts SET fresh_session=1")
             self.store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
         return me

@@ -104,6 +104,8 @@ class RelayConnection:
         self._entropy = entropy
         self._changed = changed
         self._in_flight: dict[str, float] = {}
+        # Which copies of a packet the relay still owes an answer for, by their places in the outbox.
+        self._copies: dict[str, list[int]] = {}
         self._resting: dict[str, float] = {}
         self._held: dict[str, float] = {}
         self._lookups = _Lookups()
@@ -148,6 +150,7 @@ class RelayConnection:
         async with self._http.ws_connect(url, autoping=False, max_msg_size=frames.MAX_TEXT * 2) as ws:
             await self._login(ws)
             self._in_flight.clear()
+            self._copies.clear()
             self._wake.set()
             self.connected.set()
             self.attempts = 0
@@ -252,8 +255,9 @@ class RelayConnection:
             case frames.Packet():
                 await self._packet(ws, frame)
             case frames.Accepted():
-                self._outbox.accepted(frame.packet_ids)
-                for packet_id in frame.packet_ids:
+                answered = [one for one in frame.packet_ids if self._is_answered(one)]
+                self._outbox.accepted(answered)
+                for packet_id in answered:
                     self._in_flight.pop(packet_id, None)
                 self._answered = asyncio.get_running_loop().time()
                 self._wake.set()
@@ -274,6 +278,14 @@ class RelayConnection:
             case _:
                 pass
         self._changed()
+
+    def _is_answered(self, packet_id: str) -> bool:
+        """Whether the relay's answer is for the copy that waits, and not for one sealed before it."""
+        copies = self._copies.get(packet_id, [])
+        answered = copies.pop(0) if copies else None
+        if not copies:
+            self._copies.pop(packet_id, None)
+        return answered is None or self._outbox.position(packet_id) in {answered, None}
 
     async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Packet) -> None:
         if self._inbox.admit(bytes(frame.envelope), frame.sig):
@@ -313,6 +325,7 @@ class RelayConnection:
 
     def _error(self, frame: frames.Error) -> None:
         if frame.packet_id is not None:
+            self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE:
             self._hold(frame)
@@ -336,6 +349,7 @@ class RelayConnection:
 
     async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflow) -> None:
         if frame.packet_id is not None:
+            self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
             self._outbox.refused(frame.packet_id, "queue_overflow", overflow=True)
             return
@@ -387,7 +401,8 @@ class RelayConnection:
         for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=held):
             now = asyncio.get_running_loop().time()
             said = self._in_flight.get(waiting.packet_id)
-            if waiting.peer in stuck or (said is not None and now - said < _REPEAT_AFTER):
+            behind = waiting.peer in stuck and not waiting.receipt
+            if behind or (said is not None and now - said < _REPEAT_AFTER):
                 continue
             if len(self._in_flight) >= _IN_FLIGHT and waiting.packet_id not in self._in_flight:
                 return
@@ -398,12 +413,13 @@ class RelayConnection:
             if not self._in_flight:
                 self._answered = now
             self._in_flight[sealed.packet_id] = now
+            self._copies.setdefault(sealed.packet_id, []).append(sealed.position)
             await self._tell_steps(ws)
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
     async def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:
         bundle = None
-        if self._outbox.needs_prekeys(waiting.peer):
+        if not waiting.receipt and self._outbox.needs_prekeys(waiting.peer):
             if self._rests(waiting.peer):
                 return None
             try:
