@@ -178,7 +178,7 @@ def delete_account(connection: apsw.Connection, account: int, spoken: str) -> No
     connection.execute("DELETE FROM outgoing WHERE sender=?", (spoken,))
     for table, column in (
         ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
-        ("markers", "recipient"), ("notices", "account"),
+        ("markers", "recipient"), ("notices", "account"), ("written", "account"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column}=?", (account,))  # noqa: S608 - fixed names
     connection.execute("UPDATE accounts SET state='deleted', email_hash=NULL WHERE id=?", (account,))

@@ -128,4 +128,11 @@ def _short_index(file: apsw.Connection) -> None:
     file.execute("CREATE UNIQUE INDEX queue_once ON queue (once)")
 
 
-SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index))
+# Whom an account has written to, by digest, and when first (`relay.io.correspondence`).
+_WRITTEN: Final = """
+CREATE TABLE written (
+  account INTEGER NOT NULL, whom BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (account, whom)
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _WRITTEN))
