@@ -143,8 +143,11 @@ async def test_a_strangers_first_packet_waits_for_the_persons_word(tmp_path, cho
         alice.say(bob, "two")
         await alice.sent()
         await until(lambda: relay.mailboxes.quota.total() == (0, 0))
-        await until(lambda: bob.post.store.row("SELECT count(*) FROM seen")[0] == 2)
+        remembered = 0 if choice == "reject" else 2
+        await until(lambda: bob.post.store.row("SELECT count(*) FROM seen")[0] == remembered)
         assert bob.texts() == (["one", "two"] if choice == "accept" else [])
+        if choice == "reject":
+            assert bob.post.store.contact(alice.address) is None, "not even its key was looked for"
         if choice == "ask":
             assert "first time" in bob.notes()
             bob.post.inbox.welcome(alice.address)

@@ -23,46 +23,63 @@ def kept(store) -> list[tuple[str, int]]:
     return [tuple(row) for row in store.rows("SELECT sender, count(*) FROM unjudged GROUP BY sender")]
 
 
+def befriend(store, *names: str) -> None:
+    with store.transaction():
+        for name in names:
+            store.know(name, welcome=True)
+
+
 @pytest.mark.spec("A2ACP-002", "A2ACP-219")
-def test_five_hundred_of_one_stranger_wait_and_then_the_oldest_goes(store):
+def test_twenty_five_of_one_stranger_wait_and_the_rest_is_let_go(store):
     waiting = Unverified(store)
     with store.transaction():
-        for number in range(500):
+        for number in range(25):
             assert waiting.keep("a", b"x", f"s{number}", NOW)
         first = waiting.first("a")
         assert first is not None
         assert first.sig == "s0"
         assert waiting.keep("a", b"x", "s0", NOW), "one that waits already"
-        assert kept(store) == [("a", 500)]
-        assert waiting.keep("a", b"x", "s500", NOW)
-    assert kept(store) == [("a", 500)]
-    first = waiting.first("a")
-    assert first is not None
-    assert first.sig == "s1"
+        assert kept(store) == [("a", 25)]
+        assert waiting.keep("a", b"x", "s25", NOW)
+    assert kept(store) == [("a", 25)]
+    assert store.row("SELECT max(sig='s25') FROM unjudged") == (0,)
     assert waiting.first("b") is None
     assert (waiting.holds("a"), waiting.holds("b"), waiting.senders()) == (True, False, ["a"])
 
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-215")
-def test_two_thousand_wait_in_all(store):
-    waiting = Unverified(store)
-    with store.transaction():
-        for number in range(2_000):
-            assert waiting.keep(f"n{number // 400}", b"x", f"s{number}", NOW)
-        assert sum(count for _, count in kept(store)) == 2_000
-        assert waiting.keep("last", b"x", "s", NOW)
-    assert dict(kept(store)) == {"n0": 399, "n1": 400, "n2": 400, "n3": 400, "n4": 400, "last": 1}
-
-
-@pytest.mark.spec("A2ACP-002", "A2ACP-215")
-def test_sixty_four_mebibytes_wait_in_all(store):
+def test_strangers_leave_half_a_mebibyte_each_and_four_together_before_their_key_is_known(store):
     waiting = Unverified(store)
     with store.transaction():
         for number in range(64):
-            assert waiting.keep("a", bytes(MIB), f"s{number}", NOW)
-        assert kept(store) == [("a", 64)]
-        assert waiting.keep("b", b"x", "s", NOW)
-    assert kept(store) == [("a", 63), ("b", 1)]
+            assert waiting.keep(f"n{number // 8}", bytes(MIB // 4), f"s{number}", NOW)
+        assert dict(kept(store)) == {f"n{number}": 2 for number in range(8)}
+        assert waiting.keep("last", bytes(MIB // 4), "s", NOW)
+    assert dict(kept(store)) == {"n0": 1, **{f"n{number}": 2 for number in range(1, 8)}, "last": 1}
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-215")
+def test_of_a_contact_five_hundred_or_sixteen_mebibytes_wait_and_the_rest_stays_with_the_relay(store):
+    befriend(store, "many", "large")
+    waiting = Unverified(store)
+    with store.transaction():
+        assert [waiting.keep("many", b"x", f"s{n}", NOW) for n in range(501)] == [True] * 500 + [False]
+        assert [waiting.keep("large", bytes(MIB), f"s{n}", NOW) for n in range(17)] == [True] * 16 + [False]
+    assert dict(kept(store)) == {"many": 500, "large": 16}
+
+
+@pytest.mark.spec("A2ACP-002", "A2ACP-215")
+def test_two_thousand_wait_in_all_and_strangers_make_room_for_contacts(store):
+    befriend(store, *(f"n{number}" for number in range(5)), "last")
+    waiting = Unverified(store)
+    with store.transaction():
+        assert waiting.keep("stranger", b"x", "s", NOW)
+        for number in range(1_999):
+            assert waiting.keep(f"n{number // 400}", b"x", f"s{number}", NOW)
+        assert sum(count for _, count in kept(store)) == 2_000
+        assert waiting.keep("last", b"x", "s", NOW)
+        assert not waiting.keep("last", b"x", "s2", NOW)
+    assert dict(kept(store)) == {"n0": 400, "n1": 400, "n2": 400, "n3": 400, "n4": 399, "last": 1}
 
 
 @pytest.mark.spec("A2ACP-002", "A2ACP-219")

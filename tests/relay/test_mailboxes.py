@@ -232,6 +232,8 @@ async def test_a_mailbox_has_a_total_and_one_sender_cannot_fill_it_with_invented
         alice,
         carol,
     ):
+        async with bob:
+            await bob.sent(alice.address)
         for number in range(5):
             await alice.sent(bob.address, tag=f"q_{number:022d}")
         await alice.send(bob.address, tag="q_" + "x" * 22)

@@ -9,7 +9,7 @@ import pytest
 from tacit.base.moment import Moment
 from tacit.relay.accounts import AccountSession, ShortLived
 from tacit.relay.login import LoginFailures
-from tacit.relay.rate import NewRecipients, PerMinute, Reputation
+from tacit.relay.rate import PerMinute, Reputation
 from tacit.relay.settings import HOUR, Limits
 
 if TYPE_CHECKING:
@@ -43,32 +43,6 @@ class Sessions:
 
     def knows(self, name: str) -> bool:
         return self.sessions.get(name, NOW) is not None
-
-
-class Senders:
-    def __init__(self) -> None:
-        self.newcomers = NewRecipients(1)
-
-    def learn(self, name: str) -> None:
-        assert self.newcomers.admit(name, "x", NOW) == 0
-
-    def knows(self, name: str) -> bool:
-        return self.newcomers.admit(name, "y", NOW) > 0
-
-
-class Contacts:
-    """One first contact an hour: whom a sender knows already is not counted."""
-
-    def __init__(self) -> None:
-        self.newcomers = NewRecipients(1)
-        self.now = NOW
-
-    def learn(self, name: str) -> None:
-        self.now = Moment(self.now + HOUR)
-        assert self.newcomers.admit("a", name, self.now) == 0
-
-    def knows(self, name: str) -> bool:
-        return self.newcomers.admit("a", name, self.now) == 0
 
 
 class Scores:
@@ -110,8 +84,6 @@ class Rates:
     [
         ("A2ACP-017", Failures, 100_000),
         ("A2ACP-011", Sessions, 10_000),
-        ("A2ACP-258", Senders, 100_000),
-        ("A2ACP-258", Contacts, 1_000),
         ("A2ACP-261", Scores, 100_000),
         ("A2ACP-261", Reports, 100_000),
         ("A2ACP-258", Rates, 100_000),

@@ -2,7 +2,7 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
-from tacit.relay.rate import ConcurrencyLimit, NewRecipients, PerMinute, Reputation
+from tacit.relay.rate import ConcurrencyLimit, PerMinute, Reputation, first_contact_wait
 from tacit.relay.settings import HOUR, MINUTE
 
 NOW = Moment(10**15)
@@ -34,17 +34,10 @@ def test_a_poor_sender_gets_half_and_a_report_counts_once_an_hour():
 
 
 @pytest.mark.spec("A2ACP-258")
-def test_known_recipients_are_not_new_again():
-    newcomers = NewRecipients(2)
-    assert (
-        newcomers.admit("a", "x", NOW)
-        == newcomers.admit("a", "y", NOW)
-        == newcomers.admit("a", "x", NOW)
-        == 0
-    )
-    assert newcomers.admit("a", "z", NOW) == 3601
-    assert newcomers.admit("b", "z", NOW) == 0
-    assert newcomers.admit("a", "z", Moment(NOW + HOUR)) == 0
+def test_a_new_recipient_waits_until_the_oldest_of_the_last_is_an_hour_past():
+    assert first_contact_wait([], 2, NOW) == first_contact_wait([NOW], 2, NOW) == 0
+    assert first_contact_wait([NOW, Moment(NOW + MINUTE)], 2, Moment(NOW + MINUTE)) == 3541
+    assert first_contact_wait([NOW, Moment(NOW + MINUTE)], 2, Moment(NOW + HOUR)) == 0
 
 
 def test_places_are_few_few_for_each_and_given_back():

@@ -55,7 +55,7 @@ async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_re
         await alice.hear_a(frames.Accepted)
         port = relay.port
     file = sqlite.connect(tmp_path / FILE)
-    file.execute("DROP INDEX queue_once; ALTER TABLE queue DROP COLUMN once")
+    file.execute("DROP INDEX queue_once; ALTER TABLE queue DROP COLUMN once; DROP TABLE written")
     file.execute(
         "CREATE UNIQUE INDEX queue_once ON queue (recipient, packet_id, sender); PRAGMA user_version=1"
     )
@@ -80,10 +80,12 @@ async def test_a_mistake_of_our_own_costs_only_the_packet_that_met_it(tmp_path, 
         loop.set_exception_handler(lambda _, context: broken.append(context["exception"]))
         first_contact, batch = relay.mailboxes.checks.first_contact, relay.mailboxes._batch
 
-        def mistaken(found, now):
-            if found.sender == alice.address:
+        sent_by = relay.mailboxes.agent("alice").account
+
+        def mistaken(account, to, now):
+            if account == sent_by:
                 raise KeyError
-            return first_contact(found, now)
+            return first_contact(account, to, now)
 
         monkeypatch.setattr(relay.mailboxes.checks, "first_contact", mistaken)
         connections = {one.address: one for one in relay.mailboxes.all}
@@ -120,6 +122,9 @@ async def test_text_that_is_not_utf_8_is_refused_and_the_connection_lives_on(tmp
 @pytest.mark.spec("A2ACP-219", "A2ACP-004")
 async def test_a_burst_longer_than_a_turn_keeps_its_order_and_each_bad_packet_is_named(tmp_path):
     async with two_on(tmp_path) as (relay, alice, bob), alice:
+        async with bob:
+            await bob.sent(alice.address)
+        await alice.take()
         packets = [alice.packet(bob.address, tag="ABCD"[n % 4]) for n in range(150)]
         bad = {7, 63, 64, 130}
         for number, packet in enumerate(packets):

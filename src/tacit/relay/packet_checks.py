@@ -8,7 +8,7 @@ nor queued. Sees the envelope only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tacit.base.errors import Refused
 from tacit.wire import address, codes, envelope
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.base.moment import Moment
-    from tacit.relay.rate import NewRecipients, PerMinute, Reputation
+    from tacit.relay.rate import PerMinute, Reputation
     from tacit.wire.envelope import Envelope
 
 
@@ -35,15 +35,23 @@ def retry_after(refused: Refused) -> int | None:
     return refused.retry_after if isinstance(refused, RateLimited) else None
 
 
+class FirstContacts(Protocol):
+    """Whom the agents of this relay have written to."""
+
+    def admit(self, account: int, to: str, now: Moment) -> int:
+        """0 when an account may write to an address, else the seconds until it may."""
+        ...
+
+
 class PacketChecks:
     """The checks that every packet passes, local or from another relay."""
 
     def __init__(
-        self, *, rates: PerMinute, prekeys: PerMinute, newcomers: NewRecipients, reputation: Reputation
+        self, *, rates: PerMinute, prekeys: PerMinute, first_contacts: FirstContacts, reputation: Reputation
     ) -> None:
         self._rates = rates
         self._prekeys = prekeys
-        self._newcomers = newcomers
+        self._first_contacts = first_contacts
         self._reputation = reputation
 
     def from_agent(self, raw: bytes, *, speaker: str, now: Moment) -> Envelope:
@@ -70,9 +78,9 @@ class PacketChecks:
         if wait:
             raise RateLimited(wait)
 
-    def first_contact(self, found: Envelope, now: Moment) -> None:
+    def first_contact(self, account: int, to: str, now: Moment) -> None:
         """At most so many new recipients an hour."""
-        wait = self._newcomers.admit(found.sender, found.recipient, now)
+        wait = self._first_contacts.admit(account, to, now)
         if wait:
             raise RateLimited(wait)
 

@@ -19,7 +19,7 @@ from tacit.relay.settings import HOUR, MINUTE
 from tacit.wire import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
 START: Final = 50
 POOR: Final = 20
@@ -66,29 +66,13 @@ class ConcurrencyLimit:
                 del self._taken[key]
 
 
-class NewRecipients:
-    """At most so many first contacts an hour for each sender."""
+def first_contact_wait(recent: Sequence[Moment], per_hour: int, now: Moment) -> int:
+    """0 when one more new recipient is allowed, else the seconds until the oldest one is an hour past.
 
-    def __init__(self, per_hour: int) -> None:
-        self._limit = per_hour
-        self._known: OrderedDict[str, OrderedDict[str, Moment]] = OrderedDict()
-
-    def admit(self, sender: str, recipient: str, now: Moment) -> int:
-        """0 when allowed, else the seconds until the oldest first contact is an hour past."""
-        known = self._known.get(sender)
-        if known is None:
-            known = self._known[sender] = OrderedDict()
-            if len(self._known) > _MOST:
-                self._known.popitem(last=False)
-        if recipient in known:
-            return 0
-        recent = [at for at in list(known.values())[-self._limit :] if now - at < HOUR]
-        if len(recent) >= self._limit:
-            return int((recent[0] + HOUR - now) / SECOND) + 1
-        known[recipient] = now
-        if len(known) > 1_000:
-            known.popitem(last=False)
-        return 0
+    `recent` are the times of the last first contacts, the oldest first.
+    """
+    counted = [at for at in recent[-per_hour:] if now - at < HOUR]
+    return int((counted[0] + HOUR - now) / SECOND) + 1 if len(counted) >= per_hour else 0
 
 
 class Reputation:

@@ -5,7 +5,7 @@ Each may be changed by its operator (A2ACP-017, A2ACP-044, A2ACP-218, A2ACP-222,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from tacit.base.moment import SECOND
@@ -16,13 +16,23 @@ DAY: Final = 24 * HOUR
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """One part of a mailbox, and how much of it one sender gets."""
+
+    packets: int
+    bytes: int
+    one_packets: int
+    one_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Defaults as the rows propose them."""
 
     per_tag: int = 100
     per_recipient: int = 2_000
     per_recipient_bytes: int = 64 * 1024 * 1024
-    # One sender may fill a quarter of a mailbox, however many tags it invents.
+    # One contact may fill a quarter of a mailbox, however many tags it invents.
     per_sender: int = 500
     keep: int = 30 * DAY
     packets_per_minute: int = 60
@@ -48,3 +58,17 @@ class Limits:
     email_code_tries: int = 5
     recovery_delay: int = 72 * HOUR
     session_valid: int = 30 * MINUTE
+    # Derived: a quarter of a mailbox is the strangers', the rest the contacts'.
+    contacts: Share = field(init=False)
+    strangers: Share = field(init=False)
+
+    def __post_init__(self) -> None:
+        packets, size = self.per_recipient // 4, self.per_recipient_bytes // 4
+        strangers = Share(packets, size, max(1, packets // 4), size // 4)
+        contacts = Share(self.per_recipient - packets, self.per_recipient_bytes - size, self.per_sender, size)
+        object.__setattr__(self, "strangers", strangers)
+        object.__setattr__(self, "contacts", contacts)
+
+    def share(self, *, contact: bool) -> Share:
+        """The part of a mailbox that a sender's packets count against."""
+        return self.contacts if contact else self.strangers

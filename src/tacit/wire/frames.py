@@ -118,6 +118,12 @@ class Report(msgspec.Struct, frozen=True, tag_field="frame", tag="report"):
     sender: str
 
 
+class Contacts(msgspec.Struct, frozen=True, tag_field="frame", tag="contacts"):
+    """Agent: whom its owner has accepted and not yet written to, each as a tag (`records.contact_tag`)."""
+
+    tags: list[str]
+
+
 class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="notice"):
     """Relay: something about your account that you should know (A2ACP-019)."""
 
@@ -127,12 +133,12 @@ class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame",
 
 Frame = (
     Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
-    | Prekeys | PrekeysOk | Report | Notice | Steps
+    | Prekeys | PrekeysOk | Report | Notice | Steps | Contacts
 )  # fmt: skip
 
 _DECODER: Final = msgspec.json.Decoder(
     Challenge | Auth | AuthOk | Packet | Accepted | Received | Error | QueueOverflow | Superseded
-    | Prekeys | PrekeysOk | Report | Notice | Steps
+    | Prekeys | PrekeysOk | Report | Notice | Steps | Contacts
 )  # fmt: skip
 
 
@@ -146,7 +152,7 @@ _NAMED: Final = msgspec.json.Decoder(_Named)
 _ENCODER: Final = msgspec.json.Encoder()
 KNOWN: Final = frozenset({
     "challenge", "auth", "auth_ok", "packet", "accepted", "received", "error", "queue_overflow", "superseded",
-    "prekeys", "prekeys_ok", "report", "notice", "steps",
+    "prekeys", "prekeys_ok", "report", "notice", "steps", "contacts",
 })  # fmt: skip
 
 

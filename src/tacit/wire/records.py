@@ -7,13 +7,14 @@ shapes and the bytes to sign; checking a signature is the caller's.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final
 
 import msgspec
 
 from tacit.base.errors import Refused
 from tacit.wire import address, codes
-from tacit.wire.encoding import UNREADABLE, canonical, canonical_object, unb64
+from tacit.wire.encoding import UNREADABLE, b64, canonical, canonical_object, unb64
 
 # Every reader of JSON holds these numbers exactly, and every file does.
 _NUMBERS: Final = 2**53
@@ -79,6 +80,12 @@ def prekey_signed_bytes(owner: str, kind: str, identifier: int, key: str) -> byt
 def enrolment_signed_bytes(*, relay: str, owner: str, code: str, statement: bytes) -> bytes:
     """What an agent signs to register: possession of the key, for this relay, with this code."""
     return b"\n".join((b"a2acp-enrol-v1", relay.encode(), owner.encode(), code.encode(), statement))
+
+
+def contact_tag(relay: str, contact: str) -> str:
+    """What an agent calls an accepted contact towards its relay, which can try an address and read none."""
+    named = f"a2acp-contact-v1\n{relay}\n{contact}".encode()
+    return b64(hashlib.blake2b(named, digest_size=16).digest())
 
 
 def read_statement(raw: bytes) -> Statement:

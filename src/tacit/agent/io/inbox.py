@@ -18,12 +18,13 @@ import msgspec
 
 from tacit.agent import ordering, packet, reception, reputation, sync
 from tacit.agent.io import expiry
+from tacit.agent.io.anteroom import Anteroom
 from tacit.agent.io.repairs import Repairs
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.io.unverified import Unverified
 from tacit.agent.reception import FAULTS, Drop, Dropped, Heard
-from tacit.agent.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS, UNKNOWN_SENDERS
+from tacit.agent.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.seal import replay, session, x3dh
@@ -115,18 +116,28 @@ class Inbox:
         self.threads = Threads(store)
         self.unverified = Unverified(store)
         self.repairs = Repairs(store, outbox)
+        self.anteroom = Anteroom(store)
 
     def admit(self, raw: bytes, sig: str) -> bool:
         """Take a packet, or keep it until it can be judged; False when the relay must go on keeping it."""
         sender = sender_of(raw)
+        if sender is not None and self.anteroom.refuses(sender):
+            return True
         if sender is None or not self.unverified.holds(sender):
             why = self.take(raw, sig)
             if why is not None:
                 _log.info("packet dropped: %s" if why not in WANTING else "packet kept: %s", why)
             if sender is None or why not in WANTING:
                 return True
+        now = self._clock.now()
         with self._store.transaction():
-            return self.unverified.keep(sender, raw, sig, self._clock.now())
+            if not self.anteroom.may_look_up(sender):
+                self.anteroom.knock(sender, now)
+            return self.unverified.keep(sender, raw, sig, now)
+
+    def wanted_keys(self) -> list[str]:
+        """Senders of what was kept whose relays may be asked for a key, contacts first."""
+        return [sender for sender in self.unverified.senders() if self.anteroom.may_look_up(sender)]
 
     def judge(self, sender: str, *, asked: bool) -> bool:
         """Judge what was kept of a sender, in order; False when its key is still wanted.
@@ -207,6 +218,10 @@ class Inbox:
             store.set_sessions(sender, session.tended(found.opened.sessions, now))
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
+        strange = not self.anteroom.accepted(sender)
+        if strange and not self.anteroom.takes(sender, inner, now):
+            # Its id is not remembered either: after acceptance it can be asked for and sent again.
+            return
         store.run("INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, inner.packet_id, int(now))
         self.repairs.taken(sender, found.signed, inner.type, now)
         if not self._learn(inner, sender, now):
@@ -214,13 +229,7 @@ class Inbox:
         if inner.type == packet.THREAD_SYNC:
             self._compare(inner.fields, sender, inner.thread_id, now)
             return
-        contact = store.contact(sender)
-        welcome = contact is not None and contact.welcome
-        choice = store.choice(UNKNOWN_SENDERS)
-        if not welcome and choice == "reject":
-            return
-        state = "held" if welcome or choice == "accept" else "asked"
-        known = store.row("SELECT 1 FROM history WHERE peer=? AND state='asked' LIMIT 1", sender)
+        state = "asked" if strange else "held"
         store.run(
             "INSERT OR IGNORE INTO history"
             " (direction, peer, packet_id, thread_id, seq, type, at, state, payload)"
@@ -229,9 +238,9 @@ class Inbox:
         )  # fmt: skip
         if inner.fields.get("consolidated") is True:
             self._skip_to(inner, sender)
-        if state == "asked" and known is None and not (contact is not None and contact.reputation.low):
-            store.note(f"{sender} wants to reach you for the first time; accept or block it", now)
-        if state == "held":
+        if strange:
+            self.anteroom.knock(sender, now)
+        else:
             self._release(inner.thread_id, sender, now)
 
     def _skip_to(self, inner: packet.Packet, sender: str) -> None:
@@ -253,7 +262,7 @@ class Inbox:
         fresh = store.run(
             "INSERT OR IGNORE INTO threads (thread_id, peer) VALUES (?,?)", inner.thread_id, sender
         )
-        if fresh and (contact := store.contact(sender)) is not None:
+        if fresh and (contact := store.contact(sender)) is not None and contact.welcome:
             store.set_reputation(sender, reputation.after_thread(contact.reputation))
         features = packet.features_named(inner.fields)
         if features:
@@ -263,20 +272,11 @@ class Inbox:
             self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now)
         elif not self.threads.learn_version(inner, store.contact(sender)):
             # Said once for each time it comes to a stand; an error is never answered with an error.
-            answers = self._answers(store.contact(sender))
+            answers = self.anteroom.accepted(sender)
             if answers and self.threads.stall(sender, inner.thread_id, NO_COMMON_VERSION, now) and not code:
                 self._outbox.write_no_common_version(sender, inner.thread_id, inner.packet_id)
             return False
         return True
-
-    def _answers(self, contact: Contact | None) -> bool:
-        """Whether anything is said by itself to this sender: nothing before the person has accepted it.
-
-        A2ACP-032, A2ACP-259.
-        """
-        if contact is None or contact.reputation.blocked:
-            return False
-        return contact.welcome or self._store.choice(UNKNOWN_SENDERS) == "accept"
 
     # Order.
 
@@ -401,7 +401,7 @@ class Inbox:
         return [row[0] for row in reversed(rows)]
 
     def _compare(self, fields: dict[str, Any], peer: str, thread_id: str, now: Moment) -> None:
-        if not self._answers(self._store.contact(peer)):
+        if not self.anteroom.accepted(peer):
             return
         missing = sync.lacking(self._ids("out", thread_id, peer), fields["received_ids"])
         self._outbox.again(peer, missing)
@@ -419,7 +419,7 @@ class Inbox:
         contact = store.contact(peer)
         if row is None or contact is None or contact.pin is None or not contact.pin.usable:
             return False
-        if not self._answers(contact):
+        if not self.anteroom.accepted(peer):
             return False
         if not packet.may_send(packet.THREAD_SYNC, contact.features) or not (answer or sync.due(row[0], now)):
             return False
@@ -451,6 +451,7 @@ class Inbox:
             self.repairs.ask_late(now)
             expiry.forget_expired(self._store, now)
             self._forget_content(now)
+            self.anteroom.tidy()
 
     def _forget_content(self, now: Moment) -> None:
         """What was said longer ago than the person wants it kept; ids stay, so that nothing comes twice."""

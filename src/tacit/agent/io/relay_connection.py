@@ -298,7 +298,7 @@ class RelayConnection:
         asking: set[str] = set()
         async with asyncio.TaskGroup() as tasks:
             while True:
-                for sender in self._inbox.unverified.senders():
+                for sender in self._inbox.wanted_keys():
                     if len(asking) >= _LOOKUPS_AT_ONCE:
                         break
                     if sender not in asking and not self._lookups.rests(sender):

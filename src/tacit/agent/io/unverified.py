@@ -4,7 +4,8 @@ A2ACP-002, A2ACP-215, A2ACP-219, A2ACP-247.
 
 A relay hands out so many packets at a time and waits for our word on them; those of one sender whose key
 nobody can fetch must not take that room from all others. Each sender's packets stay in their order. What is
-kept is bounded: a stranger's oldest make room, a contact's are left with the relay instead.
+kept is bounded: of strangers as little as in the anteroom, where the oldest make room; a contact's are left
+with the relay instead.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tacit.agent.io import anteroom
 from tacit.base.moment import SECOND
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 MOST_PACKETS: Final = 2_000
 MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_OF_ONE: Final = 500
+MOST_OF_ONE_BYTES: Final = 16 * 1024 * 1024
 KEPT: Final = 30 * 24 * 3600 * SECOND
 """As long as a relay would have kept them."""
 
@@ -64,38 +67,51 @@ class Unverified:
         return Kept(*row) if row else None
 
     def keep(self, sender: str, raw: bytes, sig: str, now: Moment) -> bool:
-        """Keep one more; False when there is no room for it: then the relay must go on keeping it."""
+        """Keep one more; False when there is no room for it: then the relay must go on keeping it.
+
+        What is too much of one stranger is let go, the last first: what it sent before still comes in order.
+        """
         store = self._store
         strange = store.row("SELECT 1 FROM contacts WHERE address=? AND welcome=1", sender) is None
         if store.row("SELECT 1 FROM unjudged WHERE sender=? AND sig=?", sender, sig) is not None:
             return True
-        (of_one,) = store.row("SELECT count(*) FROM unjudged WHERE sender=?", sender) or (0,)
-        if of_one >= MOST_OF_ONE:
-            if not strange:
-                return False
-            self._let_go(sender, now)
-        while self._full(len(raw)):
-            oldest = store.row(f"SELECT sender FROM unjudged WHERE {_STRANGE} ORDER BY position LIMIT 1")  # noqa: S608
+        if strange:
+            if _beyond(self._size("sender=?", sender), len(raw), *anteroom.OF_ONE):
+                self._tell_once(anteroom.too_much_of(sender), now)
+                return True
+            while _beyond(self._size(_STRANGE), len(raw), *anteroom.IN_ALL):
+                self._let_go(self._oldest_stranger() or sender, now)
+        elif _beyond(self._size("sender=?", sender), len(raw), MOST_OF_ONE, MOST_OF_ONE_BYTES):
+            return False
+        while _beyond(self._size("1"), len(raw), MOST_PACKETS, MOST_BYTES):
+            oldest = self._oldest_stranger()
             if oldest is None:
                 return False
-            self._let_go(oldest[0], now)
+            self._let_go(oldest, now)
         store.run(
             "INSERT INTO unjudged (sender, envelope, sig, at) VALUES (?,?,?,?)", sender, raw, sig, int(now)
         )
         return True
 
-    def _full(self, more: int) -> bool:
-        row = self._store.row("SELECT count(*), ifnull(sum(length(envelope)),0) FROM unjudged")
-        packets, size = row or (0, 0)
-        return packets >= MOST_PACKETS or (packets > 0 and size + more > MOST_BYTES)
+    def _oldest_stranger(self) -> str | None:
+        row = self._store.row(f"SELECT sender FROM unjudged WHERE {_STRANGE} ORDER BY position LIMIT 1")  # noqa: S608
+        return row[0] if row else None
+
+    def _size(self, whose: str, *values: str) -> tuple[int, int]:
+        sql = f"SELECT count(*), ifnull(sum(length(envelope)),0) FROM unjudged WHERE {whose}"  # noqa: S608 - fixed words
+        packets, size = self._store.row(sql, *values) or (0, 0)
+        return packets, size
 
     def _let_go(self, sender: str, now: Moment) -> None:
         self._store.run(
             "DELETE FROM unjudged WHERE position=(SELECT min(position) FROM unjudged WHERE sender=?)", sender
         )
         told = f"too many packets came whose sender's key cannot be had; the oldest of {sender} were let go"
-        if self._store.row("SELECT 1 FROM notes WHERE text=?", told) is None:
-            self._store.note(told, now)
+        self._tell_once(told, now)
+
+    def _tell_once(self, text: str, now: Moment) -> None:
+        if self._store.row("SELECT 1 FROM notes WHERE text=?", text) is None:
+            self._store.note(text, now)
 
     def done(self, position: int) -> None:
         """One has been judged."""
@@ -108,3 +124,8 @@ class Unverified:
     def forget_old(self, now: Moment) -> None:
         """Nobody could judge them in time."""
         self._store.run("DELETE FROM unjudged WHERE at<?", int(now) - KEPT)
+
+
+def _beyond(kept: tuple[int, int], more: int, packets: int, size: int) -> bool:
+    """Whether one more of a size is too much; a first one always fits."""
+    return kept[0] >= packets or (kept[0] > 0 and kept[1] + more > size)

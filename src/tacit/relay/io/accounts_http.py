@@ -352,6 +352,7 @@ class Accounts:
         spoken = str(Address(session.username, self._mailboxes.domain))
         await self._mailboxes.store.write(lambda file: registry.delete_account(file, session.account, spoken))
         self._mailboxes.quota.forget(session.account)
+        self._mailboxes.correspondence.forget(session.account)
         self._mailboxes.forget_agent(session.username)
         self._sessions.drop_account(session.account)
         connection = self._mailboxes.connected.get(session.account)

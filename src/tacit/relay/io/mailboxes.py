@@ -18,6 +18,7 @@ from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.relay.federation import Policy
 from tacit.relay.io import notices, registry, store
 from tacit.relay.io.agent_steps import AgentSteps
+from tacit.relay.io.correspondence import Correspondence
 from tacit.relay.io.metrics import Counts
 from tacit.relay.io.packet_batch import PacketBatch
 from tacit.relay.io.prekeys import PrekeyUploads
@@ -25,7 +26,7 @@ from tacit.relay.io.store import Put, Queued
 from tacit.relay.login import CHALLENGE_BYTES, NOBODY, LoginFailures, challenge_holds
 from tacit.relay.packet_checks import PacketChecks, retry_after
 from tacit.relay.quota import MailboxQuota
-from tacit.relay.rate import NewRecipients, PerMinute, Reputation
+from tacit.relay.rate import PerMinute, Reputation
 from tacit.wire import address, codes, frames
 from tacit.wire.address import Address
 from tacit.wire.encoding import b64, unb64
@@ -41,12 +42,14 @@ if TYPE_CHECKING:
     from tacit.relay.io.registry import Agent
     from tacit.relay.io.store import RelayStore
     from tacit.relay.ports import Signatures
+    from tacit.relay.quota import Overflow
     from tacit.relay.settings import Limits
     from tacit.wire.envelope import Envelope
 
 _log: Final = logging.getLogger("tacit.relay")
 _MOST_CACHED: Final = 50_000
 _MOST_MARKERS: Final = 200
+_MOST_TAGS: Final = 5_000
 # A login is a tenth of this.
 _MOST_BEFORE_LOGIN: Final = 8 * 1024
 
@@ -71,6 +74,7 @@ class Mailboxes:
         clock: Clock,
         entropy: Entropy,
         limits: Limits,
+        correspondence_key: bytes,
         open_federation: bool = False,
         behind_proxy: bool = False,
     ) -> None:
@@ -82,14 +86,21 @@ class Mailboxes:
         self.limits = limits
         self.counts = Counts()
         self.quota = MailboxQuota(limits)
-        self.quota.load(relay_store.occupancy())
+        self.correspondence = Correspondence(
+            relay_store,
+            domain=domain,
+            key=correspondence_key,
+            per_hour=limits.new_recipients_per_hour,
+            met=self.quota.befriend,
+        )
+        self.quota.load(relay_store.occupancy(), self.correspondence.knows)
         self.reputation = Reputation()
         self.reputation.load(registry.reputations(relay_store.reader))
         self.failures = LoginFailures(limits)
         self.checks = PacketChecks(
             rates=PerMinute(limits.packets_per_minute, limits.burst),
             prekeys=PerMinute(limits.prekeys_per_minute, 2 * limits.prekeys_per_minute),
-            newcomers=NewRecipients(limits.new_recipients_per_hour),
+            first_contacts=self.correspondence,
             reputation=self.reputation,
         )
         self._uploads = PrekeyUploads(self.checks, signatures, relay_store, most=limits.one_time_prekeys)
@@ -208,6 +219,8 @@ class Mailboxes:
             connection.job = self.spawn(self._keep_prekeys(connection, frame, now))
         elif isinstance(frame, frames.Steps):
             connection.penalty += not self.steps.told(connection.account, connection.key, frame)
+        elif isinstance(frame, frames.Contacts):
+            connection.job = self.spawn(self._keep_contacts(connection, frame, now))
         elif isinstance(frame, frames.Report):
             self._report(connection, frame, now)
         else:
@@ -232,6 +245,19 @@ class Mailboxes:
             self.refuse(connection, codes.UNAVAILABLE, wait=5)
         else:
             connection.say(frames.PrekeysOk(left))
+
+    async def _keep_contacts(self, connection: Connection, frame: frames.Contacts, now: Moment) -> None:
+        if not 0 < len(frame.tags) <= _MOST_TAGS:
+            self.refuse(connection, codes.BAD_ENVELOPE)
+            return
+        account = connection.account
+        try:
+            self.checks.prekeys(connection.address, 1 + len(frame.tags) // 32, now)
+            await self.correspondence.accept(account, frame.tags, self.quota.senders(account))
+        except Refused as refused:
+            self.refuse(connection, refused.code, wait=retry_after(refused))
+        except TacitError:
+            self.refuse(connection, codes.UNAVAILABLE, wait=5)
 
     def _auth(self, connection: Connection, frame: frames.Auth, now: Moment) -> None:
         sent, connection.challenge = connection.challenge, ""
@@ -304,9 +330,7 @@ class Mailboxes:
         if agent is None or found.recipient in self.blocked:
             raise Refused(codes.UNKNOWN_RECIPIENT, "nobody is registered there", row="A2ACP-018")
         size = len(found.raw)
-        over = self.quota.reserve(
-            agent.account, found.queue_tag, found.sender, size, replaces=found.replaces_queue
-        )
+        over = self._reserve(agent.account, found, size)
         if over is not None:
             self._overflow(connection, agent.account, found, over.limit)
             return
@@ -321,6 +345,12 @@ class Mailboxes:
             self._stored(put, outcome)
 
         self._keep(Put(agent.account, found, sig, size, now, then))
+
+    def _reserve(self, account: int, found: Envelope, size: int) -> Overflow | None:
+        contact = self.correspondence.knows(account, found.sender)
+        return self.quota.reserve(
+            account, found.queue_tag, found.sender, size, replaces=found.replaces_queue, contact=contact
+        )
 
     def _keep(self, put: Put) -> None:
         """Store a packet for which room was reserved; `put.then` is told."""
@@ -428,9 +458,7 @@ class Mailboxes:
         if agent is None or found.recipient in self.blocked or found.sender in self.blocked:
             return frames.Error(codes.UNKNOWN_RECIPIENT, found.packet_id)
         size = len(found.raw)
-        over = self.quota.reserve(
-            agent.account, found.queue_tag, found.sender, size, replaces=found.replaces_queue
-        )
+        over = self._reserve(agent.account, found, size)
         if over is not None:
             self.counts.overflows += 1
             await self.mark(agent.account, found.queue_tag)

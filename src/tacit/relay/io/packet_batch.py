@@ -110,7 +110,7 @@ class PacketBatch:
                 sound.append(packet)
         for connection, found, sig, now in sound:
             try:
-                self._checks.first_contact(found, now)
+                self._checks.first_contact(connection.account, found.recipient, now)
                 self._route(connection, found, sig, now)
             except Refused as refused:
                 self._answer(connection, refused, found.packet_id)

@@ -179,6 +179,7 @@ def delete_account(connection: apsw.Connection, account: int, spoken: str) -> No
     for table, column in (
         ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
         ("markers", "recipient"), ("notices", "account"), ("agent_steps", "account"),
+        ("written", "account"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column}=?", (account,))  # noqa: S608 - fixed names
     connection.execute("UPDATE accounts SET state='deleted', email_hash=NULL WHERE id=?", (account,))

@@ -151,4 +151,13 @@ def _sealed_anew(file: apsw.Connection) -> None:
     file.execute("CREATE UNIQUE INDEX outgoing_once ON outgoing (sender, packet_id, recipient, sig)")
 
 
-SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS))
+# Whom an account has written to, by digest, and when first (`relay.io.correspondence`).
+_WRITTEN: Final = """
+CREATE TABLE written (
+  account INTEGER NOT NULL, whom BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (account, whom)
+) STRICT, WITHOUT ROWID;
+"""
+
+SCHEMA: Final = Schema(
+    application_id=0x7AC17701, steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS, _WRITTEN)
+)

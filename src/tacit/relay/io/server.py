@@ -90,6 +90,8 @@ class RelayServer:
         self._lock = FolderLock(settings.data, purpose="tacit relay")
         self._store = RelayStore(settings.data, now=parts.clock.now(), vfs=settings.vfs)
         self._store.start()
+        fresh = parts.entropy.draw(32)
+        key = await self._store.write(lambda file: registry.secret(file, "correspondence", fresh))
         self.mailboxes = Mailboxes(
             domain=settings.domain,
             relay_store=self._store,
@@ -97,6 +99,7 @@ class RelayServer:
             clock=parts.clock,
             entropy=parts.entropy,
             limits=settings.limits,
+            correspondence_key=key,
             open_federation=settings.open_federation,
             behind_proxy=settings.behind_proxy,
         )

@@ -355,13 +355,17 @@ def put_outgoing(
             (found.sender, found.recipient, found.queue_tag, found.packet_id),
         )
     waiting = connection.execute(
-        "SELECT ifnull(sum(tag=?),0), count(*) FROM outgoing WHERE sender=? AND recipient=?",
+        "SELECT ifnull(sum(tag=?1),0), count(*), ifnull(sum(length(envelope)),0) FROM outgoing"
+        " WHERE sender=?2 AND recipient=?3",
         (found.queue_tag, found.sender, found.recipient),
     ).fetchone()
-    of_tag, of_sender = cast("tuple[int, int]", waiting)
-    for count, limit in ((of_tag, limits.per_tag), (of_sender, limits.per_sender)):
+    of_tag, of_sender, size = cast("tuple[int, int, int]", waiting)
+    share = limits.contacts
+    for count, limit in ((of_tag, limits.per_tag), (of_sender, share.one_packets)):
         if count >= limit:
             return Overflow(limit)
+    if size and size + len(found.raw) > share.one_bytes:
+        return Overflow(share.one_packets)
     row = (domain, found.sender, found.packet_id, found.recipient, found.queue_tag, int(now), found.raw, sig)
     connection.execute("INSERT OR IGNORE INTO outgoing VALUES (?,?,?,?,?,?,?,?,?)", (position, *row))
     return None
