@@ -128,4 +128,12 @@ def _short_index(file: apsw.Connection) -> None:
     file.execute("CREATE UNIQUE INDEX queue_once ON queue (once)")
 
 
-SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index))
+_RECOVERED: Final = "ALTER TABLE codes ADD COLUMN may_reset INTEGER NOT NULL DEFAULT 0;"
+
+_OWNED: Final = """
+ALTER TABLE passkeys ADD COLUMN made_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE passkeys ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE ended_sessions (account INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT;
+"""
+
+SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _RECOVERED, _OWNED))
