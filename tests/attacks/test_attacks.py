@@ -435,7 +435,7 @@ async def test_a_relay_cannot_lower_versions_or_encryption(tmp_path):
                 bob.address,
                 b64(me.identity.signing_public),
                 b64(me.identity.agreement_public),
-                1,
+                me.serial - 1,
                 ["0.1"],
                 [version.STATELESS],
             )

@@ -374,7 +374,7 @@ async def test_a_serial_that_no_reader_can_hold_registers_nothing(tmp_path, seri
         code = await relay.invite("mal")
         status, answer = await relay.post("/v1/agents", mal.enrolment(code, serial=serial))
         assert (status, answer["code"]) == (400, "bad_envelope")
-        assert (await relay.post("/v1/agents", mal.enrolment(code, serial=2**53 - 1)))[0] == 201
+        assert (await relay.post("/v1/agents", mal.enrolment(code, serial=1)))[0] == 201
 
 
 @pytest.mark.spec("A2ACP-019")

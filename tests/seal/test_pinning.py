@@ -34,5 +34,16 @@ def test_an_older_statement_never_replaces_a_newer():
     assert pinning.observe(pin, alice.me.public, 4, rotation_proven=True) == pin
 
 
+@pytest.mark.spec("A2ACP-015", "A2ACP-247")
+def test_numbers_that_begin_anew_are_followed_by_proof_or_put_before_a_person_but_never_under_the_same_key():
+    alice, bob = people()
+    pin = pinning.observe(None, bob.me.public, 2**53 - 1)
+    assert pinning.observe(pin, bob.me.public, 1, reset=True) == pin
+    assert pinning.observe(pin, alice.me.public, 1, rotation_proven=True, reset=True).serial == 1
+    asked = pinning.observe(pin, alice.me.public, 1, reset=True)
+    assert not asked.usable
+    assert pinning.accept(asked) == pinning.Pin(alice.me.public, 1)
+
+
 def test_every_state_and_sighting_has_a_row():
     assert set(pinning.TRANSITIONS) == {(trust, seen) for trust in pinning.Trust for seen in pinning.Sighting}

@@ -89,17 +89,24 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:
 @click.option("--relay", "relay_url", help="The relay's URL. Default: https://<relay domain>.")
 @click.option("--code", prompt=True, hide_input=True, help="Enrolment code or invitation.")
 @click.option("--rotate", is_flag=True, help="Replace the keys; the old key signs the new one.")
+@click.option(
+    "--reset",
+    is_flag=True,
+    help="After a recovery: replace the keys and begin the numbers of the key statements anew.",
+)
 @json_option
 @reported
 @_pass_post
-def register(post: Post, who: str, *, relay_url: str | None, code: str, rotate: bool, as_json: bool) -> None:
+def register(
+    post: Post, who: str, *, relay_url: str | None, code: str, rotate: bool, reset: bool, as_json: bool
+) -> None:
     """Make keys on this device and register their public halves at a relay."""
     found = address.parse_typed(who)
 
     async def work() -> Any:
         async with post:
             url = (relay_url or post.directory.base_url(found.domain)).rstrip("/")
-            me = await post.directory.register(str(found), url, code.strip(), rotate=rotate)
+            me = await post.directory.register(str(found), url, code.strip(), rotate=rotate, reset=reset)
             if not await post.publish():
                 raise Unavailable(
                     "registered, but the relay has no prekeys yet: run `tacit agent listen --once`"

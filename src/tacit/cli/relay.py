@@ -29,8 +29,8 @@ from tacit.relay.io.schema import SCHEMA
 from tacit.relay.io.server import RelayServer, Settings
 from tacit.relay.io.store import FILE
 from tacit.relay.settings import Limits
-from tacit.wire import address
-from tacit.wire.encoding import unb64
+from tacit.wire import address, frames
+from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,10 +195,11 @@ def _change(data: Path, change: Callable[[apsw.Connection], None]) -> None:
 @relay.command()
 @click.argument("username")
 @click.option("--renew", is_flag=True, help="A code for an existing account whose agent needs new keys.")
+@click.option("--reset", is_flag=True, help="With --renew: its key statements may begin their numbers anew.")
 @json_option
 @click.pass_obj
 @reported
-def invite(data: Path, username: str, *, renew: bool, as_json: bool) -> None:
+def invite(data: Path, username: str, *, renew: bool, reset: bool, as_json: bool) -> None:
     """Make a one-time code with which USERNAME's agent can register without a browser."""
     accounts.check_username(username)
     code = accounts.code_text(SystemEntropy().draw(accounts.CODE_BYTES))
@@ -210,7 +211,14 @@ def invite(data: Path, username: str, *, renew: bool, as_json: bool) -> None:
             hint = "this account exists; --renew gives its agent new keys" if known else "no such account"
             raise Refused("username_taken" if known else "not_found", hint, row="A2ACP-014")
         purpose = "enrol" if renew else "invite"
-        registry.add_code(file, code=code, purpose=purpose, username=username, expires=expires)
+        registry.add_code(
+            file,
+            code=code,
+            purpose=purpose,
+            username=username,
+            expires=expires,
+            may_reset=renew and reset,
+        )
 
     _change(data, change)
     value = {"username": username, "code": code, "expires_at": rfc3339(expires)}
@@ -239,6 +247,95 @@ def list_accounts(data: Path, *, as_json: bool) -> None:
         for one in found
     ]
     show({"accounts": found}, "\n".join(lines) or "no accounts yet", as_json=as_json)
+
+
+@relay.command("account")
+@click.argument("username")
+@click.option(
+    "--revoke-passkey", metavar="ID", help="This passkey opens nothing any more, nor does its session."
+)
+@click.option("--cancel-recovery", is_flag=True, help="The mailed recovery code is worth nothing.")
+@click.option("--end-sessions", is_flag=True, help="Sign the account out in every browser.")
+@json_option
+@click.pass_obj
+@reported
+def one_account(
+    data: Path,
+    username: str,
+    *,
+    revoke_passkey: str | None,
+    cancel_recovery: bool,
+    end_sessions: bool,
+    as_json: bool,
+) -> None:
+    """Show one account's passkeys and a recovery that runs; revoke, cancel or sign out.
+
+    Its agent is told of what was changed when it connects next.
+    """
+    now = SystemClock().now()
+    done: list[str] = []
+
+    def change(file: apsw.Connection) -> None:
+        account = _account(file, username)
+        if revoke_passkey is not None:
+            registry.drop_passkey(file, account, _passkey(file, account, revoke_passkey).credential_id)
+            done.append("passkey_revoked")
+        if cancel_recovery:
+            if not registry.drop_codes(file, "recovery", username):
+                raise Refused("not_found", "no recovery runs", row="A2ACP-019")
+            done.append("recovery_cancelled")
+        if end_sessions:
+            registry.end_sessions(file, account, now)
+            done.append("sessions_ended")
+        for kind in done:
+            registry.add_notice(file, account, frames.encode(frames.Notice(kind, rfc3339(now))))
+
+    if revoke_passkey is not None or cancel_recovery or end_sessions:
+        _change(data, change)
+    connection = _file(data)
+    try:
+        account = _account(connection, username)
+        opens = registry.pending_code(connection, purpose="recovery", username=username, now=now)
+        found = {
+            "username": username,
+            "passkeys": [one.shown() for one in registry.passkeys(connection, account)],
+            "recovery_opens_at": rfc3339(Moment(opens)) if opens is not None else None,
+            "done": done,
+        }
+    finally:
+        connection.close()
+    show(found, _account_lines(found), as_json=as_json)
+
+
+def _account(file: apsw.Connection, username: str) -> int:
+    known = registry.account_of(file, username)
+    if known is None:
+        raise Refused("not_found", "no such account", row="A2ACP-014")
+    return known[0]
+
+
+def _passkey(file: apsw.Connection, account: int, identifier: str) -> registry.Passkey:
+    """The passkey whose id is or begins with what was typed."""
+    fitting = [
+        one for one in registry.passkeys(file, account) if b64(one.credential_id).startswith(identifier)
+    ]
+    if len(fitting) != 1:
+        hint = "no such passkey" if not fitting else "more than one passkey begins so; give more of its id"
+        raise Refused("not_found", hint, row="A2ACP-011")
+    return fitting[0]
+
+
+def _account_lines(found: dict[str, Any]) -> str:
+    lines = [one.replace("_", " ") for one in found["done"]]
+    lines += [
+        f"passkey {one['id'][:16]:<16}  made {one['made_at'] or 'earlier'}  used {one['used_at'] or 'never'}"
+        for one in found["passkeys"]
+    ]
+    if not found["passkeys"]:
+        lines.append("no passkeys: this account came by an invitation")
+    if found["recovery_opens_at"]:
+        lines.append(f"a recovery runs; its code works from {found['recovery_opens_at']}")
+    return "\n".join(lines)
 
 
 @relay.command()

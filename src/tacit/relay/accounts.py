@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from tacit.base.errors import Refused
+from tacit.base.moment import Moment
 from tacit.wire import address
 
 if TYPE_CHECKING:
-    from tacit.base.moment import Moment
+    from collections.abc import Callable
+
     from tacit.relay.settings import Limits
 
 CODE_BYTES: Final = 16
+BEGINNING: Final = Moment(0)
 _MOST_PENDING: Final = 10_000
 
 
@@ -85,11 +88,14 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class AccountSession:
-    """A person who proved a passkey a moment ago."""
+    """A person who proved a passkey a moment ago, or came by a recovery."""
 
     account: int
     username: str
     expires: Moment
+    begun: Moment = BEGINNING
+    passkey: bytes = b""
+    recovered: bool = False
 
 
 T = TypeVar("T", Pending, AccountSession)
@@ -119,10 +125,22 @@ class ShortLived(Generic[T]):
         """Forget it."""
         self._items.pop(identifier, None)
 
+    def of_account(self, account: int, now: Moment) -> list[T]:
+        """What belongs to one account and has not expired, oldest first."""
+        return [item for item in self._items.values() if _account(item) == account and item.expires > now]
+
+    def drop_items(self, ends: Callable[[T], bool]) -> None:
+        """Forget those of which `ends` says so."""
+        for key in [key for key, item in self._items.items() if ends(item)]:
+            del self._items[key]
+
     def drop_account(self, account: int) -> None:
         """Forget all sessions of one account."""
-        for key in [key for key, item in self._items.items() if getattr(item, "account", None) == account]:
-            del self._items[key]
+        self.drop_items(lambda item: _account(item) == account)
+
+
+def _account(item: Pending | AccountSession) -> int | None:
+    return item.account if isinstance(item, AccountSession) else None
 
 
 def confirm(pending: Pending | None, code: str, limits: Limits) -> Pending:

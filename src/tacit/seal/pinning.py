@@ -2,7 +2,7 @@
 
 One small machine. A rotation signed by the pinned key moves the pin by itself; anything else that differs
 leads to `changed`, in which nothing is sent and nothing is accepted. An older statement than the pinned one
-is refused.
+is refused, unless it begins the numbers again under another key, as a recovered account does.
 """
 
 from __future__ import annotations
@@ -66,21 +66,35 @@ class Pin:
         return self.trust is not Trust.CHANGED
 
 
-def sighting(pin: Pin, keys: PublicIdentity, serial: int, *, rotation_proven: bool) -> Sighting:
-    """What the offered keys are. `rotation_proven`: the pinned signing key has signed them over."""
-    if serial < pin.serial:
+def sighting(
+    pin: Pin, keys: PublicIdentity, serial: int, *, rotation_proven: bool, reset: bool = False
+) -> Sighting:
+    """What the offered keys are.
+
+    `rotation_proven`: the pinned signing key has signed them over, itself or through others. `reset`: their
+    numbers begin anew, which is no way to say something older under the pinned key.
+    """
+    same = keys.signing == pin.keys.signing
+    if serial < pin.serial and (same or not reset):
         return Sighting.OLDER
-    if keys.signing == pin.keys.signing:
+    if same:
         # The statement is signed by the pinned key itself; its agreement key may be a fresh one (A2ACP-252).
         return Sighting.SAME
     return Sighting.ROTATED if rotation_proven else Sighting.DIFFERENT
 
 
-def observe(pin: Pin | None, keys: PublicIdentity, serial: int, *, rotation_proven: bool = False) -> Pin:
+def observe(
+    pin: Pin | None,
+    keys: PublicIdentity,
+    serial: int,
+    *,
+    rotation_proven: bool = False,
+    reset: bool = False,
+) -> Pin:
     """The pin after an offered key was seen."""
     if pin is None:
         return Pin(keys, serial)
-    seen = sighting(pin, keys, serial, rotation_proven=rotation_proven)
+    seen = sighting(pin, keys, serial, rotation_proven=rotation_proven, reset=reset)
     trust = TRANSITIONS[pin.trust, seen]
     if trust is Trust.CHANGED:
         fresh = seen is Sighting.DIFFERENT or seen is Sighting.ROTATED
@@ -92,7 +106,9 @@ def observe(pin: Pin | None, keys: PublicIdentity, serial: int, *, rotation_prov
 
 def accept(pin: Pin) -> Pin:
     """A person has decided for the offered key."""
-    return Pin(pin.offered or pin.keys, max(pin.serial, pin.offered_serial), Trust.PINNED)
+    if pin.offered is None:
+        return Pin(pin.keys, pin.serial, Trust.PINNED)
+    return Pin(pin.offered, pin.offered_serial, Trust.PINNED)
 
 
 def reject(pin: Pin) -> Pin:

@@ -1,8 +1,13 @@
 """Key records, prekeys and rotation: what a relay hands out about an agent (A2ACP-015, A2ACP-021, A2ACP-245).
 
 A record's statement travels in canonical bytes with the agent's own signature, so a relay can withhold it but
-not change it. `serial` rises with each statement: an older one cannot be served in place of a newer. Knows
-shapes and the bytes to sign; checking a signature is the caller's.
+not change it. `serial` rises with each statement, in small steps: an older one cannot be served in place of a
+newer, and nobody who speaks for an agent for a moment can take the last number. A recovered account begins
+its numbers again, under a new key, and says so (`reset`).
+
+A record carries the rotations that led to its key, each signed by the key before, so that whoever slept
+through several can follow them one by one. Knows shapes and the bytes to sign; checking a signature is the
+caller's.
 """
 
 from __future__ import annotations
@@ -18,6 +23,13 @@ from tacit.wire.encoding import UNREADABLE, b64, canonical, canonical_object, un
 
 # Every reader of JSON holds these numbers exactly, and every file does.
 _NUMBERS: Final = 2**53
+LARGEST_STEP: Final = 1_000
+"""By how much the serial of one registration may rise."""
+LARGEST_LEAP: Final = 1_000_000
+"""By how much it may have risen while somebody was not looking: more registrations than anybody makes."""
+MOST_ROTATIONS: Final = 32
+"""How many rotations a record carries; whoever slept through more asks a person."""
+MOST_ROTATION_BYTES: Final = 24 * 1024
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -30,14 +42,21 @@ class Statement(msgspec.Struct, frozen=True):
     supported_versions: list[str] = []
     supported_encryption: list[str] = []
     previous_signing_key: str | None = None
+    reset: bool = False
 
 
-class KeyRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+class SignedStatement(msgspec.Struct, frozen=True, omit_defaults=True):
     """A statement as received, signed by its own signing key, and by the key before it after a rotation."""
 
     statement: msgspec.Raw
     sig: str
     rotation_sig: str | None = None
+
+
+class KeyRecord(SignedStatement, frozen=True, omit_defaults=True):
+    """An agent's present statement, and the rotations that led to its key, oldest first."""
+
+    rotations: list[SignedStatement] = []
 
 
 class Prekey(msgspec.Struct, frozen=True):
@@ -108,6 +127,18 @@ def read_statement(raw: bytes) -> Statement:
     if not 0 <= statement.serial < _NUMBERS:
         raise Refused(codes.BAD_ENVELOPE, "serial is a number below 2 to the 53", row="A2ACP-021")
     return statement
+
+
+def bounded_rotations(rotations: list[SignedStatement]) -> list[SignedStatement]:
+    """The newest rotations, as many as a record carries."""
+    kept: list[SignedStatement] = []
+    size = 0
+    for rotation in reversed(rotations[-MOST_ROTATIONS:]):
+        size += len(msgspec.json.encode(rotation))
+        if size > MOST_ROTATION_BYTES:
+            break
+        kept.append(rotation)
+    return kept[::-1]
 
 
 def read_record(raw: bytes) -> KeyRecord:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 import msgspec
 
+from tacit.agent import rotation
 from tacit.agent.io import prekeys
 from tacit.agent.io.store import OWN_FAULTS, Myself
 from tacit.agent.packet import LARGEST_NUMBER
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.seal import identity, pinning, primitives, x3dh
-from tacit.seal.identity import PublicIdentity
 from tacit.wire import address, records, version
 from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
 
@@ -117,27 +117,20 @@ class Directory:
         )
 
     def _observe(self, peer: str, record: KeyRecord) -> Pin:
-        raw = bytes(record.statement)
-        statement = records.read_statement(raw)
-        keys = PublicIdentity(unb64(statement.signing_key) or b"", unb64(statement.agreement_key) or b"")
-        signed = records.statement_signed_bytes(raw)
-        if not 0 <= statement.serial < LARGEST_NUMBER:
-            raise PeerFault("the relay handed out a key record with an impossible serial")
-        if statement.address != peer or not primitives.verify(keys.signing, signed, unb64(record.sig) or b""):
-            raise PeerFault("the relay handed out a key record that does not hold")
-        if not primitives.is_sound_agreement_key(keys.agreement):
-            raise PeerFault("the relay handed out an agreement key of small order")
         store = self._store
         with store.transaction():
-            store.know(peer)
             contact = store.contact(peer)
             before = contact.pin if contact else None
-            proven = before is not None and primitives.verify(
-                before.keys.signing,
-                records.rotation_signed_bytes(raw),
-                unb64(record.rotation_sig or "") or b"",
+            offer = rotation.read_offer(peer, record, before)
+            statement = offer.statement
+            store.know(peer)
+            pin = pinning.observe(
+                before,
+                offer.keys,
+                statement.serial,
+                rotation_proven=offer.rotation_proven,
+                reset=offer.reset,
             )
-            pin = pinning.observe(before, keys, statement.serial, rotation_proven=proven)
             if pin != before:
                 store.set_pin(peer, pin)
             if pin.usable and pin.serial == statement.serial:
@@ -154,7 +147,13 @@ class Directory:
     # Ourselves.
 
     def own_record(
-        self, owner: str, keys: Identity, serial: int, previous: Identity | None = None
+        self,
+        owner: str,
+        keys: Identity,
+        serial: int,
+        previous: Identity | None = None,
+        *,
+        reset: bool = False,
     ) -> dict[str, Any]:
         """Our signed key record, and the old key's word for it after a rotation."""
         raw = records.statement_bytes(
@@ -166,6 +165,7 @@ class Directory:
                 supported_versions=list(version.SUPPORTED),
                 supported_encryption=list(version.ENCRYPTIONS),
                 previous_signing_key=b64(previous.signing_public) if previous else None,
+                reset=reset,
             )
         )
         record = {
@@ -176,12 +176,16 @@ class Directory:
             record["rotation_sig"] = b64(previous.sign(records.rotation_signed_bytes(raw)))
         return record
 
-    async def register(self, owner: str, relay_url: str, code: str, *, rotate: bool = False) -> Myself:
+    async def register(
+        self, owner: str, relay_url: str, code: str, *, rotate: bool = False, reset: bool = False
+    ) -> Myself:
         """Make keys on this device and register their public halves with a code.
 
         New keys are on disk before the relay hears of them. When its answer is lost, the same command finds
-        out whether the relay has them, and tries again with them if not.
+        out whether the relay has them, and tries again with them if not. `reset` begins the numbers of our
+        statements anew, under new keys, with the code of a recovered account.
         """
+        rotate = rotate or reset
         known = self._store.me() if self._store.has_identity() else None
         if known is not None and known.address != owner:
             raise Refused("other_identity", "this folder belongs to another agent; choose another --data")
@@ -192,16 +196,56 @@ class Directory:
         if keys is None:
             keys = pending.identity if pending is not None else identity.generate(self._entropy)
         previous = known.identity if known is not None and rotate else None
-        serial = max(int(self._clock.now()), *(one.serial + 1 for one in (known, pending) if one), 0)
-        record = self.own_record(owner, keys, serial, previous)
-        me = Myself(owner, relay_url, keys, serial, msgspec.json.encode(record))
-        if known is None or rotate:
-            with self._store.transaction():
-                self._store.set_pending(me)
-        await self._enrol(me, record, code)
+        said = max((one.serial for one in (known, pending) if one is not None), default=0)
+        me = self._statement(owner, relay_url, keys, 1 if reset else said + 1, previous, reset=reset)
+        try:
+            await self._enrol(me, code, keep=rotate or known is None)
+        except Refused as refused:
+            if reset or refused.code != "stale_record":
+                raise
+            # An older copy of this folder, or a device that never spoke for this address: go on from there.
+            serial = await self._after_published(owner, relay_url, known)
+            me = self._statement(owner, relay_url, keys, serial, previous)
+            await self._enrol(me, code, keep=rotate or known is None)
         return self._become(me, known)
 
-    async def _enrol(self, me: Myself, record: dict[str, Any], code: str) -> None:
+    def _statement(
+        self,
+        owner: str,
+        relay_url: str,
+        keys: Identity,
+        serial: int,
+        previous: Identity | None,
+        *,
+        reset: bool = False,
+    ) -> Myself:
+        record = self.own_record(owner, keys, serial, previous, reset=reset)
+        return Myself(owner, relay_url, keys, serial, msgspec.json.encode(record))
+
+    async def _after_published(self, owner: str, relay_url: str, known: Myself | None) -> int:
+        """The number after the one our relay hands out; `Refused` when that is no number to follow."""
+        username = address.parse(owner).username
+        status, raw = await self._ask("GET", f"{relay_url}/v1/agents/{username}")
+        _expect(status, owner)
+        with _answer_of_another():
+            published = records.read_statement(bytes(records.read_record(raw).statement)).serial
+        # What lies far beyond what we said ourselves, our contacts would not follow either.
+        most = known.serial + records.LARGEST_LEAP if known is not None else LARGEST_NUMBER - 1
+        if published >= most:
+            raise Refused(
+                "serial_out_of_reach",
+                "the relay holds a key statement with a number that we cannot follow; recover the account on"
+                " its page, then register with --reset and the code shown there",
+                row="A2ACP-015",
+            )
+        return published + 1
+
+    async def _enrol(self, me: Myself, code: str, *, keep: bool) -> None:
+        """Offer keys to the relay; `keep`: they are new, and are on disk before it hears of them."""
+        if keep:
+            with self._store.transaction():
+                self._store.set_pending(me)
+        record = msgspec.json.decode(me.record, type=dict[str, Any])
         raw, owner = canonical(record["statement"]), me.address
         proof = records.enrolment_signed_bytes(
             relay=address.parse(owner).domain, owner=owner, code=code, statement=raw

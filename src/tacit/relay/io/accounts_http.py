@@ -2,8 +2,7 @@
 
 A2ACP-011, A2ACP-012, A2ACP-014, A2ACP-015, A2ACP-019.
 
-A person's session lives in a strict cookie and in memory only. The first step answers alike for free and
-taken names; who owns a mailbox learns the truth after proving it.
+The first step answers alike for free and taken names; who owns a mailbox learns the truth after proving it.
 """
 
 from __future__ import annotations
@@ -11,13 +10,16 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
 from aiohttp import web
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import rfc3339
-from tacit.relay import accounts
-from tacit.relay.accounts import AccountSession, Pending, ShortLived
+from tacit.relay import accounts, registration
+from tacit.relay.accounts import Pending, ShortLived
 from tacit.relay.io import registry
+from tacit.relay.io.account_http import AccountHttp
+from tacit.relay.io.account_sessions import AccountSessions
 from tacit.relay.io.replies import caller, json_body, json_reply, text_field
 from tacit.relay.rate import PerMinute
 from tacit.wire import frames, records
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from tacit.relay.ports import Mailer, Passkeys
     from tacit.wire.records import Statement
 
-COOKIE: Final = "tacit_relay_session"
 # Far below what an agent accepts of a directory.
 _MOST_RECORD: Final = 16 * 1024
 _log: Final = logging.getLogger("tacit.relay")
@@ -48,9 +49,8 @@ class Accounts:
         self._passkeys = passkeys
         self._mailer = mailer
         self._pepper = pepper
-        self._secure = secure_cookie
         self._pending: ShortLived[Pending] = ShortLived()
-        self._sessions: ShortLived[AccountSession] = ShortLived()
+        self._sessions = AccountSessions(mailboxes, secure_cookie=secure_cookie)
         self._logins: ShortLived[Pending] = ShortLived()
         self._rates = PerMinute(per_minute=20, burst=40)
 
@@ -69,6 +69,7 @@ class Accounts:
             web.post("/v1/passkeys", self.another_passkey),
             web.post("/v1/enrolment-codes", self.enrolment_code),
             web.post("/v1/agents", self.enrol),
+            *AccountHttp(self._mailboxes, self._sessions, self._slow_down).routes(),
         ]
 
     def _slow_down(self, request: web.Request) -> Moment:
@@ -133,33 +134,11 @@ class Accounts:
             account = registry.create_account(
                 file, username=pending.username, email_hash=pending.email_hash, now=now
             )
-            registry.add_passkey(file, account, credential)
+            registry.add_passkey(file, account, credential, now)
             return account
 
         account = await self._mailboxes.store.write(create)
-        return self._signed_in(account, pending.username, now, 201)
-
-    def _signed_in(self, account: int, username: str, now: Moment, status: int = 200) -> web.Response:
-        token = self._token()
-        valid = self._mailboxes.limits.session_valid
-        self._sessions.put(token, AccountSession(account, username, _later(now, valid)))
-        reply = json_reply({"address": str(Address(username, self._mailboxes.domain))}, status)
-        reply.set_cookie(
-            COOKIE,
-            token,
-            httponly=True,
-            samesite="Strict",
-            secure=self._secure,
-            path="/v1",
-            max_age=valid // 10**6,
-        )
-        return reply
-
-    def _session(self, request: web.Request, now: Moment) -> AccountSession:
-        session = self._sessions.get(request.cookies.get(COOKIE, ""), now)
-        if session is None:
-            raise Refused("not_signed_in", "sign in with your passkey first", row="A2ACP-014")
-        return session
+        return self._sessions.begin(account, pending.username, now, 201, passkey=credential[0])
 
     # Signing in.
 
@@ -186,13 +165,13 @@ class Accounts:
             raise Refused("passkey_refused", "the passkey was not accepted", row="A2ACP-011")
         account, username, stored = known
         count = self._passkeys.asserted(credential, login.challenge, stored)
-        await self._mailboxes.store.write(lambda file: registry.count_use(file, credential_id, count))
-        return self._signed_in(account, username, now)
+        await self._mailboxes.store.write(lambda file: registry.count_use(file, credential_id, count, now))
+        return self._sessions.begin(account, username, now, passkey=credential_id)
 
     async def another_passkey_options(self, request: web.Request) -> web.Response:
         """What the browser needs to make a further passkey for the signed-in account."""
         now = self._slow_down(request)
-        session = self._session(request, now)
+        session = self._sessions.of(request, now)
         token, challenge = self._token(), self._mailboxes.entropy.draw(32)
         expires = _later(now, self._mailboxes.limits.email_code_valid)
         self._logins.put(token, Pending(session.username, b"", b"", expires, 0, challenge=challenge))
@@ -200,13 +179,16 @@ class Accounts:
             username=str(Address(session.username, self._mailboxes.domain)),
             user_id=accounts.code_hash(session.username)[:16],
             challenge=challenge,
+            exclude=[
+                one.credential_id for one in registry.passkeys(self._mailboxes.store.reader, session.account)
+            ],
         )
         return json_reply({"login": token, "options": options})
 
     async def another_passkey(self, request: web.Request) -> web.Response:
         """A further passkey, after a recovery or for a second device."""
         now = self._slow_down(request)
-        session = self._session(request, now)
+        session = self._sessions.of(request, now)
         body = await json_body(request)
         token = text_field(body, "login")
         waiting = self._logins.get(token, now)
@@ -215,25 +197,33 @@ class Accounts:
             raise Refused("passkey_refused", "the passkey was not accepted", row="A2ACP-011")
         credential = self._passkeys.created(_object(body, "credential"), waiting.challenge)
         await self._mailboxes.store.write(
-            lambda file: registry.add_passkey(file, session.account, credential)
+            lambda file: registry.add_passkey(file, session.account, credential, now)
         )
-        return json_reply({"address": str(Address(session.username, self._mailboxes.domain))}, 201)
+        spoken = str(Address(session.username, self._mailboxes.domain))
+        await self._mailboxes.tell(spoken, frames.Notice("passkey_added", rfc3339(now)))
+        return json_reply({"address": spoken}, 201)
 
     # Agents.
 
     async def enrolment_code(self, request: web.Request) -> web.Response:
         """A one-time code for the signed-in person's headless agent (A2ACP-012)."""
         now = self._slow_down(request)
-        session = self._session(request, now)
+        session = self._sessions.of(request, now)
         code = accounts.code_text(self._mailboxes.entropy.draw(accounts.CODE_BYTES))
         expires = _later(now, self._mailboxes.limits.enrolment_valid)
         await self._mailboxes.store.write(
             lambda file: registry.add_code(
-                file, code=code, purpose="enrol", username=session.username, expires=expires
+                file,
+                code=code,
+                purpose="enrol",
+                username=session.username,
+                expires=expires,
+                may_reset=session.recovered,
             )
         )
         address = str(Address(session.username, self._mailboxes.domain))
-        return json_reply({"code": code, "address": address, "expires_at": rfc3339(expires)}, 201)
+        found = {"code": code, "address": address, "expires_at": rfc3339(expires)}
+        return json_reply({**found, "may_reset": session.recovered}, 201)
 
     async def enrol(self, request: web.Request) -> web.Response:
         """An agent's public keys with a code; wrong, used or expired codes register nothing."""
@@ -245,24 +235,27 @@ class Accounts:
         code = text_field(body, "code")
         key = self._check_record(statement, record, code, text_field(body, "possession"))
         username = statement.address.removeprefix("agent:").partition("@")[0]
-        kept = canonical(_record(body))
-        if len(kept) > _MOST_RECORD:
+        offered = records.SignedStatement(record.statement, record.sig, record.rotation_sig)
+        if len(msgspec.json.encode(offered)) > _MOST_RECORD:
             raise Refused("too_large", f"a key record has at most {_MOST_RECORD} bytes", row="A2ACP-021")
 
         def register(file: apsw.Connection) -> None:
-            purpose, owner = registry.take_code(file, code, now, "enrol", "invite")
+            taken = registry.take_code(file, code, now, "enrol", "invite")
             known = registry.account_of(file, username)
-            if owner != username or (purpose == "invite" and known is not None):
+            if taken.username != username or (taken.purpose == "invite" and known is not None):
                 raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-012")
             account = known[0] if known else registry.create_account(
                 file, username=username, email_hash=None, now=now
             )  # fmt: skip
+            before = registry.registered(file, account)
+            registration.check_serial(before, statement, may_reset=taken.may_reset)
+            verify = self._mailboxes.signatures.verify
             registry.register_agent(
                 file,
                 account,
                 signing_key=key,
                 serial=statement.serial,
-                record=kept,
+                record=registration.record_after(before, offered, statement, verify),
                 now=now,
             )
 
@@ -337,24 +330,24 @@ class Accounts:
         """The recovery code, after the delay, becomes a session in which a new passkey is made."""
         now = self._slow_down(request)
         code = text_field(await json_body(request), "code")
-        _, username = await self._mailboxes.store.write(
+        taken = await self._mailboxes.store.write(
             lambda file: registry.take_code(file, code, now, "recovery")
         )
-        known = registry.account_of(self._mailboxes.store.reader, username)
+        known = registry.account_of(self._mailboxes.store.reader, taken.username)
         if known is None:
             raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-019")
-        return self._signed_in(known[0], username, now)
+        return self._sessions.begin(known[0], taken.username, now, recovered=True)
 
     async def delete(self, request: web.Request) -> web.Response:
         """Keys and queue go; the name is never given again."""
         now = self._slow_down(request)
-        session = self._session(request, now)
+        session = self._sessions.of(request, now)
         spoken = str(Address(session.username, self._mailboxes.domain))
         await self._mailboxes.store.write(lambda file: registry.delete_account(file, session.account, spoken))
         self._mailboxes.quota.forget(session.account)
         self._mailboxes.correspondence.forget(session.account)
         self._mailboxes.forget_agent(session.username)
-        self._sessions.drop_account(session.account)
+        self._sessions.end_all(session.account)
         connection = self._mailboxes.connected.get(session.account)
         if connection is not None:
             connection.close(4003)
@@ -370,8 +363,3 @@ def _object(body: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Refused("bad_request", f"{name} is missing")
     return cast("dict[str, Any]", value)
-
-
-def _record(body: dict[str, Any]) -> dict[str, Any]:
-    given = _object(body, "record")
-    return {key: given[key] for key in ("statement", "sig", "rotation_sig") if given.get(key) is not None}

@@ -15,19 +15,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Refused
+from tacit.base.moment import Moment, rfc3339
 from tacit.relay.accounts import code_hash
+from tacit.relay.registration import Registered
 from tacit.wire.address import skeleton
+from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import apsw
 
-    from tacit.base.moment import Moment
-
 ONE_TIME: Final = 1
 LAST_RESORT: Final = 2
 SIGNED: Final = 3
+MOST_PASSKEYS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,64 @@ def account_of(connection: apsw.Connection, username: str) -> tuple[int, bytes |
     return cast("tuple[int, bytes | None] | None", row)
 
 
-def add_passkey(connection: apsw.Connection, account: int, credential: tuple[bytes, bytes, int]) -> None:
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """A public credential as its owner and the operator see it; 0 stands for a time before it was kept."""
+
+    credential_id: bytes
+    made_at: int
+    used_at: int
+
+    def shown(self) -> dict[str, str | None]:
+        """Its id and times, as text."""
+        made, used = (rfc3339(Moment(at)) if at else None for at in (self.made_at, self.used_at))
+        return {"id": b64(self.credential_id), "made_at": made, "used_at": used}
+
+
+def add_passkey(
+    connection: apsw.Connection, account: int, credential: tuple[bytes, bytes, int], now: Moment
+) -> None:
     """Another public credential for an account."""
     identifier, key, count = credential
     if _one(connection, "SELECT 1 FROM passkeys WHERE credential_id=?", identifier):
         raise Refused("passkey_refused", "this passkey is already in use", row="A2ACP-011")
-    connection.execute("INSERT INTO passkeys VALUES (?,?,?,?)", (identifier, account, key, count))
+    if len(passkeys(connection, account)) >= MOST_PASSKEYS:
+        raise Refused("passkey_refused", f"an account has at most {MOST_PASSKEYS} passkeys", row="A2ACP-011")
+    connection.execute(
+        "INSERT INTO passkeys VALUES (?,?,?,?,?,0)", (identifier, account, key, count, int(now))
+    )
+
+
+def passkeys(connection: apsw.Connection, account: int) -> list[Passkey]:
+    """An account's credentials, oldest first."""
+    rows = connection.execute(
+        "SELECT credential_id, made_at, used_at FROM passkeys WHERE account=?"
+        " ORDER BY made_at, credential_id",
+        (account,),
+    )
+    return [Passkey(*row) for row in cast("list[tuple[bytes, int, int]]", rows.fetchall())]
+
+
+def drop_passkey(connection: apsw.Connection, account: int, credential_id: bytes) -> bool:
+    """A credential opens nothing any more; whether there was one."""
+    row = _one(
+        connection,
+        "DELETE FROM passkeys WHERE account=? AND credential_id=? RETURNING 1",
+        account,
+        credential_id,
+    )
+    return row is not None
+
+
+def end_sessions(connection: apsw.Connection, account: int, now: Moment) -> None:
+    """What began up to now is over, in a running relay too."""
+    connection.execute("INSERT OR REPLACE INTO ended_sessions VALUES (?,?)", (account, int(now)))
+
+
+def sessions_ended(connection: apsw.Connection, account: int) -> int:
+    """Up to when an account's sessions are over."""
+    row = _one(connection, "SELECT until FROM ended_sessions WHERE account=?", account)
+    return int(row[0]) if row else -1
 
 
 def passkey(
@@ -104,9 +158,11 @@ def passkey(
     return (row[0], row[1], (credential_id, row[2], row[3])) if row else None
 
 
-def count_use(connection: apsw.Connection, credential_id: bytes, count: int) -> None:
-    """Remember a passkey's counter."""
-    connection.execute("UPDATE passkeys SET sign_count=? WHERE credential_id=?", (count, credential_id))
+def count_use(connection: apsw.Connection, credential_id: bytes, count: int, now: Moment) -> None:
+    """Remember a passkey's counter, and when it was used."""
+    connection.execute(
+        "UPDATE passkeys SET sign_count=?, used_at=? WHERE credential_id=?", (count, int(now), credential_id)
+    )
 
 
 def add_code(
@@ -117,11 +173,16 @@ def add_code(
     username: str,
     expires: int,
     not_before: int = 0,
+    may_reset: bool = False,
 ) -> None:
-    """Remember a one-time code by its hash; old codes go."""
+    """Remember a one-time code by its hash; old codes go.
+
+    `may_reset`: an agent that registers with it may begin the numbers of its statements anew.
+    """
     connection.execute("DELETE FROM codes WHERE purpose=? AND username=?", (purpose, username))
     connection.execute(
-        "INSERT INTO codes VALUES (?,?,?,?,?)", (code_hash(code), purpose, username, not_before, expires)
+        "INSERT INTO codes VALUES (?,?,?,?,?,?)",
+        (code_hash(code), purpose, username, not_before, expires, int(may_reset)),
     )
 
 
@@ -142,27 +203,47 @@ def drop_code(connection: apsw.Connection, code: str) -> None:
     connection.execute("DELETE FROM codes WHERE hash=?", (code_hash(code),))
 
 
-def take_code(connection: apsw.Connection, code: str, now: Moment, *purposes: str) -> tuple[str, str]:
-    """Purpose and username of a valid code, which is then gone; wrong, used, early and expired look alike."""
+@dataclass(frozen=True, slots=True)
+class TakenCode:
+    """What a code was for; it is gone."""
+
+    purpose: str
+    username: str
+    may_reset: bool
+
+
+def drop_codes(connection: apsw.Connection, purpose: str, username: str) -> int:
+    """Forget what was given out for a purpose; how many there were."""
+    sql = "DELETE FROM codes WHERE purpose=? AND username=? RETURNING 1"
+    return len(connection.execute(sql, (purpose, username)).fetchall())
+
+
+def take_code(connection: apsw.Connection, code: str, now: Moment, *purposes: str) -> TakenCode:
+    """A valid code, which is then gone; wrong, used, early and expired look alike."""
     row = _one(
         connection,
-        "DELETE FROM codes WHERE hash=? AND expires_at>? AND not_before<=? RETURNING purpose, username",
+        "DELETE FROM codes WHERE hash=? AND expires_at>? AND not_before<=?"
+        " RETURNING purpose, username, may_reset",
         code_hash(code),
         int(now),
         int(now),
     )
     if row is None or row[0] not in purposes:
         raise Refused("bad_code", "wrong, used or expired code", row="A2ACP-012")
-    return row[0], row[1]
+    return TakenCode(row[0], row[1], bool(row[2]))
+
+
+def registered(connection: apsw.Connection, account: int) -> Registered | None:
+    """The keys of an account's agent."""
+    row = _one(connection, "SELECT signing_key, serial, record FROM agents WHERE account=?", account)
+    return Registered(*row) if row else None
 
 
 def register_agent(
     connection: apsw.Connection, account: int, *, signing_key: bytes, serial: int, record: bytes, now: Moment
 ) -> None:
-    """Store or replace an agent's keys; the serial must rise, and old prekeys of another key go."""
-    row = _one(connection, "SELECT signing_key, serial FROM agents WHERE account=?", account)
-    if row is not None and serial <= row[1]:
-        raise Refused("stale_record", "a newer key statement is already registered", row="A2ACP-015")
+    """Store or replace an agent's keys, already checked; old prekeys of another key go."""
+    row = _one(connection, "SELECT signing_key FROM agents WHERE account=?", account)
     if row is not None and row[0] != signing_key:
         connection.execute("DELETE FROM prekeys WHERE account=?", (account,))
     connection.execute(
@@ -179,7 +260,7 @@ def delete_account(connection: apsw.Connection, account: int, spoken: str) -> No
     for table, column in (
         ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
         ("markers", "recipient"), ("notices", "account"), ("agent_steps", "account"),
-        ("written", "account"),
+        ("written", "account"), ("ended_sessions", "account"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column}=?", (account,))  # noqa: S608 - fixed names
     connection.execute("UPDATE accounts SET state='deleted', email_hash=NULL WHERE id=?", (account,))

@@ -23,6 +23,7 @@ _STATUS: Final = {
     "not_signed_in": 401,
     "username_taken": 409,
     "stale_record": 409,
+    "last_passkey": 409,
     "bad_signature": 401,
     "federation_failed": 403,
     "too_large": 413,

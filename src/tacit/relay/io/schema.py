@@ -158,6 +158,15 @@ CREATE TABLE written (
 ) STRICT, WITHOUT ROWID;
 """
 
+_RECOVERED: Final = "ALTER TABLE codes ADD COLUMN may_reset INTEGER NOT NULL DEFAULT 0;"
+
+_OWNED: Final = """
+ALTER TABLE passkeys ADD COLUMN made_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE passkeys ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE ended_sessions (account INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT;
+"""
+
 SCHEMA: Final = Schema(
-    application_id=0x7AC17701, steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS, _WRITTEN)
+    application_id=0x7AC17701,
+    steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS, _WRITTEN, _RECOVERED, _OWNED),
 )
