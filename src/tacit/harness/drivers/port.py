@@ -357,6 +357,10 @@ class Watch(Protocol):
         """Something that people may watch went on."""
         ...
 
+    async def in_session(self, session_id: str) -> None:
+        """The agent's own name for the turn's session: told as soon as it is known, for a crash's sake."""
+        ...
+
     async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:
         """May it? Takes as long as people take; cancelled when the turn is ended from outside."""
         ...

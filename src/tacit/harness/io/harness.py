@@ -455,10 +455,10 @@ class Harness:
 
     async def _watched(self, turn: ModelTurn, request: TurnRequest) -> TurnOutcome:
         """Run the turn, with people looking on."""
-        recorder = self._activity.begin(turn)
+        recorder, context = self._activity.begin(turn), self._context
         outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         try:
-            watch = TurnWatch(self._conduct, self._one_step, turn, self._permissions, recorder)
+            watch = TurnWatch(self._conduct, self._one_step, turn, self._permissions, recorder, context)
             outcome = await self._driver.run(request, watch)
         finally:
             await self._activity.end(recorder, outcome)
