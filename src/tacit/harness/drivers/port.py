@@ -141,6 +141,7 @@ FailureCode = Literal[
     "signed_out",
     "over_budget",
     "context_full",
+    "no_answer",
 ]
 """Why, in a word that logs and people can read. It never holds what anybody wrote."""
 
