@@ -20,6 +20,7 @@ from tests.harness.living import QUICK, WAIT, Desk, Told
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from tacit.base.ports import Clock
     from tacit.client import Event
     from tacit.harness.drivers.port import Driver
 
@@ -125,7 +126,13 @@ class LiveHub:
 
     @asynccontextmanager
     async def agent(
-        self, name: str, driver: Driver, *, roles: tuple[str, ...] = (), **more: Any
+        self,
+        name: str,
+        driver: Driver,
+        *,
+        roles: tuple[str, ...] = (),
+        clock: Clock | None = None,
+        **more: Any,
     ) -> AsyncIterator[Harness]:
         """An agent in this process, with a real driver."""
         token_file = self.folder / f"{name}.token"
@@ -135,7 +142,7 @@ class LiveHub:
             self.url, token_file.read_text(), name, self.folder / name / "state", habits=QUICK, **more
         )
         told = Told()
-        harness = Harness(config, driver, tell=told)
+        harness = Harness(config, driver, clock=clock, tell=told)
         harness.told = told
         running = asyncio.create_task(harness.run())
         await told.until("connected", running)

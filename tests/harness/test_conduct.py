@@ -463,6 +463,19 @@ def test_knocks_of_a_run_that_failed_are_shown_again():
 # -- how a turn ends
 
 
+@pytest.mark.spec("C2A-120", "C2A-163")
+def test_a_person_s_question_met_with_no_word_at_all_is_tried_again_and_then_fails_aloud():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event())
+    for number, pause in enumerate((2, 8)):
+        effects = conduct.ended(done("  "), at(10 + 20 * number))
+        assert settled(effects) == {}
+        assert kinds(conduct.due(at(10 + 20 * number + pause)), Begin)
+    effects = conduct.ended(done(""), at(60))
+    assert settled(effects) == {"e1": "failed"}
+    assert "without a word" in kinds(effects, Settle)[0].more["error"]["message"]
+
+
 @pytest.mark.spec("C2A-059")
 def test_silence_posts_nothing_and_is_told_as_the_policy_allows():
     conduct = Conduct(PLAIN)

@@ -8,10 +8,18 @@ until the test releases it: that is how a test makes "while the model is thinkin
         model.script(Say("hello"))
         ...
         assert model.calls[0].texts("user") == ["hi"]
+
+There is a second script, independent of the first: `Step` is what a model does in one call by the formats'
+documentation (`documented`), and `Improviser` makes up such steps by a seed.
 """
 
+from .improviser import Improviser, echo
 from .replies import Call, Cut, Held, Reply, Rubbish, Say, Status
 from .seen import Seen
 from .server import ModelServer
+from .steps import Hush, Refusal, Step, Thought, Use, Words, says
 
-__all__ = ["Call", "Cut", "Held", "ModelServer", "Reply", "Rubbish", "Say", "Seen", "Status"]
+__all__ = [
+    "Call", "Cut", "Held", "Hush", "Improviser", "ModelServer", "Refusal", "Reply", "Rubbish", "Say", "Seen", "Status",
+    "Step", "Thought", "Use", "Words", "echo", "says",
+]  # fmt: skip

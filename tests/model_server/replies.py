@@ -71,4 +71,4 @@ class Held:
         await self._released.wait()
 
 
-Reply = Say | Call | Status | Rubbish | Cut | Held
+Reply = Say | Call | Status | Rubbish | Cut | Held  # or a `Step`, of the second script

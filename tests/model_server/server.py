@@ -9,8 +9,10 @@ from contextlib import suppress
 from aiohttp import web
 
 from .dialects import DIALECTS, error
+from .documented import DOCUMENTED, SIGN_OF_LIFE
 from .replies import Cut, Held, Reply, Rubbish, Say, Status, Tokens
 from .seen import Seen
+from .steps import Hush, Step
 
 PATHS = {"/v1/responses": "responses", "/v1/chat/completions": "chat", "/v1/messages": "messages"}
 
@@ -30,7 +32,7 @@ class ModelServer:
         self._script: list[Reply] | Callable[[Seen], Reply] = []
         self._arrival = asyncio.Condition()
         self._number = 0
-        self._open: list[Held] = []
+        self._open: list[Held | Hush] = []
 
     async def __aenter__(self):
         app = web.Application(client_max_size=64 * 2**20)
@@ -96,6 +98,8 @@ class ModelServer:
             return web.json_response(
                 error(seen.dialect, reply.status, reply.kind), status=reply.status, headers=headers
             )
+        if isinstance(reply, Step):
+            return await self._perform(request, seen, reply)
         speaker = DIALECTS[seen.dialect](seen, self._number)
         if not seen.body.get("stream"):
             if isinstance(reply, Rubbish):
@@ -109,6 +113,26 @@ class ModelServer:
         )
         with suppress(ConnectionError):  # whoever asked has hung up: a cancelled turn
             await self._stream(request, response, speaker, reply)
+        return response
+
+    async def _perform(self, request: web.Request, seen: Seen, step: Step) -> web.StreamResponse:
+        """A step of the second script, in the formats as they are documented."""
+        speaker = DOCUMENTED[seen.dialect](seen, self._number)
+        self._open += step.of(Hush)
+        if not seen.body.get("stream"):
+            for hush in step.of(Hush):
+                await hush.wait()
+            return web.json_response(speaker.plain(step))
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+        with suppress(ConnectionError):  # whoever asked has hung up: a cancelled turn
+            await response.prepare(request)
+            for frame in _chopped(speaker.stream(step), step.chop):
+                if isinstance(frame, Hush):
+                    await response.write(SIGN_OF_LIFE)
+                    await frame.wait()
+                else:
+                    await response.write(frame)
+            await response.write_eof()
         return response
 
     async def _stream(
@@ -156,3 +180,20 @@ def _tokens(reply: Reply) -> Tokens:
     while isinstance(reply, Held):
         reply = reply.then
     return getattr(reply, "tokens", Tokens())
+
+
+def _chopped(frames: list[bytes | Hush], size: int) -> list[bytes | Hush]:
+    """The same bytes in other pieces; a silence begins after all that was said before it."""
+    if not size:
+        return frames
+    found: list[bytes | Hush] = []
+    joined = b""
+    for frame in [*frames, b""]:
+        if isinstance(frame, bytes):
+            joined += frame
+        if isinstance(frame, Hush) or not frame:
+            found += [joined[at : at + size] for at in range(0, len(joined), size)]
+            joined = b""
+        if isinstance(frame, Hush):
+            found.append(frame)
+    return found

@@ -6,7 +6,22 @@ import json
 import aiohttp
 import pytest
 
-from tests.model_server import Call, Cut, Held, ModelServer, Rubbish, Say, Status
+from tests.model_server import (
+    Call,
+    Cut,
+    Held,
+    Hush,
+    Improviser,
+    ModelServer,
+    Refusal,
+    Rubbish,
+    Say,
+    Status,
+    Thought,
+    Use,
+    says,
+)
+from tests.model_server.steps import Words
 
 ASKED = {
     "/v1/responses": {"instructions": "RULES", "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}], "tools": [{"type": "namespace", "name": "mcp__a", "tools": [{"name": "look"}]}]},
@@ -89,3 +104,70 @@ async def test_a_function_decides_and_asides_do_not_count(post):
         async with http.get(model.url + "/somewhere/else") as response:
             assert response.status == 404
         assert model.others == ["GET /somewhere/else"]
+
+
+def events(stream: str) -> list[dict]:
+    """The data of a stream, comments left out."""
+    lines = [line[6:] for line in stream.split("\n") if line.startswith("data: ")]
+    return [json.loads(line) for line in lines if line != "[DONE]"]
+
+
+SPOKEN = {
+    "/v1/responses": lambda one: one.get("delta", "") if one["type"].endswith("output_text.delta") else "",
+    "/v1/chat/completions": lambda one: "".join(
+        choice["delta"].get("content") or "" for choice in one["choices"]
+    ),
+    "/v1/messages": lambda one: one.get("delta", {}).get("text", ""),
+}
+
+
+@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("chop", [0, 7])
+async def test_a_step_is_the_same_in_any_pieces_and_silent_for_as_long_as_the_test_wants(
+    model, post, path, chop
+):
+    hush = Hush()
+    model.script(says(Thought("hm"), "Grüße ", hush, "an 中文", chop=chop))
+    asking = asyncio.create_task(post(path, stream=True))
+    await hush.arrived.wait()
+    assert not asking.done()
+    hush.release()
+    _, body, _ = await asking
+    assert "".join(map(SPOKEN[path], events(body))) == "Grüße an 中文"
+    if path == "/v1/responses":
+        assert [one["sequence_number"] for one in events(body)] == list(range(len(events(body))))
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (says(Refusal("no, sorry")), ("refusal", "refusal", "refusal")),
+        (says("half an ans", stop="length"), ("max_output_tokens", "length", "max_tokens")),
+        (
+            says("look", Use("look", {"at": "x"}), Use("nowhere")),
+            ("function_call_arguments.done", "tool_calls", "tool_use"),
+        ),
+    ],
+)
+async def test_each_format_has_its_word_for_how_a_step_stopped(model, post, step, words):
+    for path, word in zip(ASKED, words, strict=True):
+        model.script(step, step)
+        assert word in (await post(path, stream=True))[1]
+        json.loads((await post(path))[1])
+
+
+def test_what_the_improviser_does_follows_from_its_seed_and_the_question_alone():
+    class Asked:
+        def __init__(self, number, looked=0):
+            self.said = [("user", f"C2A EVENT\n\nMESSAGE\nhow is part-{number}?"), *[("tool", "ok")] * looked]
+
+    def all_of(seed, order):
+        improviser = Improviser(seed)
+        return {number: [improviser(Asked(number, looked)) for looked in range(4)] for number in order}
+
+    forward, backward = all_of(3, range(60)), all_of(3, reversed(range(60)))
+    assert forward == backward
+    assert forward != all_of(4, range(60))
+    steps = [step for found in forward.values() for step in found]
+    assert {step.stop for step in steps} == {"done", "tools", "refused", "length"}
+    assert len({part.text for step in steps for part in step.of(Words)}) > 60

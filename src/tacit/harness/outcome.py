@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.c2a.notifications import Work
-from tacit.harness.drivers.failures import sentence
+from tacit.harness.drivers.failures import retryable, sentence
 from tacit.harness.drivers.port import Failure, FailureKind
 from tacit.harness.effects import Effect, Post, Postpone, React, Report, Settle, Tell
 from tacit.harness.silence import said
@@ -49,6 +49,8 @@ class RetryTurn:
 def ended(running: RunningTurn, outcome: TurnOutcome, faults: int = 0) -> list[Effect] | RetryTurn:
     """What follows from a turn that was not aborted; `faults` of the agent's own it has behind it."""
     failure = outcome.failure
+    if failure is None and _is_wordless(running, outcome.text):
+        failure = retryable("no_answer")
     if failure is None:
         return [*_answer(running, outcome.text), *_merged(running)]
     if running.has_spoken:
@@ -59,6 +61,18 @@ def ended(running: RunningTurn, outcome: TurnOutcome, faults: int = 0) -> list[E
         pause = PAUSES[min(running.question.attempt, len(PAUSES)) - 1]
         return RetryTurn(max(pause, min(failure.retry_after or 0.0, LONGEST_PAUSE)), failure)
     return [*failed(running, failure), *_merged(running)]
+
+
+def _is_wordless(running: RunningTurn, text: str) -> bool:
+    """Was a person's question met with nothing at all?
+
+    Silence that a model chooses has a word for it. Where not even that came, the model may have refused in a
+    form that its agent does not hand on, and a sign that it was read would hide that.
+    """
+    question, acts = running.question, running.acts
+    if text.strip() or not question.is_obliged or running.turn.carrier.author.kind == "agent":
+        return False
+    return not (acts.sends or acts.discharged or acts.deferred or acts.attachments)
 
 
 def _is_tried_again(running: RunningTurn, failure: Failure, faults: int) -> bool:

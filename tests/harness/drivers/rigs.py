@@ -87,6 +87,7 @@ class RecordingWatch:
         self.wanted = []
         self.activities = []
         self.events = []
+        self.sessions = []
         self.orders = list(orders)
         self.boundaries = []
 
@@ -99,6 +100,9 @@ class RecordingWatch:
 
     async def did(self, activity):
         self.activities.append(activity)
+
+    async def in_session(self, session_id):
+        self.sessions.append(session_id)
 
     async def asked(self, wanted):
         """Whoever is asked more than the test says, says no."""

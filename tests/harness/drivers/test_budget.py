@@ -26,6 +26,9 @@ class Watching:
     async def saw(self, event):
         """Nothing is done with it."""
 
+    async def in_session(self, session_id):
+        """Nothing is kept."""
+
 
 class Spender(NoSteering):
     """An agent that uses something, and then goes on for good."""

@@ -247,6 +247,23 @@ def test_claude_results_are_sorted():
     assert claude.usage(counts) == Usage(7, 8, 4)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "stop", "said"),
+    [
+        ([{"refusal": "I will "}, {"refusal": "not."}], "stop", "I will not."),
+        ([{"content": "The first half"}], "length", f"The first half {chat.CUT_OFF}"),
+        ([{"content": "The first half"}], "content_filter", f"The first half {chat.CUT_OFF}"),
+        ([{"content": None, "refusal": None}], "content_filter", ""),
+    ],
+)
+def test_a_refusal_is_said_and_an_answer_that_was_cut_off_says_so(pieces, stop, said):
+    answer = chat.Answer()
+    for delta in pieces:
+        answer.take({"choices": [{"delta": delta}]})
+    answer.take({"choices": [{"delta": {}, "finish_reason": stop}]})
+    assert answer.last_word == said
+
+
 def test_a_streamed_answer_is_put_together():
     answer = chat.Answer()
     for piece in ('{"na', 'me": "x"}'):
@@ -255,11 +272,11 @@ def test_a_streamed_answer_is_put_together():
     answer.take(
         {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "f"}}]}}]}
     )
-    assert not answer.whole
+    assert not answer.stopped
     answer.take({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
     answer.take({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}})
     assert [(call.call_id, call.name, call.parsed()) for call in answer.calls] == [("c1", "f", {"name": "x"})]
-    assert (answer.usage, answer.whole) == (Usage(3, 2, 0), True)
+    assert (answer.usage, answer.stopped) == (Usage(3, 2, 0), "tool_calls")
     assert chat.ToolCall("1", "f", "[1]").parsed() is None
     assert chat.ToolCall("1", "f", "").parsed() == {}
     assert answer.message()["tool_calls"][0]["function"]["name"] == "f"

@@ -50,7 +50,7 @@ def watch(conduct, room):
     [begun] = [one for one in conduct.due(at(10)) if isinstance(one, Begin)]
     conduct.tool_started("long", "shell")
     conduct.tool_started("more", "shell")
-    return TurnWatch(conduct, None, begun.turn, room, None)
+    return TurnWatch(conduct, None, begun.turn, room, None, None, None)
 
 
 WANTED = PermissionRequest("command", "rm -rf build", call_id="more")

@@ -79,10 +79,11 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Answer:
-    """A model's answer while it comes in. `whole` when the server said that it ended."""
+    """A model's answer while it comes in. A refusal is an answer: what is said in it is said."""
 
     said: str = ""
-    whole: bool = False
+    stopped: str = ""
+    """Why the server said that it ended; empty while it has not."""
     usage: Usage = field(default_factory=Usage)
     error: Message | None = None
     _calls: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
@@ -96,10 +97,10 @@ class Answer:
         piece = ""
         for choice in parts(chunk, "choices")[:1]:
             delta = part(choice, "delta") or part(choice, "message")
-            piece += text(delta, "content")
+            piece += text(delta, "content") + text(delta, "refusal")
             for position, call in enumerate(parts(delta, "tool_calls")):
                 self._call(call, position)
-            self.whole = self.whole or bool(text(choice, "finish_reason"))
+            self.stopped = text(choice, "finish_reason") or self.stopped
         self.said += piece
         return piece
 
@@ -110,6 +111,12 @@ class Answer:
         found[0] = text(call, "id") or found[0]
         found[1] += text(function, "name")
         found[2] += text(function, "arguments")
+
+    @property
+    def last_word(self) -> str:
+        """What is said aloud in the end; with a mark where the server cut it off."""
+        words = spoken(self.said)
+        return f"{words} {CUT_OFF}" if words and self.stopped in _CUT else words
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -135,6 +142,8 @@ class Answer:
         return found
 
 
+CUT_OFF: Final = "[cut off here: the model's server ended the answer]"
+_CUT: Final = frozenset({"length", "content_filter"})
 _TOO_LONG: Final = (b"context_length_exceeded", b"maximum context length", b"exceed_context_size")
 
 

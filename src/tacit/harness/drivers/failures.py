@@ -17,6 +17,7 @@ _RETRYABLE: Final[dict[FailureCode, str]] = {
     "model_unavailable": "the model's server could not answer",
     "rate_limited": "the model's server asks for fewer calls",
     "rubbish": "the model's server sent what is no answer",
+    "no_answer": "the model ended its turn without a word; it may have refused: ask it otherwise",
 }
 _PERMANENT: Final[dict[FailureCode, str]] = {
     "model_refused": "the model's server refuses such a request: check the model's name and settings",

@@ -141,6 +141,7 @@ FailureCode = Literal[
     "signed_out",
     "over_budget",
     "context_full",
+    "no_answer",
 ]
 """Why, in a word that logs and people can read. It never holds what anybody wrote."""
 
@@ -357,6 +358,10 @@ class Watch(Protocol):
 
     async def did(self, activity: Activity) -> None:
         """Something that people may watch went on."""
+        ...
+
+    async def in_session(self, session_id: str) -> None:
+        """The agent's own name for the turn's session: told as soon as it is known, for a crash's sake."""
         ...
 
     async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:

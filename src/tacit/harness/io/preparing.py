@@ -75,6 +75,11 @@ async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcom
         context.shown_up_to[place] = max(sequence, context.shown_up_to.get(place, 0))
     while len(context.shown_up_to) > REMEMBERED_PLACES:
         del context.shown_up_to[next(iter(context.shown_up_to))]
+    await keep_session(context, audience, session)
+
+
+async def keep_session(context: HarnessContext, audience: str, session: str) -> None:
+    """With which session of the model's an audience goes on, also in another process."""
     now = context.clock.now()
     await context.write(lambda writing: writing.session_for(audience, session, now))
 

@@ -224,7 +224,13 @@ class TurnRunner:
         outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         try:
             watch = TurnWatch(
-                self._conduct, self._shell.one_step, turn, self._permissions, recorder, self._files
+                self._conduct,
+                self._shell.one_step,
+                turn,
+                self._permissions,
+                recorder,
+                self._files,
+                self._context,
             )
             async with at_work(self._config.state):
                 outcome = await self._driver.run(request, watch)

@@ -19,6 +19,7 @@ from tacit.harness.drivers.port import (
 )
 from tacit.harness.effects import Join
 from tacit.harness.io.permissions import CALLED_OFF
+from tacit.harness.io.preparing import keep_session
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.harness.conduct import Conduct
     from tacit.harness.effects import Effect, ModelTurn
     from tacit.harness.io.activity_log import TurnRecorder
+    from tacit.harness.io.context import HarnessContext
     from tacit.harness.io.files import Files
     from tacit.harness.io.permissions import Permissions
 
@@ -45,6 +47,7 @@ class TurnWatch:
         permissions: Permissions,
         recorder: TurnRecorder,
         files: Files,
+        context: HarnessContext,
     ) -> None:
         self._conduct = conduct
         self._judged = judged
@@ -52,6 +55,7 @@ class TurnWatch:
         self._permissions = permissions
         self._recorder = recorder
         self._files = files
+        self._context = context
 
     async def saw(self, event: TurnEvent) -> None:
         """Remember which calls run, and let people see them."""
@@ -77,6 +81,12 @@ class TurnWatch:
     async def did(self, activity: Activity) -> None:
         """Let people see it."""
         self._recorder.did(activity)
+
+    async def in_session(self, session_id: str) -> None:
+        """Keep it: whoever takes up the question after a crash goes on where this turn was."""
+        audience = self._turn.audience
+        if self._context.store.session_for(audience) != session_id:
+            await keep_session(self._context, audience, session_id)
 
     async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:
         """Ask the room. A call that waits for leave has done nothing: the turn may be ended meanwhile.

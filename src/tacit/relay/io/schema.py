@@ -139,8 +139,10 @@ def _count_once(file: apsw.Connection) -> None:
     file.executemany(
         "UPDATE queue SET once=? WHERE position=?",
         [
-            (once(*named), position)
-            for position, *named in cast("list[tuple[int, int, str, str, str]]", stored)
+            (once(recipient, sender, packet_id, sig), position)
+            for position, recipient, sender, packet_id, sig in cast(
+                "list[tuple[int, int, str, str, str]]", stored
+            )
         ],
     )
 

@@ -174,6 +174,7 @@ class Claude(OneProcess):
         with _faults("Claude Code's process ended"):
             await client.query(_one(said))
             async for message in messages:
+                await self._know_session(live, message)
                 if isinstance(message, StreamEvent):
                     if (seen := claude.seen_usage(message.event)) is not None:
                         live.saw_usage(seen)
@@ -187,6 +188,13 @@ class Claude(OneProcess):
                 elif isinstance(message, ResultMessage) and _is_ours(message):
                     return self._result(live, message)
         raise Unavailable("Claude Code's process ended")
+
+    async def _know_session(self, live: LiveTurn, message: object) -> None:
+        """Claude names its session in what it says, not when it starts: a turn that dies is in it already."""
+        named = getattr(message, "session_id", None)
+        if isinstance(named, str) and named and named != self._session:
+            self._session = named
+            await live.in_session(named)
 
     def _note(self, message: AssistantMessage) -> None:
         if message.error is not None:

@@ -136,7 +136,7 @@ class OpenAi(NoSteering):
             turn.append(answer.message())
             if not answer.calls:
                 self._remember(turn)
-                return live.outcome(text=chat.spoken(answer.said), session_id=self._session)
+                return live.outcome(text=answer.last_word, session_id=self._session)
             if not live.shut:  # else its allowance is used up: no tool is called for it any more
                 await self._use_tools(live, answer.calls, turn, place)
             if live.shut:
@@ -257,7 +257,7 @@ def _judged(answer: chat.Answer) -> chat.Answer | Failure:
     if answer.error is not None:
         code = answer.error.get("code")
         return from_status(code if isinstance(code, int) else None)
-    return answer if answer.whole else retryable("rubbish")
+    return answer if answer.stopped else retryable("rubbish")
 
 
 def _seconds(header: str | None) -> float | None:

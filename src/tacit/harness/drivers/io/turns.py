@@ -140,6 +140,11 @@ class LiveTurn:
         if not self._shut:
             await self._watch.did(activity)
 
+    async def in_session(self, session_id: str | None) -> None:
+        """Tell the watch in which session the turn is."""
+        if session_id is not None and not self._shut:
+            await self._watch.in_session(session_id)
+
     async def permission(self, wanted: PermissionRequest) -> PermissionAnswer:
         """Ask whoever may allow it. A turn that is ended meanwhile has its answer: no."""
         if self._shut:
@@ -364,8 +369,10 @@ class SessionDriver:
                 await session.backend.kill()
                 session.session_id = None
             await session.ready(live.request.standing)
+            await live.in_session(session.backend.session_id)
             return await session.backend.perform(live)
         except Unavailable as error:
+            session.session_id = session.backend.session_id or session.session_id
             cause = error.cause if isinstance(error, NotStarted) else await session.backend.last_words()
             await session.backend.kill()
             failure = replace(retryable("agent_died", hint=str(error)), cause=cause)
