@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tacit.base.io import sqlite
 from tacit.base.io.sqlite import Schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE: Final = "agent.sqlite"
 
 _FIRST: Final = """
 CREATE TABLE identity (
@@ -133,6 +139,24 @@ CREATE TABLE former (
 ALTER TABLE prekeys ADD COLUMN replaced_at INTEGER;
 """
 
+_PROTECTION: Final = """
+CREATE TABLE protection (
+  id INTEGER PRIMARY KEY CHECK (id = 1), method TEXT NOT NULL, content BLOB NOT NULL
+) STRICT;
+"""
+
 SCHEMA: Final = Schema(
-    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER)
+    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _PROTECTION)
 )
+
+
+def protection_method(path: Path) -> str | None:
+    """How the keys in an agent's file are protected, without opening any; None when they are plain."""
+    file = sqlite.connect(path, readonly=True)
+    try:
+        if file.execute("SELECT 1 FROM sqlite_master WHERE name='protection'").fetchone() is None:
+            return None
+        row = file.execute("SELECT method FROM protection").fetchone()
+        return str(row[0]) if row else None
+    finally:
+        file.close()
