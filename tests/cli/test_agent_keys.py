@@ -2,6 +2,7 @@
 
 import os
 import pty
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -168,6 +169,26 @@ def test_a_backup_is_restored_under_a_protection_of_its_new_device(relay, tmp_pa
     run(AGENT, *restore)
     assert run(AGENT, "--data", tmp_path / "new", "protect") == {"keys": "passphrase"}
     assert not found_in(tmp_path / "new", keys_of(tmp_path / "new", PHRASE))
+
+
+@pytest.mark.spec("A2ACP-224")
+def test_a_backup_that_does_not_fit_on_the_disk_leaves_the_one_before_whole(relay, tmp_path):
+    alice, place = ("--data", tmp_path / "agent"), tmp_path / "backups"
+    place.mkdir()
+    run(AGENT, *alice, *registration(relay, "saves"), "--plain-keys")
+    saving = (*alice, "backup", place / "saved", "--passphrase", "for the backup")
+    run(AGENT, *saving)
+    before = (place / "saved").read_bytes()
+    full = subprocess.run(
+        command(AGENT, *saving, "--json"), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)),
+    )  # fmt: skip
+    assert full.returncode == 3, full
+    assert "the backup was not written" in full.stdout
+    assert [path.name for path in place.iterdir()] == ["saved"]
+    assert (place / "saved").read_bytes() == before
+    run(AGENT, *saving)
+    assert (place / "saved").read_bytes() != before
 
 
 @pytest.mark.spec("A2ACP-212")

@@ -148,7 +148,6 @@ def test_backup_restore_and_rotation_from_the_command_line(relay, tmp_path):
             tmp_path / "saved",
             "--passphrase",
             "wrong horse battery",
-            "--plain-keys",
             status=1,
         )["code"]
         == "bad_backup"

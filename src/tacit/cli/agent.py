@@ -464,7 +464,7 @@ def restore(post: Post, file: Path, *, passphrase: str | None, plain_keys: bool,
         saved = file.read_bytes()
     except OSError as error:
         raise Unavailable(f"cannot read {file}: {error.strerror}") from None
-    opened = _passphrase(passphrase, confirm=False)
+    content = post.open_backup(saved, _passphrase(passphrase, confirm=False))
     _keep_new(post, plain=plain_keys)
-    me = post.restore(saved, opened)
+    me = post.become(content)
     show({"address": me.address}, f"this device is now {bold(me.address)}", as_json=as_json)
