@@ -27,7 +27,12 @@ def command(program: str, *arguments: object) -> list[str]:
 def run(program: str, *arguments: object, status: int = 0) -> dict:
     """A finished command's JSON."""
     done = subprocess.run(
-        command(program, *arguments, "--json"), capture_output=True, text=True, timeout=60, check=False
+        command(program, *arguments, "--json"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     return json.loads(done.stdout.strip().splitlines()[-1]) if done.stdout.strip() else {}

@@ -43,7 +43,8 @@ class Graveyard:
         store.set_sessions = noted
 
     def _private(self):
-        return {row[0] for row in self._store.rows("SELECT private FROM prekeys")}
+        rows = self._store.rows("SELECT private, kind, id FROM prekeys")
+        return {self._store.secrets.show(row[0], "prekeys", "private", *row[1:]) for row in rows}
 
     def buried(self):
         """The dead of now: those noted, and prekeys that are no longer there; none is alive elsewhere."""

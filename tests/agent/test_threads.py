@@ -5,7 +5,7 @@ from tests.agent_support import arrived, body, people_on
 from tests.relay_support import Relay, until
 
 from tacit.agent import packet
-from tacit.agent.io import prekeys, relay_connection
+from tacit.agent.io import relay_connection
 from tacit.agent.io.threads import STALLED
 from tacit.agent.packet import read
 from tacit.base.errors import Refused
@@ -200,7 +200,7 @@ async def test_the_published_agreement_key_changes_within_thirty_days_and_the_on
         await bob.online()
         await bob.has("sealed for the key before")
         relay.clock.ahead += 61 * DAY
-        prekeys.restock(bob.post.store, relay.clock, bob.post._entropy, 100)
+        bob.post.inbox.forget_old()
         assert bob.post.store.signed(bundle.signed_id) is None
 
 

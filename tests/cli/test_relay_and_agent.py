@@ -35,6 +35,7 @@ def people(relay, tmp_path, *names):
             relay.url,
             "--code",
             relay.invite(name),
+            "--plain-keys",
         )
         found.append(("--data", tmp_path / name))
     return found
@@ -114,6 +115,7 @@ def test_exit_codes_tell_refused_from_unavailable_and_usage(relay, tmp_path):
         relay.url,
         "--code",
         "wrong",
+        "--plain-keys",
         status=1,
     )
     assert again["code"] == "bad_code"
@@ -150,7 +152,7 @@ def test_backup_restore_and_rotation_from_the_command_line(relay, tmp_path):
         )["code"]
         == "bad_backup"
     )
-    run(AGENT, "--data", tmp_path / "second", "restore", tmp_path / "saved", *phrase)
+    run(AGENT, "--data", tmp_path / "second", "restore", tmp_path / "saved", *phrase, "--plain-keys")
     assert run(AGENT, "--data", tmp_path / "second", "keys") == before
     code = run(RELAY, "--data", relay.folder, "invite", "alice", "--renew")["code"]
     run(AGENT, *alice, "register", f"alice@{relay.domain}", "--relay", relay.url, "--code", code, "--rotate")

@@ -256,6 +256,7 @@ def test_two_real_relays_with_certificates_carry_a_sealed_packet(tmp_path):
                 relay.url,
                 "--code",
                 relay.invite(name),
+                "--plain-keys",
             )
         run(AGENT, *agents["bob"], "contact", f"alice@{one.domain}", "add")
         run(AGENT, *agents["alice"], "contact", f"bob@{two.domain}", "add")

@@ -24,10 +24,12 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
+from tacit.cli import agent_keys
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.session import beside_hub
 from tacit.cli.terminal import Terminal, bold, styled
 from tacit.seal import identity
+from tacit.seal.key_protection import KEYRING, PASSPHRASE
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -47,12 +49,19 @@ P = ParamSpec("P")
     help="This agent's folder.",
 )
 @click.option(
+    "--passphrase-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="TACIT_AGENT_PASSPHRASE_FILE",
+    show_envvar=True,
+    help="The passphrase of this agent's keys, in its first line; or TACIT_AGENT_PASSPHRASE.",
+)
+@click.option(
     "--trust", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Extra CA for relays (PEM)."
 )
 @click.pass_context
-def agent(context: click.Context, data: Path, trust: Path | None) -> None:
+def agent(context: click.Context, data: Path, passphrase_file: Path | None, trust: Path | None) -> None:
     """Your agent's post: exchange sealed packets with other people's agents."""
-    context.obj = (data, trust)
+    context.obj = (data, passphrase_file, trust)
 
 
 def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, None]:
@@ -60,10 +69,11 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        data, trust = click.get_current_context().obj
+        data, passphrase_file, trust = click.get_current_context().obj
         tls = _trusting(trust) if trust else None
         post = Post(data, clock=SystemClock(), entropy=SystemEntropy(), trust=tls)
         try:
+            agent_keys.unlock(post.store, passphrase_file)
             command(post, *args, **kwargs)
         finally:
             post.store.close()
@@ -80,6 +90,20 @@ def _trusting(certificate: Path) -> ssl.SSLContext:
         ) from None
 
 
+_plain_keys_option = click.option(
+    "--plain-keys",
+    is_flag=True,
+    envvar="TACIT_AGENT_PLAIN_KEYS",
+    show_envvar=True,
+    help="Keep the keys unencrypted, for an agent that starts by itself: whoever reads the folder is you.",
+)
+
+
+def _keep_new(post: Post, *, plain: bool) -> None:
+    _, passphrase_file, _ = click.get_current_context().obj
+    agent_keys.keep_new(post.store, passphrase_file, plain=plain)
+
+
 def _run(work: Coroutine[Any, Any, Any]) -> Any:
     return asyncio.run(work)
 
@@ -94,14 +118,27 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:
     is_flag=True,
     help="After a recovery: replace the keys and begin the numbers of the key statements anew.",
 )
+@_plain_keys_option
 @json_option
 @reported
 @_pass_post
 def register(
-    post: Post, who: str, *, relay_url: str | None, code: str, rotate: bool, reset: bool, as_json: bool
+    post: Post,
+    who: str,
+    *,
+    relay_url: str | None,
+    code: str,
+    rotate: bool,
+    reset: bool,
+    plain_keys: bool,
+    as_json: bool,
 ) -> None:
-    """Make keys on this device and register their public halves at a relay."""
+    """Make keys on this device and register their public halves at a relay.
+
+    The keys are kept under a passphrase, or under the system's keyring when `tacit[keyring]` is installed.
+    """
     found = address.parse_typed(who)
+    _keep_new(post, plain=plain_keys)
 
     async def work() -> Any:
         async with post:
@@ -117,6 +154,35 @@ def register(
     number = identity.fingerprint(me.address, me.identity.signing_public)
     value = {"address": me.address, "fingerprint": number}
     show(value, f"registered as {bold(me.address)}\nfingerprint {number}", as_json=as_json)
+
+
+@agent.command()
+@click.option(
+    "--with",
+    "method",
+    type=click.Choice([PASSPHRASE, KEYRING, agent_keys.PLAIN]),
+    help="How the keys are kept from now on. Default: say how they are kept.",
+)
+@click.option(
+    "--new-passphrase-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The new passphrase, in its first line; or TACIT_AGENT_NEW_PASSPHRASE; or asked for.",
+)
+@json_option
+@reported
+@_pass_post
+def protect(post: Post, *, method: str | None, new_passphrase_file: Path | None, as_json: bool) -> None:
+    """Say or change how this agent's keys are kept on this device: passphrase, keyring or plain."""
+    if method is not None:
+        # A listening process goes on with the former key otherwise.
+        lock = FolderLock(post.store.folder, purpose="tacit agent")
+        try:
+            agent_keys.change(post.store, method, new_passphrase_file)
+        finally:
+            lock.release()
+    protection = post.store.secrets.protection()
+    kept = protection.method if protection is not None else agent_keys.PLAIN
+    show({"keys": kept}, f"keys: {kept}", as_json=as_json)
 
 
 @agent.command()
@@ -415,14 +481,17 @@ def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> 
 @agent.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--passphrase", help="Asked for when not given; or TACIT_BACKUP_PASSPHRASE.")
+@_plain_keys_option
 @json_option
 @reported
 @_pass_post
-def restore(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
-    """Become the agent of a backup on this device."""
+def restore(post: Post, file: Path, *, passphrase: str | None, plain_keys: bool, as_json: bool) -> None:
+    """Become the agent of a backup on this device. Its keys are kept here as with `register`."""
     try:
         saved = file.read_bytes()
     except OSError as error:
         raise Unavailable(f"cannot read {file}: {error.strerror}") from None
-    me = post.restore(saved, _passphrase(passphrase, confirm=False))
+    content = post.open_backup(saved, _passphrase(passphrase, confirm=False))
+    _keep_new(post, plain=plain_keys)
+    me = post.become(content)
     show({"address": me.address}, f"this device is now {bold(me.address)}", as_json=as_json)

@@ -11,8 +11,10 @@ import apsw
 import click
 
 from tacit import __version__
+from tacit.agent.io.schema import FILE as AGENT_FILE
+from tacit.agent.io.schema import protection_method
 from tacit.base.errors import TacitError
-from tacit.cli.session import CliSession, pass_session
+from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.terminal import styled
 from tacit.client.socket_hub import SocketHub
 from tacit.harness.drivers import catalogue
@@ -57,6 +59,27 @@ def _data(session: CliSession) -> Finding:
     )
 
 
+def _agent_keys() -> list[Finding]:
+    """How the keys of the agent in its usual folder are kept; nothing when there is none."""
+    path = beside_hub("agent") / AGENT_FILE
+    if not path.exists():
+        return []
+    try:
+        method = protection_method(path)
+    except TacitError as error:
+        return [Finding("agent keys", ok=False, found=str(error))]
+    if method is not None:
+        return [Finding("agent keys", ok=True, found=f"encrypted at rest ({method})")]
+    return [
+        Finding(
+            "agent keys",
+            ok=False,
+            found=f"plain in {path.parent}: whoever reads the folder can speak as you",
+            advice="`tacit agent protect --with passphrase`, or `--with keyring`",
+        )
+    ]
+
+
 def _tool(name: str, used_for: str) -> Finding:
     path = shutil.which(name)
     return Finding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
@@ -76,6 +99,7 @@ def findings(session: CliSession) -> list[Finding]:
         Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
         _data(session),
         _hub(session),
+        *_agent_keys(),
         *(_driver(entry) for entry in catalogue.CATALOGUE),
         _tool("nats-server", "running on several machines"),
         _tool("chromium", "the browser tests"),

@@ -138,11 +138,18 @@ class Post:
         }
         return backup.lock(msgspec.msgpack.encode(content), passphrase, self._entropy, **cost)
 
-    def restore(self, data: bytes, passphrase: str) -> Myself:
-        """Become the agent of a backup; every peer's next packet begins a fresh session."""
+    def open_backup(self, data: bytes, passphrase: str) -> dict[str, Any]:
+        """What a backup holds, for a folder that has no agent yet; nothing is changed."""
         if self.store.has_identity():
             raise Refused("other_identity", "this folder already has an agent; choose an empty --data")
-        content = msgspec.msgpack.decode(backup.unlock(data, passphrase))
+        return msgspec.msgpack.decode(backup.unlock(data, passphrase), type=dict[str, Any])
+
+    def restore(self, data: bytes, passphrase: str) -> Myself:
+        """Become the agent of a backup; every peer's next packet begins a fresh session."""
+        return self.become(self.open_backup(data, passphrase))
+
+    def become(self, content: dict[str, Any]) -> Myself:
+        """Become the agent of an opened backup."""
         me = Myself(
             content["address"],
             content["relay_url"],

@@ -45,7 +45,7 @@ def restock(
         low = left < REFILL_BELOW
         # With a lost upload the relay may hand out one-time keys that are gone here: it gets all anew.
         anew = made is None or lost or _stock_is_old(store, now) or (low and crowd_out(store, now))
-        renew = anew or now - made > SIGNED_RENEWED
+        renew = anew or made is None or now - made > SIGNED_RENEWED
         missing = min(STOCK if anew else STOCK - left if low else 0, room_for_one_time(store))
         if not renew and not missing:
             return None
@@ -71,10 +71,7 @@ def replace_keys(store: AgentStore, former: Identity, now: Moment) -> None:
     What was sealed for the former keys still opens for two months: a first letter may wait in the mailbox.
     What waits in the outbox is sealed and signed again.
     """
-    store.run(
-        "INSERT OR REPLACE INTO former VALUES (?,?,?)",
-        former.agreement_private, former.signing_seed, int(now) + REPLACED_KEPT,
-    )  # fmt: skip
+    store.add_former(former, int(now) + REPLACED_KEPT)
     store.run("UPDATE prekeys SET replaced_at=? WHERE replaced_at IS NULL", int(now))
     # Sessions stay to open what comes; our own next packet begins another one.
     store.run("UPDATE contacts SET fresh_session=1")
@@ -85,6 +82,6 @@ def _make(store: AgentStore, me: Myself, entropy: Entropy, kind: int, now: int) 
     private = entropy.draw(32)
     identifier = int.from_bytes(entropy.draw(6), "big")
     key = b64(primitives.agreement_public(private))
-    store.run("INSERT INTO prekeys VALUES (?,?,?,?,NULL)", kind, identifier, private, now)
+    store.add_prekey(kind, identifier, private, now)
     signed = records.prekey_signed_bytes(me.address, _NAMES[kind], identifier, key)
     return {"id": identifier, "key": key, "sig": b64(me.identity.sign(signed))}

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tacit.base.io import sqlite
 from tacit.base.io.sqlite import Schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE: Final = "agent.sqlite"
 
 _FIRST: Final = """
 CREATE TABLE identity (
@@ -168,6 +174,25 @@ CREATE TABLE handshakes (
 ALTER TABLE outbox ADD COLUMN kind TEXT NOT NULL DEFAULT 'packet' CHECK (kind IN ('packet', 'receipt'));
 """
 
+_PROTECTION: Final = """
+CREATE TABLE protection (
+  id INTEGER PRIMARY KEY CHECK (id = 1), method TEXT NOT NULL, content BLOB NOT NULL
+) STRICT;
+"""
+
 SCHEMA: Final = Schema(
-    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _HEALING)
+    application_id=0x7AC17702,
+    steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _HEALING, _PROTECTION),
 )
+
+
+def protection_method(path: Path) -> str | None:
+    """How the keys in an agent's file are protected, without opening any; None when they are plain."""
+    file = sqlite.connect(path, readonly=True)
+    try:
+        if file.execute("SELECT 1 FROM sqlite_master WHERE name='protection'").fetchone() is None:
+            return None
+        row = file.execute("SELECT method FROM protection").fetchone()
+        return str(row[0]) if row else None
+    finally:
+        file.close()

@@ -4,7 +4,8 @@ A2ACP-209, A2ACP-212, A2ACP-215, A2ACP-246.
 
 Several processes of one person may use it at once: each change reads and writes inside one immediate
 transaction. What a transaction destroys, a chain key, a used prekey, a message past its time, is in no byte
-of the folder once it has ended (`sqlite.connect`, `erases`).
+of the folder once it has ended (`sqlite.connect`, `erases`). Keys are kept wrapped, or plain by the owner's
+choice (`secret_columns`).
 """
 
 # apsw's types name a buffer type that Python 3.11 lacks.
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import apsw
 
-from tacit.agent.io.schema import SCHEMA
+from tacit.agent.io.schema import FILE, SCHEMA
+from tacit.agent.io.secret_columns import SecretColumns
 from tacit.agent.reputation import Reputation
 from tacit.agent.settings import CHOICES
 from tacit.base.errors import Corrupt, Refused, Unavailable
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from tacit.seal.session import RatchetSession
 
-FILE: Final = "agent.sqlite"
 SIGNED: Final = 3
 _STEPS: Final = "steps"
 OWN_FAULTS: Final = (Unavailable, Corrupt, apsw.Error, OSError, MemoryError)
@@ -82,6 +83,7 @@ class AgentStore:
             raise Unavailable(f"cannot use {folder} as an agent's folder: {error.strerror}") from error
         self._file = sqlite.connect(path, vfs=vfs, erases=True)
         SCHEMA.migrate(self._file, path)
+        self.secrets = SecretColumns(self._file)
 
     def close(self) -> None:
         """Close the file."""
@@ -129,7 +131,22 @@ class AgentStore:
         )
         if row is None:
             raise Refused("no_identity", "this folder has no agent yet: run `tacit agent register` first")
-        return Myself(row[0], row[1], Identity(row[2], row[3]), row[4], row[5])
+        return self._myself(row, "identity", 1)
+
+    def _myself(self, row: tuple[Any, ...], table: str, name: object) -> Myself:
+        keys = Identity(
+            self.secrets.show(row[2], table, "signing_seed", name),
+            self.secrets.show(row[3], table, "agreement_private", name),
+        )
+        return Myself(row[0], row[1], keys, row[4], row[5])
+
+    def has_keys(self) -> bool:
+        """Whether any keys are here, in use or offered to a relay."""
+        return self.has_identity() or self.row("SELECT 1 FROM pending") is not None
+
+    def rewrite(self) -> None:
+        """Write the file anew, so that nothing of what it held before stays in it."""
+        self._file.execute("VACUUM")
 
     def has_identity(self) -> bool:
         """Whether keys exist."""
@@ -141,8 +158,8 @@ class AgentStore:
             "INSERT OR REPLACE INTO identity VALUES (1,?,?,?,?,?,?)",
             me.address,
             me.relay_url,
-            me.identity.signing_seed,
-            me.identity.agreement_private,
+            self.secrets.hide(me.identity.signing_seed, "identity", "signing_seed", 1),
+            self.secrets.hide(me.identity.agreement_private, "identity", "agreement_private", 1),
             me.serial,
             me.record,
         )
@@ -154,7 +171,7 @@ class AgentStore:
             " WHERE address=?",
             address,
         )
-        return Myself(row[0], row[1], Identity(row[2], row[3]), row[4], row[5]) if row else None
+        return self._myself(row, "pending", address) if row else None
 
     def set_pending(self, me: Myself) -> None:
         """Keep new keys before any relay hears of them (A2ACP-215)."""
@@ -162,8 +179,8 @@ class AgentStore:
             "INSERT OR REPLACE INTO pending VALUES (?,?,?,?,?,?)",
             me.address,
             me.relay_url,
-            me.identity.signing_seed,
-            me.identity.agreement_private,
+            self.secrets.hide(me.identity.signing_seed, "pending", "signing_seed", me.address),
+            self.secrets.hide(me.identity.agreement_private, "pending", "agreement_private", me.address),
             me.serial,
             me.record,
         )
@@ -171,7 +188,21 @@ class AgentStore:
     def formers(self) -> list[Identity]:
         """Keys of ours that were replaced, while packets sealed for them may still be on their way."""
         rows = self.rows("SELECT signing_seed, agreement_private FROM former ORDER BY until DESC")
-        return [Identity(*row) for row in rows]
+        show = self.secrets.show
+        return [
+            Identity(show(seed, "former", "signing_seed"), show(private, "former", "agreement_private"))
+            for seed, private in rows
+        ]
+
+    def add_former(self, keys: Identity, until: int) -> None:
+        """Keep replaced keys for a while."""
+        hide = self.secrets.hide
+        self.run(
+            "INSERT INTO former VALUES (?,?,?)",
+            hide(keys.agreement_private, "former", "agreement_private"),
+            hide(keys.signing_seed, "former", "signing_seed"),
+            until,
+        )
 
     def setting(self, name: str, default: str) -> str:
         """What is remembered under a name."""
@@ -270,24 +301,32 @@ class AgentStore:
     def sessions(self, address: str) -> tuple[RatchetSession, ...]:
         """The ratchets with one peer, newest first."""
         row = self.row("SELECT state FROM sessions WHERE address=?", address)
-        return session_state.decode(row[0]) if row else ()
+        return session_state.decode(self.secrets.show(row[0], "sessions", "state", address)) if row else ()
 
     def set_sessions(self, address: str, sessions: tuple[RatchetSession, ...]) -> None:
         """Keep the ratchets after a step; the step before is gone."""
-        self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, session_state.encode(sessions))
+        state = self.secrets.hide(session_state.encode(sessions), "sessions", "state", address)
+        self.run("INSERT OR REPLACE INTO sessions VALUES (?,?)", address, state)
         self.step()
 
     def signed(self, identifier: int) -> bytes | None:
         """A private signed prekey."""
-        row = self.row("SELECT private FROM prekeys WHERE kind=? AND id=?", SIGNED, identifier)
-        return row[0] if row else None
+        return self._prekey(SIGNED, identifier)
 
     def single(self, kind: int, identifier: int) -> bytes | None:
         """A private one-time or last-resort prekey."""
         if kind not in {x3dh.ONE_TIME, x3dh.LAST_RESORT}:
             return None
+        return self._prekey(kind, identifier)
+
+    def _prekey(self, kind: int, identifier: int) -> bytes | None:
         row = self.row("SELECT private FROM prekeys WHERE kind=? AND id=?", kind, identifier)
-        return row[0] if row else None
+        return self.secrets.show(row[0], "prekeys", "private", kind, identifier) if row else None
+
+    def add_prekey(self, kind: int, identifier: int, private: bytes, made_at: int) -> None:
+        """Keep a new prekey."""
+        hidden = self.secrets.hide(private, "prekeys", "private", kind, identifier)
+        self.run("INSERT INTO prekeys VALUES (?,?,?,?,NULL)", kind, identifier, hidden, made_at)
 
     def note(self, text: str, now: Moment) -> None:
         """Something the person should know."""
