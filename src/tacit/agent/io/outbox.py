@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import packet, receipt, reception, sync
+from tacit.agent.io import handshakes
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import rfc3339
@@ -342,7 +343,11 @@ class Outbox:
             return session.seal_stateless(me.identity, pin.keys, payload, binding, fit, self._entropy)
         sessions = store.sessions(contact.address)
         if prekeys is not None and (contact.fresh_session or not sessions):
+            now = self._clock.now()
+            if not handshakes.may_begin(store, contact.address, prekeys, now):
+                return None
             begun = session.begin(me.identity, pin.keys, prekeys, self._entropy)
+            handshakes.began(store, contact.address, prekeys, begun.ephemeral, now)
             sessions = session.with_new(sessions, begun)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
         elif contact.fresh_session or not sessions:

@@ -141,4 +141,6 @@ def _sealed_anew(file: apsw.Connection) -> None:
     file.execute("CREATE UNIQUE INDEX outgoing_once ON outgoing (sender, packet_id, recipient, sig)")
 
 
-SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _sealed_anew))
+_EPOCHS: Final = "ALTER TABLE prekeys ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;"
+
+SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _sealed_anew, _EPOCHS))
