@@ -438,6 +438,21 @@ def _plain(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text)
 
 
+@agent.command("take-over")
+@json_option
+@reported
+@_pass_post
+def take_over(post: Post, *, as_json: bool) -> None:
+    """Speak for the address from this device again; the other one is refused from the next login on."""
+    post.take_over()
+    owner = post.store.me().address
+    show(
+        {"address": owner},
+        f"this device speaks for {bold(owner)} from its next connection on",
+        as_json=as_json,
+    )
+
+
 @agent.command()
 @json_option
 @reported

@@ -31,6 +31,9 @@ class Auth(msgspec.Struct, frozen=True, tag_field="frame", tag="auth"):
     address: str
     challenge: str
     signature: str
+    # Of which epoch this device's prekeys are, and whether it is only about to publish them.
+    epoch: int = 0
+    begins: bool = False
 
 
 class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
@@ -44,6 +47,8 @@ class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     # The furthest steps that this agent has signed, handed back; None from a relay that keeps none.
     steps: int | None = None
     steps_sig: str = ""
+    prekey_epoch: int = 0
+    one_time_ids: list[int] = []
 
 
 class Steps(msgspec.Struct, frozen=True, tag_field="frame", tag="steps"):
@@ -104,6 +109,7 @@ class Prekeys(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame"
     last_resort: dict[str, Any] | None = None
     one_time: list[dict[str, Any]] = []
     reset: bool = False
+    epoch: int = 0
 
 
 class PrekeysOk(msgspec.Struct, frozen=True, tag_field="frame", tag="prekeys_ok"):

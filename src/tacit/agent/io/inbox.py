@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import ordering, packet, reception, reputation, sync
-from tacit.agent.io import expiry
+from tacit.agent.io import expiry, handshakes
 from tacit.agent.io.anteroom import Anteroom
 from tacit.agent.io.repairs import Repairs
 from tacit.agent.io.store import OWN_FAULTS
@@ -216,6 +216,7 @@ class Inbox:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
             store.set_sessions(sender, session.tended(found.opened.sessions, now))
+            handshakes.answered(store, sender, found.opened.sessions[0].ephemeral, now)
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
         strange = not self.anteroom.accepted(sender)

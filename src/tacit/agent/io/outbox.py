@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import packet, receipt, reception, sync
+from tacit.agent.io import handshakes
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import rfc3339
@@ -343,9 +344,11 @@ class Outbox:
         sessions = store.sessions(contact.address)
         present = None if contact.fresh_session else session.sealing(sessions)
         if present is None:
-            if prekeys is None:
+            now = self._clock.now()
+            if prekeys is None or not handshakes.may_begin(store, contact.address, prekeys, now):
                 return None
             present = session.begin(me.identity, pin.keys, prekeys, self._entropy)
+            handshakes.began(store, contact.address, prekeys, present.ephemeral, now)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
         after, body = session.seal(me.identity, pin.keys, present, payload, binding, fit, self._entropy)
         kept = session.tended(session.with_new(sessions, after), self._clock.now())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 import msgspec
 
+from tacit.agent.io import epochs
 from tacit.agent.io.directory import Directory
 from tacit.agent.io.inbox import Inbox
 from tacit.agent.io.outbox import Outbox
@@ -118,6 +119,12 @@ class Post:
                     "UPDATE outbox SET envelope=NULL, sig=NULL WHERE peer=? AND state='waiting'", peer
                 )
 
+    def take_over(self) -> None:
+        """Speak for the address from this device again, with new prekeys and new sessions (A2ACP-223)."""
+        self.store.me()
+        with self.store.transaction():
+            epochs.begin_epoch(self.store, self._clock.now())
+
     # Backup.
 
     def backup(self, passphrase: str, **cost: int) -> bytes:
@@ -165,6 +172,6 @@ class Post:
                 for row in content["tables"].get(table, ()):
                     names, marks = ",".join(columns[: len(row)]), ",".join("?" * len(row))
                     self.store.run(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", *row)  # noqa: S608
-            self.store.run("UPDATE contacts SET fresh_session=1")
+            epochs.begin_epoch(self.store, self._clock.now())
             self.store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
         return me

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.agent.io.epochs import epoch_of
 from tacit.agent.io.expiry import crowd_out, room_for_one_time
 from tacit.agent.io.store import SIGNED
 from tacit.seal import primitives, x3dh
@@ -41,6 +42,8 @@ def restock(
             SIGNED,
         )
         made = newest[0] if newest else None
+        # Whatever the relay still has is of no use then, and is replaced.
+        left = 0 if made is None else left
         lost = held is not None and newest is not None and held != newest[1]
         low = left < REFILL_BELOW
         # With a lost upload the relay may hand out one-time keys that are gone here: it gets all anew.
@@ -57,6 +60,7 @@ def restock(
             last_resort=_make(store, me, entropy, x3dh.LAST_RESORT, int(now)) if renew else None,
             one_time=[_make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(missing)],
             reset=anew,
+            epoch=epoch_of(store),
         )
 
 
@@ -83,5 +87,7 @@ def _make(store: AgentStore, me: Myself, entropy: Entropy, kind: int, now: int) 
     identifier = int.from_bytes(entropy.draw(6), "big")
     key = b64(primitives.agreement_public(private))
     store.add_prekey(kind, identifier, private, now)
-    signed = records.prekey_signed_bytes(me.address, _NAMES[kind], identifier, key)
-    return {"id": identifier, "key": key, "sig": b64(me.identity.sign(signed))}
+    epoch = epoch_of(store)
+    signed = records.prekey_signed_bytes(me.address, _NAMES[kind], identifier, key, epoch)
+    made = {"id": identifier, "key": key, "sig": b64(me.identity.sign(signed))}
+    return {**made, "epoch": epoch} if epoch else made

@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp import WSMsgType
 
 from tacit.agent import reception, timing
-from tacit.agent.io import prekeys, rollback
+from tacit.agent.io import epochs, prekeys, rollback
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
 from tacit.seal.primitives import CannotOpen
@@ -56,6 +56,17 @@ class Superseded(Refused):
 
     def __init__(self) -> None:
         super().__init__("superseded", "another device speaks for this address now", row="A2ACP-208")
+
+
+class OtherDevice(Refused):
+    """The relay holds the keys of a device that was set up after this one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            codes.OTHER_DEVICE,
+            "this address has moved to another device; `tacit agent take-over` brings it back here",
+            row="A2ACP-223",
+        )
 
 
 class LoginRefused(Refused):
@@ -122,8 +133,8 @@ class RelayConnection:
         self.attempts = 0
 
     async def run(self) -> None:
-        """Stay connected until cancelled; ends by itself only with `Superseded`."""
-        moved = False
+        """Stay connected until cancelled; ends by itself only with `Superseded` or `OtherDevice`."""
+        moved: Refused | None = None
         while True:
             try:
                 await self._once()
@@ -134,10 +145,12 @@ class RelayConnection:
             except* LoginRefused:
                 _log.warning("the relay refused our login")
             except* Superseded:
-                moved = True
+                moved = Superseded()
+            except* OtherDevice:
+                moved = OtherDevice()
             self.connected.clear()
-            if moved:
-                raise Superseded
+            if moved is not None:
+                raise moved
             pause = timing.RECONNECT.pause(
                 self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32
             )
@@ -169,9 +182,12 @@ class RelayConnection:
             # Our signature would be good at that other relay; it gets none (A2ACP-017).
             raise PeerFault("the relay speaks for another domain")
         signed = frames.auth_bytes(relay=domain, address=me.address, challenge=challenge.challenge)
-        await self._say(ws, frames.Auth(me.address, challenge.challenge, b64(me.identity.sign(signed))))
+        proof, begins = b64(me.identity.sign(signed)), not epochs.is_published(self._store)
+        epoch = epochs.epoch_of(self._store)
+        await self._say(ws, frames.Auth(me.address, challenge.challenge, proof, epoch, begins))
         welcome = await self._expect(ws, frames.AuthOk)
         rollback.compare(self._store, welcome, self._clock.now())
+        epochs.agree(self._store, welcome, self._clock.now())
         self._told = None if welcome.steps is None else -1
         await self._tell_steps(ws)
         await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
@@ -197,6 +213,9 @@ class RelayConnection:
                 frame = frames.decode(message.data)
                 if isinstance(frame, kind):
                     return frame
+                if isinstance(frame, frames.Error) and frame.code == codes.OTHER_DEVICE:
+                    self._store.note(OtherDevice().message, self._clock.now())
+                    raise OtherDevice
                 if isinstance(frame, frames.Error):
                     raise LoginRefused(frame.code, "the relay did not accept the login")
                 if frame is not None:
@@ -271,6 +290,7 @@ class RelayConnection:
                 )
                 raise Superseded
             case frames.PrekeysOk():
+                epochs.published(self._store)
                 await self._restock(ws, frame.one_time)
             case frames.Notice():
                 said = f"the relay says: {frame.kind} {frame.at or ''}".strip()[:_LONGEST_NOTICE]

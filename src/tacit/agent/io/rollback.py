@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from tacit.agent.io.epochs import begin_epoch
 from tacit.seal import primitives
 from tacit.wire import address, frames
 from tacit.wire.encoding import b64, unb64
@@ -72,7 +73,5 @@ def begin_anew(store: AgentStore, now: Moment) -> None:
         store.set_sessions(
             peer, tuple(replace(one, ratchet=replace(one.ratchet, sending=None)) for one in kept)
         )
-    store.run("UPDATE contacts SET fresh_session=1")
-    store.run("UPDATE prekeys SET replaced_at=? WHERE replaced_at IS NULL", int(now))
-    store.run("UPDATE outbox SET envelope=NULL, sig=NULL WHERE state='waiting'")
+    begin_epoch(store, now)
     store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")

@@ -168,7 +168,9 @@ ALTER TABLE passkeys ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE ended_sessions (account INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT;
 """
 
+_EPOCHS: Final = "ALTER TABLE prekeys ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;"
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17701,
-    steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS, _WRITTEN, _RECOVERED, _OWNED),
+    steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS, _WRITTEN, _RECOVERED, _OWNED, _EPOCHS),
 )
