@@ -133,6 +133,13 @@ CREATE TABLE former (
 ALTER TABLE prekeys ADD COLUMN replaced_at INTEGER;
 """
 
+# What waits below the mail: summaries of threads, and what a peer says that it lacks.
+_LATER: Final = """
+ALTER TABLE outbox ADD COLUMN later INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX outbox_next ON outbox (later, position) WHERE state='waiting';
+CREATE INDEX history_content ON history (at) WHERE payload<>x'';
+"""
+
 SCHEMA: Final = Schema(
-    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER)
+    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _LATER)
 )
