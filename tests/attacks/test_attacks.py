@@ -467,7 +467,7 @@ async def test_a_relay_that_withholds_or_forges_prekeys_gets_no_weaker_packet(tm
         await relay.mailboxes.store.write(lambda file: registry.drop_prekeys(file, 2))
         sent = alice.say(bob, "waits")
         await alice.online()
-        await until(lambda: alice.connection._resting)
+        await until(alice.connection._bundles.resting)
         assert alice.post.outbox.pending(sent) == "waiting"
         assert relay.mailboxes.quota.total() == (0, 0)
 

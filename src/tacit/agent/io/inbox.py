@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("tacit.agent")
 WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
 """What another key, or the person's word on one, may mend."""
+_LATEST: Final = 200
 DAY: Final = 24 * 3600 * SECOND
 # Kept among the settings, under the names they had when only `tacit agent listen` read packets.
 _HANDLED: Final = "printed"
@@ -424,6 +425,9 @@ class Inbox:
             return False
         if not packet.may_send(packet.THREAD_SYNC, contact.features) or not (answer or sync.due(row[0], now)):
             return False
+        if self._outbox.summary_waits(peer, thread_id):
+            # A peer that cannot be reached gets one when it can, not one for each time we connected.
+            return False
         store.run("UPDATE threads SET synced_at=? WHERE thread_id=? AND peer=?", int(now), thread_id, peer)
         sent, got = self._ids("out", thread_id, peer), self._ids("in", thread_id, peer)
         try:
@@ -433,11 +437,17 @@ class Inbox:
             return False
         return True
 
-    def summarise_open(self) -> int:
-        """After a reconnect: a summary of every open thread (A2ACP-213)."""
-        with self._store.transaction():
-            open_threads = self._store.rows("SELECT thread_id, peer FROM threads WHERE state=?", OPEN)
-            return sum(self.summarise(peer, thread_id, answer=False) for thread_id, peer in open_threads)
+    def open_threads(self) -> list[tuple[str, str]]:
+        """Thread and peer of all that is open: last spoken in first, then compared longest ago."""
+        spoken = self._store.rows(
+            "SELECT thread_id, peer FROM history ORDER BY position DESC LIMIT ?", _LATEST
+        )
+        open_ones = self._store.rows(
+            "SELECT thread_id, peer FROM threads WHERE state=? ORDER BY synced_at, peer, thread_id", OPEN
+        )
+        known = {(thread_id, peer) for thread_id, peer in open_ones}
+        first = dict.fromkeys((thread_id, peer) for thread_id, peer in spoken if (thread_id, peer) in known)
+        return list(first | dict.fromkeys((thread_id, peer) for thread_id, peer in open_ones))
 
     def forget_old(self) -> None:
         """Let go of ids that no replay can use any more, of packets nobody could verify, and of spent keys.

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tacit.seal.x3dh import PublicPrekeys
 
 UNORDERED: Final = frozenset({packet.THREAD_SYNC})
+MOST_AGAIN: Final = 200
+"""Packets that wait at once to be sent again to one peer: what it lacks beyond that, it says once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class UnsentPacket:
     envelope: bytes | None
     sig: str
     receipt: bool = False
+    later: bool = False
 
 
 class Outbox:
@@ -133,8 +136,9 @@ class Outbox:
             stale = "DELETE FROM outbox WHERE peer=? AND thread_id=? AND state IN ('overflow','waiting')"
             store.run(stale, to, thread_id)
         store.run(
-            "INSERT INTO outbox (packet_id, peer, thread_id, payload, flags) VALUES (?,?,?,?,?)",
+            "INSERT INTO outbox (packet_id, peer, thread_id, payload, flags, later) VALUES (?,?,?,?,?,?)",
             identifier, to, thread_id, raw, envelope.REPLACE_QUEUE if replace_queue else "",
+            int(packet_type in UNORDERED),
         )  # fmt: skip
         return identifier
 
@@ -186,11 +190,14 @@ class Outbox:
     def again(self, peer: str, packet_ids: list[str]) -> int:
         """Put sent packets back, under their own ids, for a peer that lacks them (A2ACP-213).
 
-        Each at most once a minute, however often the peer says so (A2ACP-214).
+        Each at most once a minute, however often the peer says so (A2ACP-214), and after all mail: what a
+        peer claims to lack must not hold up the others'.
         """
         count, now = 0, int(self._clock.now())
         self._store.run("DELETE FROM resent WHERE at<=?", now - sync.EVERY)
-        for packet_id in packet_ids:
+        waiting = "SELECT count(*) FROM outbox WHERE peer=? AND later=1 AND state='waiting'"
+        (already,) = self._store.row(waiting, peer) or (0,)
+        for packet_id in packet_ids[: max(0, MOST_AGAIN - already)]:
             if not self._store.run("INSERT OR IGNORE INTO resent VALUES (?,?,?)", peer, packet_id, now):
                 continue
             row = self._store.row(
@@ -201,22 +208,34 @@ class Outbox:
             )
             if row is not None:
                 count += self._store.run(
-                    "INSERT OR IGNORE INTO outbox (packet_id, peer, thread_id, payload) VALUES (?,?,?,?)",
+                    "INSERT OR IGNORE INTO outbox (packet_id, peer, thread_id, payload, later)"
+                    " VALUES (?,?,?,?,1)",
                     packet_id, peer, row[0], row[1],
                 )  # fmt: skip
         return count
 
     def waiting(self, limit: int = 64, besides: Sequence[str] = ()) -> list[UnsentPacket]:
-        """The oldest packets that the relay does not have, besides those for some peers."""
+        """The oldest packets that the relay does not have, besides those for some peers; mail first."""
         rows = self._store.rows(
-            "SELECT position, packet_id, peer, envelope, sig, kind FROM outbox WHERE state='waiting'"
-            " AND peer NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?",
+            "SELECT position, packet_id, peer, envelope, sig, kind, later FROM outbox WHERE state='waiting'"
+            " AND peer NOT IN (SELECT value FROM json_each(?)) ORDER BY later, position LIMIT ?",
             msgspec.json.encode(besides).decode(),
             limit,
         )
         return [
-            UnsentPacket(row[0], row[1], row[2], row[3], row[4] or "", row[5] == "receipt") for row in rows
+            UnsentPacket(row[0], row[1], row[2], row[3], row[4] or "", row[5] == "receipt", bool(row[6]))
+            for row in rows
         ]
+
+    def summary_waits(self, peer: str, thread_id: str) -> bool:
+        """Whether a summary of a thread has not even reached the relay yet."""
+        row = self._store.row(
+            "SELECT 1 FROM outbox o JOIN history h ON h.direction='out' AND h.peer=o.peer"
+            " AND h.packet_id=o.packet_id"
+            " WHERE o.peer=? AND o.thread_id=? AND o.state='waiting' AND h.type=?",
+            peer, thread_id, packet.THREAD_SYNC,
+        )  # fmt: skip
+        return row is not None
 
     def recipient(self, packet_id: str) -> str | None:
         """For whom a packet waits."""

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import aiohttp
 from aiohttp import WSMsgType
 
-from tacit.agent import reception, timing
+from tacit.agent import timing
 from tacit.agent.io import epochs, prekeys, rollback
+from tacit.agent.io.comparisons import Comparisons
+from tacit.agent.io.prekey_requests import PrekeyRequests
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
-from tacit.seal.primitives import CannotOpen
-from tacit.wire import address, codes, frames
+from tacit.base.token_bucket import TokenBucket
+from tacit.seal.limits import REFILL_BELOW
+from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
@@ -37,13 +40,18 @@ _log: Final = logging.getLogger("tacit.agent")
 _HOUR: Final = 3600 * SECOND
 _IN_FLIGHT: Final = 64
 _LOOK_AROUND: Final = 0.2
-_PEER_REST: Final = 15.0
 _LONGEST_REST: Final = 3600.0
 _MINUTE: Final = 60
 _LOOKUPS_AT_ONCE: Final = 8
 _LOOK_AGAIN: Final = 1.0
 _LONGEST_NOTICE: Final = 300
 _ANSWER_WITHIN: Final = 20.0
+# What a relay takes from one agent, by default; what comes after the mail leaves this much of a burst to it.
+_A_SECOND: Final = 1.0
+_BURST: Final = 120.0
+_FOR_MAIL: Final = 20.0
+_LATER_IN_FLIGHT: Final = 32
+_TAGS_TOGETHER: Final = 500
 # The same bytes under the same id: a relay that has them already just says so again.
 _REPEAT_AFTER: Final = 3.0
 
@@ -117,17 +125,23 @@ class RelayConnection:
         self._in_flight: dict[str, float] = {}
         # Which copies of a packet the relay still owes an answer for, by their places in the outbox.
         self._copies: dict[str, list[int]] = {}
-        self._resting: dict[str, float] = {}
         self._held: dict[str, float] = {}
         self._lookups = _Lookups()
         self._wake = asyncio.Event()
+        self._bundles = PrekeyRequests(directory, outbox, self._wake.set)
+        self._comparisons = Comparisons(store, inbox, self._wake.set)
+        self._rate = TokenBucket(_BURST, 0.0)
+        # What was uploaded and not yet answered, and when it may be tried again.
+        self._upload: frames.Prekeys | None = None
+        self._upload_at = 0.0
+        self._told_contacts: set[str] = set()
         self._kept = asyncio.Event()
         self._pong = asyncio.Event()
         self._hold_until = 0.0
         self._answered = 0.0
         self._next_hour = 0
         # What the relay was told of our steps; None for a relay that keeps no count.
-        self._told: int | None = None
+        self._told_steps: int | None = None
         self.connected = asyncio.Event()
         self.stocked = asyncio.Event()
         self.attempts = 0
@@ -167,12 +181,14 @@ class RelayConnection:
             self._wake.set()
             self.connected.set()
             self.attempts = 0
-            self._inbox.summarise_open()
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._read(ws))
                 tasks.create_task(self._fetch_keys())
                 tasks.create_task(self._write(ws))
                 tasks.create_task(self._stay_alive(ws))
+                tasks.create_task(self._bundles.run())
+                tasks.create_task(self._comparisons.compare_open())
+                tasks.create_task(self._comparisons.find_refused())
 
     async def _login(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         me = self._store.me()
@@ -188,8 +204,11 @@ class RelayConnection:
         welcome = await self._expect(ws, frames.AuthOk)
         rollback.compare(self._store, welcome, self._clock.now())
         epochs.agree(self._store, welcome, self._clock.now())
-        self._told = None if welcome.steps is None else -1
+        self._told_steps = None if welcome.steps is None else -1
         await self._tell_steps(ws)
+        # Whether the last upload arrived is told by what the relay has now.
+        self._upload = None
+        self._told_contacts.clear()
         await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
 
     async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
@@ -198,14 +217,39 @@ class RelayConnection:
             self.stocked.set()
         else:
             await self._tell_steps(ws)
+            self._upload, self._upload_at = frame, float("inf")
             await self._say(ws, frame)
 
     async def _tell_steps(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         """Say how far our keys have come, before anything leaves that they have sealed or opened."""
-        if self._told is not None and self._store.steps() != self._told:
+        if self._told_steps is not None and self._store.steps() != self._told_steps:
             statement = rollback.statement(self._store)
-            self._told = statement.steps
+            self._told_steps = statement.steps
             await self._say(ws, statement)
+
+    async def _prekeys_ok(self, ws: aiohttp.ClientWebSocketResponse, left: int) -> None:
+        """An upload was stored, or keys were handed out; while one is on its way no more keys are made."""
+        if self._upload is not None and left < min(REFILL_BELOW, len(self._upload.one_time)):
+            return
+        self._upload = None
+        epochs.published(self._store)
+        await self._restock(ws, left)
+
+    async def _upload_again(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        """The same keys once more: who refused them has stored none, so none can have been handed out."""
+        if self._upload is not None and asyncio.get_running_loop().time() >= self._upload_at:
+            self._upload_at = float("inf")
+            await self._say(ws, self._upload)
+
+    async def _tell_contacts(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        """Tell the relay whom the owner has accepted, as tags: they are no strangers to it."""
+        domain = address.parse(self._store.me().address).domain
+        known = self._store.rows("SELECT address FROM contacts WHERE welcome=1 AND blocked=0")
+        fresh = [contact for (contact,) in known if contact not in self._told_contacts]
+        for start in range(0, len(fresh), _TAGS_TOGETHER):
+            some = fresh[start : start + _TAGS_TOGETHER]
+            await self._say(ws, frames.Contacts([records.contact_tag(domain, contact) for contact in some]))
+            self._told_contacts.update(some)
 
     async def _expect(self, ws: aiohttp.ClientWebSocketResponse, kind: type[F]) -> F:
         async with asyncio.timeout(_ANSWER_WITHIN):
@@ -231,6 +275,7 @@ class RelayConnection:
     async def _stay_alive(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         while True:
             await self._keep_house(ws)
+            await self._tell_contacts(ws)
             self._pong.clear()
             await ws.ping()
             try:
@@ -290,8 +335,7 @@ class RelayConnection:
                 )
                 raise Superseded
             case frames.PrekeysOk():
-                epochs.published(self._store)
-                await self._restock(ws, frame.one_time)
+                await self._prekeys_ok(ws, frame.one_time)
             case frames.Notice():
                 said = f"the relay says: {frame.kind} {frame.at or ''}".strip()[:_LONGEST_NOTICE]
                 self._store.note(said, self._clock.now())
@@ -347,7 +391,12 @@ class RelayConnection:
         if frame.packet_id is not None:
             self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
-        if frame.code in codes.RETRYABLE:
+        if frame.code in codes.RETRYABLE and frame.packet_id is None:
+            # Not of a packet: prekeys or contacts come again by themselves, and hold up no mail.
+            wait = min(max(1, frame.retry_after or 1), _LONGEST_REST)
+            self._upload_at = asyncio.get_running_loop().time() + wait
+            self._told_contacts.clear()
+        elif frame.code in codes.RETRYABLE:
             self._hold(frame)
         elif frame.packet_id is not None:
             self._outbox.refused(frame.packet_id, frame.code)
@@ -373,25 +422,8 @@ class RelayConnection:
             self._in_flight.pop(frame.packet_id, None)
             self._outbox.refused(frame.packet_id, "queue_overflow", overflow=True)
             return
-        self._ask_about(frame.queue_tag)
+        self._comparisons.ask_about(frame.queue_tag)
         await self._say(ws, frames.Received([frame.delivery]))
-
-    def _ask_about(self, tag: str) -> None:
-        """Packets of a tag were refused while we were away: ask that thread's other side."""
-        store, me = self._store, self._store.me()
-        with store.transaction():
-            for thread_id, peer in store.rows("SELECT thread_id, peer FROM threads"):
-                contact = store.contact(peer)
-                if contact is None or contact.pin is None:
-                    continue
-                try:
-                    known = reception.queue_tag(
-                        me.identity, contact.pin, sender=peer, recipient=me.address, thread_id=thread_id
-                    )
-                except CannotOpen:
-                    continue
-                if known == tag:
-                    self._inbox.summarise(peer, thread_id, answer=False)
 
     # Outward.
 
@@ -403,6 +435,7 @@ class RelayConnection:
                 raise PeerFault("the relay has stopped answering")
             if now >= self._hold_until:
                 await self._flush(ws)
+            await self._upload_again(ws)
             self._inbox.release_overdue()
             self._wake.clear()
             try:
@@ -418,15 +451,18 @@ class RelayConnection:
         """Send what waits, in order; a peer that cannot be reached yet holds up only itself."""
         stuck: set[str] = set()
         held = [peer for peer, end in self._held.items() if asyncio.get_running_loop().time() < end]
-        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=held):
+        besides = held + self._bundles.resting()
+        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=besides):
             now = asyncio.get_running_loop().time()
             said = self._in_flight.get(waiting.packet_id)
             behind = waiting.peer in stuck and not waiting.receipt
             if behind or (said is not None and now - said < _REPEAT_AFTER):
                 continue
-            if len(self._in_flight) >= _IN_FLIGHT and waiting.packet_id not in self._in_flight:
+            if len(self._in_flight) >= _IN_FLIGHT and said is None:
                 return
-            sealed = waiting if waiting.envelope is not None else await self._seal(waiting)
+            if said is None and not self._may_go(now, later=waiting.later):
+                return
+            sealed = waiting if waiting.envelope is not None else self._seal(waiting)
             if sealed is None or sealed.envelope is None:
                 stuck.add(waiting.peer)
                 continue
@@ -437,28 +473,27 @@ class RelayConnection:
             await self._tell_steps(ws)
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
-    async def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:
+    def _may_go(self, now: float, *, later: bool) -> bool:
+        """Whether a packet may go now: mail always, the rest while enough of the rate is left for mail."""
+        if later and (
+            len(self._in_flight) >= _LATER_IN_FLIGHT
+            or self._rate.take(now, rate=_A_SECOND, burst=_BURST, count=1 + _FOR_MAIL)
+        ):
+            return False
+        if later:
+            self._rate.level += _FOR_MAIL
+        else:
+            self._rate.take(now, rate=_A_SECOND, burst=_BURST)
+        return True
+
+    def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:
         bundle = None
         if not waiting.receipt and self._outbox.needs_prekeys(waiting.peer):
-            if self._rests(waiting.peer):
+            there, bundle = self._bundles.take(waiting.peer, waiting.packet_id)
+            if not there:
                 return None
-            try:
-                bundle = await self._directory.prekeys(waiting.peer)
-                self._lookups.done(waiting.peer)
-            except Refused as refused:
-                self._outbox.refused(waiting.packet_id, refused.code)
-                return None
-            except (Unavailable, PeerFault) as error:
-                _log.info("keys not available: %s", type(error).__name__)
-                self._rest(waiting.peer)
-                return None
+            self._lookups.done(waiting.peer)
         sealed = self._outbox.seal(waiting.position, bundle)
         if sealed is None and self._outbox.pending(waiting.packet_id) == "waiting":
-            self._rest(waiting.peer)
+            self._bundles.rest(waiting.peer)
         return sealed
-
-    def _rests(self, peer: str) -> bool:
-        return asyncio.get_running_loop().time() < self._resting.get(peer, 0.0)
-
-    def _rest(self, peer: str) -> None:
-        self._resting[peer] = asyncio.get_running_loop().time() + _PEER_REST

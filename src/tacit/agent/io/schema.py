@@ -180,9 +180,16 @@ CREATE TABLE protection (
 ) STRICT;
 """
 
+# What waits below the mail: summaries of threads, and what a peer says that it lacks.
+_LATER: Final = """
+ALTER TABLE outbox ADD COLUMN later INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX outbox_next ON outbox (later, position) WHERE state='waiting';
+CREATE INDEX history_content ON history (at) WHERE payload<>x'';
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17702,
-    steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _HEALING, _PROTECTION),
+    steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _HEALING, _PROTECTION, _LATER),
 )
 
 
