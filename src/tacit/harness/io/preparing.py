@@ -17,6 +17,7 @@ from tacit.c2a.messages import read_content, read_delivered, read_window
 from tacit.c2a.retry import OutcomeUnknown
 from tacit.c2a.vocabulary import Mode
 from tacit.harness.continuing import may_go_on, went_on
+from tacit.harness.runs import session_name
 from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     carrier, first = turn.carrier, turn.events[0]
     if not wants_context(carrier) or not context.offers(READ_CHANNEL):
         return turn
-    place = (turn.audience, carrier.conversation)
+    place = (session_name(turn.audience, turn.slot), carrier.conversation)
     where = {"conversationId": carrier.conversation, "before": first.event_id, "limit": LOOKED_AT}
     try:
         result = await context.read(READ_CHANNEL, carrier, **where)
@@ -59,7 +60,8 @@ async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcom
     Only what a session has answered is sure to be in it: a turn that failed shows its lines again. A new
     session has read nothing, and a program that names none reads everything anew.
     """
-    shown, session, audience = context.showing.pop(turn.id, None), outcome.session_id, turn.audience
+    shown, session = context.showing.pop(turn.id, None), outcome.session_id
+    audience = session_name(turn.audience, turn.slot)
     if session is None:
         return
     if context.read_in.get(audience) != session:
@@ -71,6 +73,8 @@ async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcom
     while len(context.shown_up_to) > REMEMBERED_PLACES:
         del context.shown_up_to[next(iter(context.shown_up_to))]
     now = context.clock.now()
+    while len(context.read_in) > REMEMBERED_PLACES:
+        del context.read_in[next(iter(context.read_in))]
     await context.write(lambda writing: writing.session_for(audience, session, now))
 
 
@@ -95,7 +99,7 @@ async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> 
         return turn
     where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
     more: list[tuple[Moment, str]] = []
-    while (running := conduct.running) is not None and not running.is_ending:
+    while (running := conduct.turn(turn.id)) is not None and not running.is_ending:
         try:
             result = await context.read(READ_THREAD, carrier, after=carrier.event_id, **where)
         except (Refused, Unavailable, OutcomeUnknown):

@@ -186,7 +186,8 @@ def _snapshot(tree: Worktree) -> str:
     index = Path(git.ask("rev-parse", "--path-format=absolute", "--git-path", "index"))
     try:
         if index.exists():
-            shutil.copyfile(index, ours)
+            # With its time: by that git knows which files may have changed since in the same tick.
+            shutil.copy2(index, ours)
         elsewhere = {"GIT_INDEX_FILE": str(ours)}
         git.ask("add", "--all", "--", ":/", environment=elsewhere)
         content = git.ask("write-tree", environment=elsewhere)
