@@ -265,9 +265,11 @@ class Simulated:
             at = min(times)
             if self.ends == at:
                 self.ends = None
-                ending = self.conduct.running is not None and self.conduct.running.is_ending
+                running = self.conduct.turns.get(0)
+                ending = running is not None and running.is_ending
                 failure = Failure(FailureKind.CANCELLED, "cancelled") if ending else None
-                self.carry_out(self.conduct.ended(TurnOutcome("", "An answer.", failure=failure), at), at)
+                name = running.turn.id if running is not None else ""
+                self.carry_out(self.conduct.ended(TurnOutcome(name, "An answer.", failure=failure), at), at)
             else:
                 self.carry_out(self.conduct.due(at), at)
 

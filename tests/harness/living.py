@@ -14,7 +14,7 @@ from tacit.c2a.retry import Pace
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
-from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.agent_config import AgentConfig, SlotPlace
 from tacit.harness.io.harness import Harness
 
 if TYPE_CHECKING:
@@ -99,13 +99,21 @@ async def living(
     *,
     name: str = "ada",
     budget: Budget | None = None,
+    sessions: int = 1,
     **more: Any,
 ) -> AsyncIterator[Harness]:
     """A harness in this process; stopped cleanly at the end."""
     driver = catalogue.build("command", Options(str(folder / "driver"), command=desk.command()))
+    places = [folder / f"session-{number}" for number in range(2, sessions + 1)]
+    for place in places:
+        place.mkdir(exist_ok=True)
+    beside = [
+        catalogue.build("command", Options(str(place / "driver"), command=desk.command())) for place in places
+    ]
+    more["more_slots"] = tuple(SlotPlace(place) for place in places)
     config = AgentConfig(url, token, name, folder / "state", habits=QUICK, budget=budget or Budget(), **more)
     told = Told()
-    harness = Harness(config, driver, tell=told)
+    harness = Harness(config, driver, beside=beside, tell=told)
     harness.told = told
     running = asyncio.create_task(harness.run())
     try:

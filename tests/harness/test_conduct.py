@@ -6,7 +6,7 @@ import pytest
 
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_delivered
-from tacit.harness.conduct import Conduct, ConductOptions
+from tacit.harness.conduct import ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Proceed, Stop, TurnOutcome
 from tacit.harness.effects import (
     Abort,
@@ -25,6 +25,7 @@ from tacit.harness.effects import (
     Tell,
 )
 from tests.c2a_peer import WRITTEN, delivery
+from tests.harness.one_turn import OneTurn
 
 T0 = 1_768_298_400 * SECOND
 PLAIN = ConductOptions(boundaries=True)
@@ -85,7 +86,7 @@ def failure(kind=FailureKind.RETRYABLE, code="model_unavailable", **more):
 
 @pytest.mark.spec("C2A-083", "C2A-085", "C2A-087", "C2A-221")
 def test_five_fragments_a_second_apart_are_one_turn_and_the_others_superseded():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     for number in range(5):
         assert conduct.heard(event(f"e{number}", f"part {number}"), at(number)) == []
     assert conduct.next_due == at(7)
@@ -108,7 +109,7 @@ def test_five_fragments_a_second_apart_are_one_turn_and_the_others_superseded():
     ],
 )
 def test_nothing_is_joined_across_authors_conversations_or_threads(other):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1"), at(0))
     conduct.heard(event("e2", **other), at(1))
     turn = kinds(conduct.due(at(5)), Begin)[0].turn
@@ -119,7 +120,7 @@ def test_nothing_is_joined_across_authors_conversations_or_threads(other):
 
 @pytest.mark.spec("C2A-084")
 def test_typing_holds_the_window_open_up_to_the_cap():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1"), at(0))
     for second in range(1, 29, 4):
         conduct.typing("g1", "user", at(second), typing=True)
@@ -130,7 +131,7 @@ def test_typing_holds_the_window_open_up_to_the_cap():
 
 @pytest.mark.spec("C2A-084")
 def test_a_typing_signal_runs_out_and_a_stop_ends_it_at_once():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1"), at(0))
     conduct.typing("g1", "user", at(1), typing=True)
     assert conduct.next_due == at(7)
@@ -143,7 +144,7 @@ def test_a_typing_signal_runs_out_and_a_stop_ends_it_at_once():
 
 @pytest.mark.spec("C2A-084")
 def test_somebody_else_s_typing_holds_nothing():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1"), at(0))
     conduct.typing("g1", "usr:bo", at(1), typing=True)
     conduct.typing("g2", "user", at(1), typing=True)
@@ -152,7 +153,7 @@ def test_somebody_else_s_typing_holds_nothing():
 
 @pytest.mark.spec("C2A-086")
 def test_fragments_are_merged_for_thirty_seconds():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     for number in range(0, 30, 2):
         conduct.heard(event(f"e{number}"), at(number))
     turn = kinds(conduct.due(at(30)), Begin)[0].turn
@@ -163,7 +164,7 @@ def test_fragments_are_merged_for_thirty_seconds():
 
 
 def test_what_was_written_far_apart_and_arrives_together_is_not_joined():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1", timing__createdAt="2026-01-13T08:00:00Z"), at(0))
     conduct.heard(event("e2", timing__createdAt="2026-01-13T09:00:00Z"), at(0))
     assert len(kinds(conduct.due(at(3)), Begin)[0].turn.events) == 1
@@ -171,7 +172,7 @@ def test_what_was_written_far_apart_and_arrives_together_is_not_joined():
 
 @pytest.mark.spec("C2A-188")
 def test_a_fragment_while_the_model_thinks_restarts_the_turn_with_everything():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     first = begin(conduct, event("e1", "one"))
     effects = conduct.heard(event("e2", "two"), at(10))
     assert effects == [Return(("e1", "e2")), Abort(first.id)]
@@ -183,7 +184,7 @@ def test_a_fragment_while_the_model_thinks_restarts_the_turn_with_everything():
 
 @pytest.mark.spec("C2A-188")
 def test_two_restarts_and_no_more():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     for number in (2, 3):
         assert kinds(conduct.heard(event(f"e{number}", "and more"), at(number * 5)), Abort)
@@ -198,7 +199,7 @@ def test_two_restarts_and_no_more():
 @pytest.mark.spec("C2A-188")
 @pytest.mark.parametrize("tool", ["shell", "Bash", "mcp__files__write", "tacit.chat_send_message"])
 def test_no_restart_after_a_side_effecting_tool_call(tool):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.tool_started("c1", tool)
     conduct.boundary("c1", at(6))
@@ -209,7 +210,7 @@ def test_no_restart_after_a_side_effecting_tool_call(tool):
 @pytest.mark.spec("C2A-188")
 @pytest.mark.parametrize("tool", ["Read", "Grep", "tacit.chat_read_thread", "mcp__tacit__chat_claim"])
 def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.tool_started("c1", tool)
     assert conduct.boundary("c1", at(6)) == (Proceed(), [])
@@ -218,7 +219,7 @@ def test_a_tool_that_only_reads_does_not_stand_in_the_way_of_a_restart(tool):
 
 @pytest.mark.spec("C2A-188")
 def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
-    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     turn = begin(conduct, event("e1", "one"))
     steer = kinds(conduct.heard(event("e2", "two"), at(8)), Steer)[0]
     assert (steer.turn_id, steer.text.endswith("MESSAGE\ntwo")) == (turn.id, True)
@@ -229,14 +230,14 @@ def test_a_driver_that_can_be_steered_gets_the_fragment_without_a_restart():
 
 
 def test_a_steer_that_is_not_taken_becomes_a_restart():
-    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     assert kinds(conduct.steered(steer, at(8), taken=False), Abort)
 
 
 def test_a_steer_that_comes_too_late_is_a_turn_of_its_own():
-    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     conduct.ended(done(), at(8.5))
@@ -270,7 +271,7 @@ DRIVERS = [
     ],
 )
 def test_what_is_unrelated_waits_its_turn_and_both_are_answered(options, text, after, more):
-    conduct = Conduct(options)
+    conduct = OneTurn(options)
     turn = begin(conduct, event("e1", "refactor the parser"))
     written = f"{WRITTEN[:14]}{after // 60:02}:{after % 60:02}Z"
     assert conduct.heard(event("e2", text, timing__createdAt=written, **more), at(after)) == []
@@ -295,7 +296,7 @@ def test_what_is_unrelated_waits_its_turn_and_both_are_answered(options, text, a
     ],
 )
 def test_a_continuation_a_correction_and_a_reply_belong_to_the_running_question(text, after, more):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1", "refactor the parser"))
     written = f"{WRITTEN[:14]}{after // 60:02}:{after % 60:02}Z"
     effects = conduct.heard(event("e2", text, timing__createdAt=written, **more), at(10))
@@ -307,7 +308,7 @@ def test_a_continuation_a_correction_and_a_reply_belong_to_the_running_question(
 
 @pytest.mark.spec("C2A-188")
 def test_a_correction_after_something_was_done_is_before_the_model_at_its_next_boundary():
-    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(inserts=True, boundaries=True))
     begin(conduct, event("e1", "refactor the parser"))
     conduct.tool_started("c1", "shell")
     assert conduct.heard(event("e2", "actually, the lexer"), at(8)) == []
@@ -321,7 +322,7 @@ def test_a_correction_after_something_was_done_is_before_the_model_at_its_next_b
 
 
 def test_a_correction_is_of_what_its_author_asked_last():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1", "refactor the parser"))
     conduct.heard(event("e2", "Which port does the hub use?"), at(20))
     assert conduct.heard(event("e3", "sorry, I meant the relay"), at(60)) == []
@@ -331,7 +332,7 @@ def test_a_correction_is_of_what_its_author_asked_last():
 
 
 def test_five_questions_in_a_minute_get_five_answers_in_order():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     asked = [f"Where is part {number} kept?" for number in range(5)]
     for number, text in enumerate(asked):
         conduct.heard(
@@ -358,7 +359,7 @@ def test_five_questions_in_a_minute_get_five_answers_in_order():
     ],
 )
 def test_a_stop_ends_what_it_replies_to_or_its_author_s_own_work_and_nobody_else_s(place, ended):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", "refactor the parser"))
     conduct.heard(event("e2", "and now this", conversation__id="g2"), at(4))
     effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation", **place), at(9))
@@ -366,7 +367,7 @@ def test_a_stop_ends_what_it_replies_to_or_its_author_s_own_work_and_nobody_else
 
 
 def test_a_turn_that_had_spoken_and_was_cut_for_something_urgent_does_not_stay_open():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
     conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
@@ -395,7 +396,7 @@ def test_a_turn_that_had_spoken_and_was_cut_for_something_urgent_does_not_stay_o
     ],
 )
 def test_ambient_traffic_and_the_mailbox_start_no_turn_and_add_nothing_to_a_prompt(more):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     for number in range(100):
         assert conduct.heard(event(f"a{number}", **more), at(number)) == [Settle(f"a{number}")]
     assert conduct.next_due is None
@@ -405,7 +406,7 @@ def test_ambient_traffic_and_the_mailbox_start_no_turn_and_add_nothing_to_a_prom
 
 @pytest.mark.spec("C2A-080")
 def test_an_owner_may_let_the_ambient_traffic_of_one_conversation_through():
-    conduct = Conduct(ConductOptions(ambient=frozenset({"g1"})))
+    conduct = OneTurn(ConductOptions(ambient=frozenset({"g1"})))
     more = {"target__directedness": "ambient", "attention__policy": "may_respond"}
     assert conduct.heard(event("a1", **more), at(0)) == []
     assert conduct.heard(event("a2", conversation__id="g2", **more), at(0)) == [Settle("a2")]
@@ -413,7 +414,7 @@ def test_an_owner_may_let_the_ambient_traffic_of_one_conversation_through():
 
 @pytest.mark.spec("C2A-090")
 def test_knocks_wait_for_the_next_turn_and_wake_nobody():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     for number in range(3):
         assert conduct.heard(knock(f"k{number}"), at(number)) == []
     assert conduct.next_due is None
@@ -424,13 +425,13 @@ def test_knocks_wait_for_the_next_turn_and_wake_nobody():
 
 @pytest.mark.spec("C2A-090")
 def test_a_knock_that_obliges_wakes_an_idle_session():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     assert kinds(conduct.heard(knock("k1", policy="must_respond"), at(0)), Begin)
 
 
 @pytest.mark.spec("C2A-071", "C2A-153")
 def test_work_put_up_for_a_role_is_claimed_before_a_model_is_asked():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     asked = knock("k1", reason="role_mention")
     assert conduct.heard(asked, at(0)) == [Claim(asked)]
     won = event("k1", "Who reviews this?", target__directedness="to_my_role", attention__policy="may_respond")
@@ -439,20 +440,20 @@ def test_work_put_up_for_a_role_is_claimed_before_a_model_is_asked():
 
 
 def test_an_agent_that_does_not_claim_keeps_the_knock():
-    conduct = Conduct(ConductOptions(claims_roles=False))
+    conduct = OneTurn(ConductOptions(claims_roles=False))
     assert conduct.heard(knock("k1", reason="role_mention"), at(0)) == []
 
 
 @pytest.mark.spec("C2A-092")
 def test_a_digest_is_shown_with_the_next_turn():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     digest = event("d1", "12 messages", injection__mode="digest", attention__policy="must_not_respond")
     assert conduct.heard(digest, at(0)) == []
     assert [one.event_id for one in begin(conduct, event("e1")).digests] == ["d1"]
 
 
 def test_knocks_of_a_run_that_failed_are_shown_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(knock("k1"), at(0))
     begin(conduct, event("e1"))
     effects = conduct.ended(failure(), at(10))
@@ -478,7 +479,7 @@ def test_a_person_s_question_met_with_no_word_at_all_is_tried_again_and_then_fai
 
 @pytest.mark.spec("C2A-059")
 def test_silence_posts_nothing_and_is_told_as_the_policy_allows():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", attention__policy="may_respond"))
     effects = conduct.ended(done("NO_REPLY"), at(9))
     assert kinds(effects, Post, React) == []
@@ -488,7 +489,7 @@ def test_silence_posts_nothing_and_is_told_as_the_policy_allows():
 @pytest.mark.spec("C2A-059", "C2A-121", "C2A-133")
 @pytest.mark.parametrize(("author", "sign"), [("human", "seen"), ("agent", "done")])
 def test_silence_where_an_answer_is_owed_shows_as_a_sign(author, sign):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", author={"id": "x", "kind": author}))
     effects = conduct.ended(done("NO_REPLY"), at(9))
     assert kinds(effects, Post, React) == [React("e1", sign)]
@@ -497,7 +498,7 @@ def test_silence_where_an_answer_is_owed_shows_as_a_sign(author, sign):
 
 @pytest.mark.spec("C2A-002", "C2A-118")
 def test_words_about_an_event_that_must_not_be_answered_are_dropped():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", attention__policy="must_not_respond"))
     effects = conduct.ended(done("I have an opinion."), at(9))
     assert kinds(effects, Post) == []
@@ -506,7 +507,7 @@ def test_words_about_an_event_that_must_not_be_answered_are_dropped():
 
 @pytest.mark.spec("C2A-168")
 def test_a_tool_post_and_a_last_word_are_one_message():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
     effects = conduct.ended(done("I have answered."), at(9))
@@ -515,7 +516,7 @@ def test_a_tool_post_and_a_last_word_are_one_message():
 
 
 def test_a_message_elsewhere_does_not_take_the_place_of_the_answer():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"other"}
     assert kinds(conduct.ended(done("The answer."), at(9)), Post)
@@ -523,7 +524,7 @@ def test_a_message_elsewhere_does_not_take_the_place_of_the_answer():
 
 @pytest.mark.spec("C2A-133")
 def test_a_signal_discharges_without_words():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.discharged = {"e1"}
     effects = conduct.ended(done("I have reacted."), at(9))
@@ -531,7 +532,7 @@ def test_a_signal_discharges_without_words():
 
 
 def test_what_the_model_deferred_waits_for_the_hub_to_bring_it_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.deferred = {"e1"}
     assert kinds(conduct.ended(done("Later."), at(9)), Postpone, Post) == [Postpone("e1")]
@@ -540,7 +541,7 @@ def test_what_the_model_deferred_waits_for_the_hub_to_bring_it_again():
 @pytest.mark.spec("C2A-163")
 @pytest.mark.parametrize("code", ["rubbish", "agent_died", "agent_error", "time_limit"])
 def test_an_agent_that_fails_is_tried_three_times_and_then_the_event_has_failed(code):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     effects = conduct.ended(failure(code=code), at(10))
     assert kinds(effects, Return) == [Return(("e1",), failed=True)]
@@ -562,7 +563,7 @@ def test_an_agent_that_fails_is_tried_three_times_and_then_the_event_has_failed(
 
 @pytest.mark.spec("C2A-163")
 def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answers_then():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", "refactor the parser"))
     conduct.heard(event("e2", "unrelated: the port", conversation__id="g2"), at(5))
     now, tries, pauses = 10.0, 0, []
@@ -589,7 +590,7 @@ def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answe
 
 @pytest.mark.spec("C2A-163")
 def test_a_model_that_stays_away_for_hours_is_given_up_with_a_word():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     now, effects = 10.0, []
     while not settled(effects):
@@ -602,7 +603,7 @@ def test_a_model_that_stays_away_for_hours_is_given_up_with_a_word():
 
 
 def test_a_session_that_is_full_is_followed_by_a_new_one_with_the_question():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     assert not begin(conduct, event("e1")).fresh
     full = failure(FailureKind.PERMANENT, "context_full")
     again = kinds(conduct.ended(full, at(10)), Begin)[0].turn
@@ -619,7 +620,7 @@ def states(conduct, seconds):
 
 
 def test_a_queue_has_places_and_moves_up():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1", "refactor the parser"))
     for number in (2, 3):
         conduct.heard(event(f"e{number}", "unrelated", conversation__id=f"g{number}"), at(10 + number))
@@ -630,7 +631,7 @@ def test_a_queue_has_places_and_moves_up():
 
 
 def test_every_fragment_of_a_question_is_told_of():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1", "one"), at(0))
     conduct.heard(event("e2", "two"), at(1))
     assert states(conduct, 1) == [("e1", "queued", 0), ("e2", "queued", 0)]
@@ -639,7 +640,7 @@ def test_every_fragment_of_a_question_is_told_of():
 
 
 def test_what_waits_for_a_person_or_for_tomorrow_says_so():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.waits_for = ("permission", "it asks whether it may run `make`")
     [asked] = conduct.work(at(5))
@@ -652,7 +653,7 @@ def test_what_waits_for_a_person_or_for_tomorrow_says_so():
 
 
 def test_work_that_is_called_off_is_told_and_nothing_of_it_stays():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation"), at(5))
     assert [one.work.state for one in kinds(effects, Report)] == ["called_off"]
@@ -661,14 +662,14 @@ def test_work_that_is_called_off_is_told_and_nothing_of_it_stays():
 
 @pytest.mark.spec("C2A-163")
 def test_a_failure_that_only_a_person_can_mend_is_not_tried_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     assert settled(conduct.ended(failure(FailureKind.PERMANENT, "signed_out"), at(9))) == {"e1": "failed"}
 
 
 @pytest.mark.spec("C2A-164")
 def test_a_turn_that_broke_after_it_had_spoken_is_not_run_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
     effects = conduct.ended(failure(), at(9))
@@ -677,7 +678,7 @@ def test_a_turn_that_broke_after_it_had_spoken_is_not_run_again():
 
 
 def test_what_a_turn_cost_is_told_also_when_it_was_aborted():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.cancelled("e1", at(5))
     assert kinds(conduct.ended(done(), at(6)), Spent)[0].ended == "aborted"
@@ -688,7 +689,7 @@ def test_what_a_turn_cost_is_told_also_when_it_was_aborted():
 
 @pytest.mark.spec("C2A-180", "C2A-187")
 def test_a_deleted_message_is_forgotten_wherever_it_is():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1"), at(0))
     assert conduct.cancelled("e1", at(1)) == [Settle("e1", "superseded")]
     assert conduct.due(at(5)) == []
@@ -699,7 +700,7 @@ def test_a_deleted_message_is_forgotten_wherever_it_is():
 
 @pytest.mark.spec("C2A-180", "C2A-185")
 def test_a_cancelled_turn_ends_and_nothing_of_it_is_posted():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1"))
     assert conduct.cancelled("e1", at(5)) == [Settle("e1", "superseded"), Abort(turn.id)]
     assert kinds(conduct.ended(done("too late"), at(6)), Post) == []
@@ -707,7 +708,7 @@ def test_a_cancelled_turn_ends_and_nothing_of_it_is_posted():
 
 @pytest.mark.spec("C2A-185", "C2A-189")
 def test_an_edit_while_the_model_thinks_is_the_only_thing_answered():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", "delete the old logs"))
     conduct.cancelled("e1", at(5))
     conduct.heard(event("e2", "delete nothing", supersedes="e1"), at(5))
@@ -719,7 +720,7 @@ def test_an_edit_while_the_model_thinks_is_the_only_thing_answered():
 @pytest.mark.spec("C2A-185")
 @pytest.mark.parametrize("cancel_first", [True, False])
 def test_an_edited_fragment_keeps_its_place(cancel_first):
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1", "one"), event("e2", "two"), event("e3", "three"))
     if cancel_first:
         conduct.cancelled("e2", at(7))
@@ -731,7 +732,7 @@ def test_an_edited_fragment_keeps_its_place(cancel_first):
 
 @pytest.mark.spec("C2A-185")
 def test_an_edit_before_the_model_is_asked_replaces_the_text():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1", "helo"), at(0))
     conduct.heard(event("e2", "hello", supersedes="e1"), at(1))
     assert [one.text for one in kinds(conduct.due(at(4)), Begin)[0].turn.events] == ["hello"]
@@ -739,7 +740,7 @@ def test_an_edit_before_the_model_is_asked_replaces_the_text():
 
 @pytest.mark.spec("C2A-180")
 def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.tool_started("c1", "shell")
     assert conduct.cancelled("e1", at(5)) == [Settle("e1", "superseded")]
@@ -748,7 +749,7 @@ def test_a_running_side_effect_is_let_to_its_end_and_then_the_turn_stops():
 
 @pytest.mark.spec("C2A-180")
 def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
-    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     steer = kinds(conduct.heard(event("e2", "and the tests"), at(8)), Steer)[0]
     assert conduct.cancelled("e2", at(8)) == []
@@ -760,7 +761,7 @@ def test_what_is_cancelled_on_its_way_into_a_turn_or_out_of_a_claim_is_gone():
 
 @pytest.mark.spec("C2A-180")
 def test_messages_already_sent_stay():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.running.acts.sends, conduct.running.acts.replied = 1, {"e1"}
     assert conduct.cancelled("e1", at(5)) == []
@@ -768,7 +769,7 @@ def test_messages_already_sent_stay():
 
 @pytest.mark.spec("C2A-082", "C2A-180", "C2A-219")
 def test_stop_ends_the_work_at_once_and_is_answered_with_a_signal():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1"))
     conduct.heard(
         event("e2", "and then", author={"id": "user", "kind": "human"}, conversation__threadId="t"), at(4)
@@ -781,7 +782,7 @@ def test_stop_ends_the_work_at_once_and_is_answered_with_a_signal():
 
 
 def test_stop_without_anything_to_stop_is_a_question_for_the_model():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     stop = immediate("s1", text="stop the deploy", attention__reason="cancellation")
     assert kinds(conduct.heard(stop, at(5)), Begin)
 
@@ -791,13 +792,13 @@ def test_stop_without_anything_to_stop_is_a_question_for_the_model():
 
 @pytest.mark.spec("C2A-081")
 def test_immediate_content_needs_no_compose_window():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     assert kinds(conduct.heard(immediate("e1"), at(0)), Begin)
 
 
 @pytest.mark.spec("C2A-081", "C2A-082")
 def test_immediate_content_enters_the_same_turn_at_its_next_boundary():
-    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(inserts=True, boundaries=True))
     turn = begin(conduct, event("e1"))
     assert conduct.heard(immediate("e2", text="use the other branch", conversation__id="g2"), at(5)) == []
     conduct.tool_started("c1", "shell")
@@ -812,7 +813,7 @@ def test_immediate_content_enters_the_same_turn_at_its_next_boundary():
 
 
 def test_an_inserted_obligation_that_went_unanswered_gets_a_turn_of_its_own():
-    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     conduct.heard(immediate("e2", conversation__id="g2"), at(5))
     conduct.boundary("c1", at(6))
@@ -822,7 +823,7 @@ def test_an_inserted_obligation_that_went_unanswered_gets_a_turn_of_its_own():
 
 @pytest.mark.spec("C2A-082")
 def test_a_generation_is_not_aborted_for_what_is_immediate_but_not_urgent():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     assert conduct.heard(immediate("e2", conversation__id="g2"), at(5)) == []
     assert conduct.due(at(60)) == []
@@ -832,7 +833,7 @@ def test_a_generation_is_not_aborted_for_what_is_immediate_but_not_urgent():
 
 @pytest.mark.spec("C2A-082", "C2A-219")
 def test_an_urgent_event_aborts_after_ten_seconds_without_a_boundary_and_the_work_comes_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     turn = begin(conduct, event("e1"))
     conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
     assert conduct.next_due == at(15)
@@ -845,7 +846,7 @@ def test_an_urgent_event_aborts_after_ten_seconds_without_a_boundary_and_the_wor
 
 @pytest.mark.spec("C2A-082", "C2A-219")
 def test_no_abort_for_urgency_where_interruption_was_not_agreed():
-    conduct = Conduct(ConductOptions(interrupt=False, boundaries=True))
+    conduct = OneTurn(ConductOptions(interrupt=False, boundaries=True))
     begin(conduct, event("e1"))
     conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
     assert conduct.next_due is None
@@ -854,7 +855,7 @@ def test_no_abort_for_urgency_where_interruption_was_not_agreed():
 
 @pytest.mark.spec("C2A-219")
 def test_an_urgent_event_never_aborts_while_a_side_effecting_call_runs():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.tool_started("c1", "shell")
     conduct.heard(immediate("u1", attention__priority="urgent", conversation__id="g2"), at(5))
@@ -865,7 +866,7 @@ def test_an_urgent_event_never_aborts_while_a_side_effecting_call_runs():
 
 
 def test_pressing_questions_go_first():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.heard(event("e2", conversation__id="g2"), at(5))
     conduct.heard(immediate("e3", conversation__id="g3"), at(9))
@@ -876,7 +877,7 @@ def test_pressing_questions_go_first():
 
 
 def test_a_pause_stops_turns_and_tells_whoever_is_owed_an_answer():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1"), at(0))
     assert conduct.pause(at(3600), "the day's budget is used up") == [
         Defer("e1", "the day's budget is used up", at(3600))
@@ -888,7 +889,7 @@ def test_a_pause_stops_turns_and_tells_whoever_is_owed_an_answer():
 
 
 def test_what_comes_after_a_pause_is_not_put_off_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.pause(at(3600), "the day's budget is used up")
     assert conduct.next_due == at(3600)
     assert kinds(conduct.heard(knock("k1", "role_mention"), at(3601)), Claim)
@@ -898,7 +899,7 @@ def test_what_comes_after_a_pause_is_not_put_off_again():
 
 
 def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     rows = [(event("e1", "one"), "e2.1", 0, 1), (event("e2", "two"), "e2.1", 0, 1), (knock("k1"), "", 0, 0)]
     conduct.restore(rows, at(100))
     turn = kinds(conduct.due(at(100)), Begin)[0].turn
@@ -909,7 +910,7 @@ def test_what_an_earlier_process_left_is_asked_again_as_it_was_put_together():
 
 @pytest.mark.spec("C2A-158", "C2A-163")
 def test_work_for_a_role_that_an_earlier_process_took_on_is_taken_up_again():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     offered = knock("k1", "role_mention")
     assert conduct.restore([(offered, "k1.1", 0, 1)], at(100)) == [Claim(offered)]
     effects = conduct.heard(event("k1", "Who reviews this?"), at(101), claimed=True)
@@ -919,7 +920,7 @@ def test_work_for_a_role_that_an_earlier_process_took_on_is_taken_up_again():
 
 @pytest.mark.spec("C2A-081")
 def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
-    conduct = Conduct(ConductOptions(steers=True, inserts=True, boundaries=True))
+    conduct = OneTurn(ConductOptions(steers=True, inserts=True, boundaries=True))
     turn = begin(conduct, event("e1"))
     steer = kinds(conduct.heard(immediate("e2"), at(8)), Steer)[0]
     assert conduct.steered(steer, at(8), taken=True) == [Join(turn.id, (steer.event,))]
@@ -930,7 +931,7 @@ def test_an_immediate_question_given_to_a_running_turn_is_answered_on_its_own():
 
 @pytest.mark.spec("C2A-163")
 def test_questions_that_queued_in_an_earlier_process_are_questions_apart_in_this_one():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     said = [
         ("e1", "What is the plan?", "2026-01-13T10:00:00Z"),
         ("e2", "and for the tests", "2026-01-13T10:00:01Z"),
@@ -954,7 +955,7 @@ STEERED = ConductOptions(steers=True, inserts=True, boundaries=True)
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("mode", ["buffered", "immediate"])
 def test_what_was_meant_for_a_turn_that_is_over_does_not_enter_the_next_one(taken, mode):
-    conduct = Conduct(STEERED)
+    conduct = OneTurn(STEERED)
     begin(conduct, event("e1"))
     conduct.heard(private("p1", "ada", "user", text="whispered"), at(5))
     more = event("e2", "and the tests", injection__mode=mode)
@@ -981,7 +982,7 @@ def private(event_id, *parties, **more):
 
 @pytest.mark.spec("C2A-203")
 def test_what_different_people_may_read_is_never_one_question():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(event("e1", conversation={"id": "main", "kind": "channel"}), at(0))
     conduct.heard(private("e2", "ada", "user"), at(1))
     conduct.heard(private("e3", "ada", "user", "usr:bo"), at(1))
@@ -996,7 +997,7 @@ def test_what_different_people_may_read_is_never_one_question():
 @pytest.mark.spec("C2A-203", "C2A-081")
 @pytest.mark.parametrize("options", [ConductOptions(steers=True, boundaries=True), PLAIN, None])
 def test_an_immediate_event_of_another_audience_does_not_enter_the_turn(options):
-    conduct = Conduct(options or ConductOptions(inserts=True, boundaries=True))
+    conduct = OneTurn(options or ConductOptions(inserts=True, boundaries=True))
     begin(conduct, event("e1"))
     urgent = {"policy": "must_respond", "reason": "direct_mention", "priority": "urgent"}
     whisper = private("e2", "ada", "user", injection__mode="immediate", attention=urgent)
@@ -1014,7 +1015,7 @@ def test_an_immediate_event_of_another_audience_does_not_enter_the_turn(options)
 
 @pytest.mark.spec("C2A-203", "C2A-090")
 def test_a_knock_of_a_private_conversation_is_shown_beside_its_own_turns_alone():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     conduct.heard(knock("k1", conversation={"id": "main", "kind": "dm", "parties": ["ada", "usr:bo"]}), at(0))
     conduct.heard(knock("k2"), at(0))
     room = begin(conduct, event("e1"))

@@ -8,10 +8,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.messages import read_delivered
-from tacit.harness.conduct import Conduct, ConductOptions
+from tacit.harness.conduct import ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Insert, Stop, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Claim, Join, Post, Postpone, Return, Settle, Spent, Steer
 from tests.c2a_peer import delivery
+from tests.harness.one_turn import OneTurn
 
 AUTHORS = st.sampled_from(["user", "usr:bo"])
 PLACES = st.sampled_from(["g1", "g2"])
@@ -29,7 +30,7 @@ class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = Moment(1_768_298_400 * SECOND)
-        self.conduct = Conduct(ConductOptions(boundaries=True))
+        self.conduct = OneTurn(ConductOptions(boundaries=True))
         self.count = 0
         self.open: set[str] = set()
         self.ended: set[str] = set()
@@ -253,7 +254,7 @@ class Life(RuleBasedStateMachine):
             else:
                 break
         assert self.conduct.owed == 0
-        waiting = {one.event_id for one in (*self.conduct._knocks, *self.conduct._digests)}
+        waiting = {one.event_id for one in (*self.conduct._beside.knocks, *self.conduct._beside.digests)}
         assert self.open - self.cancelled <= waiting
 
 

@@ -113,3 +113,14 @@ def test_a_day_is_a_day_in_utc():
     late = Moment(1_768_348_799 * SECOND)
     assert day_of(late) == "2026-01-13"
     assert day_of(next_day(late)) == "2026-01-14"
+
+
+def test_sessions_are_a_whole_number_within_bounds():
+    ada = team_of(tomllib.loads(GOOD.replace("roles", "sessions = 3\nroles"))).members[0]
+    assert ada.sessions == 3
+    assert document_of(ada)["sessions"] == 3
+    assert member_of(document_of(ada)) == ada
+    for wrong in ("0", "9", "true", '"two"', "1.5"):
+        with_one_wrong = team_of(tomllib.loads(GOOD.replace("roles", f"sessions = {wrong}\nroles")))
+        assert [one.name for one in with_one_wrong.members] == ["bob"]
+        assert "`sessions`" in with_one_wrong.faults[0]

@@ -286,3 +286,30 @@ async def test_positions_and_places_are_named_one_at_a_time(room: Room) -> None:
     group = await room.group()
     for query in ("before_seq=1&after_seq=1", "parties=a&root=b"):
         assert (await room.get(f"/v1/groups/{group}/timeline?{query}")).code == "invalid_request"
+
+
+@pytest.mark.spec("CCCS-110", "C2A-187")
+async def test_what_is_not_shown_takes_no_place_in_a_trace_or_a_search(room: Room) -> None:
+    group = await room.group()
+    tokens = {name: await room.actor(group, name) for name in ("ann", "bob", "eve")}
+    ids: list[str] = []
+    for number, to in enumerate(["bob"] * 5 + ["*"] * 6):
+        message = {
+            "clowl": "0.2", "mid": f"m{number}", "ts": 1768298400, "p": "INF", "from": "ann", "to": to,
+            "cid": "c1", "tid": "t1", "body": {"t": f"zebra{number}", "d": {}},
+        }  # fmt: skip
+        said = await room.post(f"/v1/groups/{group}/clowl", {"message": message}, token=tokens["ann"])
+        assert said.status == 201, said.body
+        ids.append(said.body["id"])
+    for one in ids[5:8]:
+        await room.post(f"/v1/groups/{group}/events/{one}/delete", token=tokens["ann"])
+    path = f"/v1/groups/{group}/traces/t1?limit=2"
+    found = (await room.ok("GET", path, token=tokens["eve"]))["events"]
+    assert [one["id"] for one in found] == ids[8:10]
+
+    kept = await room.say(group, "the walrus is here")
+    for number in range(5):
+        gone = await room.say(group, f"the walrus number {number}")
+        await room.ok("POST", f"/v1/groups/{group}/events/{gone['id']}/edit", json={"text": "nothing"})
+    hits = await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "walrus", "limit": 1})
+    assert [row["event"]["id"] for row in hits["rows"]] == [kept["id"]]

@@ -175,6 +175,9 @@ def _tell_worktree(session: CliSession, agent: ReadyAgent) -> None:
     if tree is not None and not session.as_json:
         words = f"{agent.member.name} works on branch {tree.branch} in {tree.directory}"
         session.out.print(show.plain(words), soft_wrap=True)
+        for number, (_state, options) in enumerate(agent.beside, 2):
+            words = f"its session {number} works on branch {tree.branch}.{number} in {options.directory}"
+            session.out.print(show.plain(words), soft_wrap=True)
 
 
 async def _until_stopped(work: Any) -> None:
@@ -237,6 +240,13 @@ _AGENT_OPTIONS: Final = (
     click.option(
         "--worktree", is_flag=True, help="Work in a git worktree and branch of its own, of --cwd's project."
     ),
+    click.option(
+        "--sessions",
+        type=click.IntRange(1, 8),
+        default=1,
+        show_default=True,
+        help="Questions that it works on side by side, each in a session of its own.",
+    ),
     click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- DRIVER OPTIONS]"),
 )
 
@@ -266,6 +276,7 @@ def member_from(name: str, group: str, given: dict[str, Any]) -> Member:
         price_out=given["price_out"],
         permission_wait=given["permission_wait"],
         worktree=given["worktree"],
+        sessions=given["sessions"],
     )
 
 

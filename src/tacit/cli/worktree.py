@@ -18,6 +18,7 @@ from tacit.cli.join import state_roots
 from tacit.cli.session import CliSession, pass_session
 from tacit.harness.io import worktrees
 from tacit.harness.io.turn_lock import changing
+from tacit.harness.team import SLOT
 from tacit.harness.worktree import Worktree
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KeptWorktree:
-    """A worktree of this machine, and the state folder of its agent."""
+    """A worktree of this machine, and the state folder of its agent, or of the agent's further session."""
 
     state: Path
     tree: Worktree
@@ -37,14 +38,19 @@ class KeptWorktree:
     """Why the record is no use, where it is not: then of the tree no more than its agent's name is known."""
 
     @property
+    def home(self) -> Path:
+        """The state folder of the agent itself."""
+        return self.state.parent if self.state.name.startswith(SLOT) else self.state
+
+    @property
     def group_id(self) -> str:
         """The room that its agent is in."""
-        return self.state.parent.name
+        return self.home.parent.name
 
     def shown(self) -> dict[str, Any]:
         """For a table or a program; a tree that is gone says so."""
         found: dict[str, Any] = {"agent": self.tree.agent, "group_id": self.group_id, **self.tree.as_record()}
-        found["running"] = is_held(self.state)
+        found["running"] = is_held(self.home)
         if self.fault:
             return {**found, "status": None, "fault": self.fault}
         try:
@@ -57,11 +63,15 @@ def all_worktrees(session: CliSession) -> list[KeptWorktree]:
     """Every worktree that an agent of this account has here."""
     found: list[KeptWorktree] = []
     for root in state_roots(session):
-        for path in sorted(root.glob(f"*/*/{worktrees.RECORD}")):
+        records = {*root.glob(f"*/*/{worktrees.RECORD}"), *root.glob(f"*/*/{SLOT}*/{worktrees.RECORD}")}
+        for path in sorted(records):
             try:
                 tree = worktrees.kept(path.parent)
             except Refused as refused:  # it fails alone
-                broken = Worktree(path.parent.name, "", str(path.parent / "worktree"), "")
+                name = path.parent.name
+                if name.startswith(SLOT):
+                    name = f"{path.parent.parent.name}.{name.removeprefix(SLOT)}"
+                broken = Worktree(name, "", str(path.parent / "worktree"), "")
                 found.append(KeptWorktree(path.parent, broken, refused.message))
                 continue
             if tree is not None:
@@ -172,6 +182,6 @@ _change("rebase", "Put an agent's work on top of the branch that the project is 
 def discard(session: CliSession, name: str, *, force: bool, group: str | None) -> None:
     """Remove an agent's worktree and branch; the next start makes new ones."""
     found = _one(session, name, group)
-    if is_held(found.state):
+    if is_held(found.home):
         raise Refused("worktree_in_use", f"{name} is running in this worktree: stop it first")
     _done(session, worktrees.discard(found.tree, found.state, force=force))

@@ -14,19 +14,23 @@ in one transaction, and only then acts. So the inputs are serial, and no input s
 
 State. An event that reached the agent is in exactly one of these places until it is settled:
 
-    _knocks, _digests    shown beside the next turn whose audience may know of them, whatever that is about,
-                         and settled when it ends; of a turn that does not count they come back here
+    _beside              knocks and digests: shown beside the next turn whose audience may know of them,
+                         and settled when it ends
     _questions           fragments of one author in one place (`tacit.harness.question`), each open until its
-                         author is quiet, or closed and waiting for the model or for a later time
-    running              at most one turn: its question, and what the model did through its tools
-    running.waiting      immediate events, and late fragments, that wait for the model's next tool boundary
-    running.inserted     immediate ones that the model has been given at one, beside its question
+                         author is quiet, or closed and waiting for a slot or for a later time
+    turns                at most one turn in each slot: its question, and what the model did by its tools
+    turn.waiting         immediate events, and late fragments, that wait for the model's next tool boundary
+    turn.inserted        immediate ones that the model has been given at one, beside its question
     an effect            on its way: a `Claim` or a `Steer`, whose answer comes back as an input
 
 `_gone` remembers ids that were taken back while they were in none of these, that is, on their way as an
-effect or not here yet: when such an event comes by, it ends as superseded. `_runs` and `_since` number the
-turns of an event, so that every run has a name of its own and the hub can tell a rerun from a new answer
-(C2A-164, C2A-166); the count survives in the store and comes back through `restore` or `heard`.
+effect or not here yet: when such an event comes by, it ends as superseded. `_runs` numbers the turns of an
+event, so that every run has a name of its own and the hub can tell a rerun from a new answer (C2A-164,
+C2A-166); the count survives in the store and comes back through `restore` or `heard`.
+
+Slots. An agent has one, or as many as its owner allows; each has a driver, sessions and, where it writes, a
+working tree of its own. A question takes any slot that is free. What was begun in a slot goes on there, with
+what belongs to it: only there is the half-finished work, and a model that remembers it.
 
 Whose is a message? Only what belongs to a question (`tacit.harness.belonging`) changes it: the newest waiting
 one first, then the one that runs. Everything else that comes while a turn runs is a question of its own and
@@ -34,8 +38,8 @@ waits its turn; so no job ends because somebody asked something else.
 
 What moves it. Deliveries, cancellations and typing come from the hub; `steered`, `tool_started`, `boundary`
 and `ended` from the driver; `due` from the clock, which is asked to ring at `next_due`; `pause` from the
-budget. Every input that can make a turn possible ends in `due`, which begins the most pressing question that
-is whole. A turn begins only there, and only while none runs.
+budget. Every input that can make a turn possible ends in `due`, which begins the most pressing questions
+that are whole. A turn begins only there, and only in a slot in which none runs.
 
 How a turn ends. Either the driver is done (`ended`, judged by `tacit.harness.outcome`: an answer, silence,
 another try, failure), or we end it (`_end_turn`): its question was edited, taken back or called off, more of
@@ -64,10 +68,10 @@ Audiences. An event has an audience: the room, or the parties of a private conve
 and a session of the model's for it, which no other audience shares. So only what has the turn's audience
 enters it, at its beginning or on the way: an urgent event of another waits, and interrupts.
 
-Why one turn at a time: agents keep one folder, and two turns in it would read each other's half-finished
-work. Why effects instead of calls: order and durability are then one list that a test can read, and the
-state machine in `tests/harness/test_conduct_machine.py` tries inputs in any order without waiting. Why events
-are kept as they were delivered: the hub decided what each of them means, and nothing here decides it again.
+Why one turn in a slot: an agent keeps one folder there, and two turns in it would read each other's
+half-finished work. Why effects instead of calls: order and durability are then one list that a test can
+read, and the state machine in `tests/harness/test_conduct_machine.py` tries inputs in any order without
+waiting. Why events are kept as delivered: the hub decided what they mean, and nothing decides it again here.
 
 Knows no clock, no store and no driver: time is an argument, ids are made of other ids.
 """
@@ -85,6 +89,7 @@ from tacit.harness import belonging
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
 from tacit.harness import work as working
+from tacit.harness.beside import ShownBeside
 from tacit.harness.drivers.port import BoundaryOrder, Insert, Proceed, Stop
 from tacit.harness.effects import (
     Abort,
@@ -94,6 +99,7 @@ from tacit.harness.effects import (
     Effect,
     Join,
     ModelTurn,
+    Postpone,
     React,
     Report,
     Return,
@@ -104,7 +110,9 @@ from tacit.harness.effects import (
 from tacit.harness.failing import Failing
 from tacit.harness.prompt import inserted_block, more_block
 from tacit.harness.question import Question, key_of
-from tacit.harness.running import RunningTurn, has_effects
+from tacit.harness.question_queue import QuestionQueue
+from tacit.harness.running import RunningTurn
+from tacit.harness.runs import Runs, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,6 +139,8 @@ class ConductOptions:
     """Claim what is put up for one of the agent's roles, without asking the model."""
     ambient: frozenset[str] = frozenset()
     """Conversations whose ambient traffic the owner explicitly lets through (C2A-080)."""
+    slots: int = 1
+    """How many turns may run side by side."""
 
 
 class Conduct:
@@ -139,17 +149,25 @@ class Conduct:
     def __init__(self, options: ConductOptions, settings: Settings = DEFAULTS) -> None:
         self.options = options
         self.settings = settings
-        self.running: RunningTurn | None = None
+        self.turns: dict[int, RunningTurn] = {}
+        """What runs, by slot."""
         self.paused_until: Moment | None = None
         self.pause_reason = ""
-        self._questions: list[Question] = []
-        self._knocks: list[Delivered] = []
-        self._digests: list[Delivered] = []
-        self._runs: dict[str, int] = {}
-        self._since: dict[str, int] = {}
+        self._questions = QuestionQueue()
+        self._beside = ShownBeside()
+        self._runs = Runs()
         self._gone: dict[str, None] = {}
         self._failing = Failing()
-        self._fresh: set[str] = set()
+
+    def turn(self, turn_id: str) -> RunningTurn | None:
+        """A turn under way, by its name."""
+        return next((one for one in self.turns.values() if one.turn.id == turn_id), None)
+
+    @property
+    def _live(self) -> list[RunningTurn]:
+        """The turns that are not ending, the newest first."""
+        found = [one for one in self.turns.values() if not one.is_ending]
+        return sorted(found, key=lambda one: one.began, reverse=True)
 
     # -- what is heard
 
@@ -157,7 +175,10 @@ class Conduct:
         """A delivery, accepted and stored; `runs` it has behind it when it was deferred and comes again."""
         self._go_on(now)
         if runs:
-            self._runs[event.event_id] = self._since[event.event_id] = runs
+            self._runs.behind(event.event_id, runs, asked_anew=True)
+        return self._let_go([*self._heard(event, now, claimed=claimed), *self.due(now)])
+
+    def _heard(self, event: Delivered, now: Moment, *, claimed: bool) -> list[Effect]:
         if event.event_id in self._gone:
             return [Settle(event.event_id, "superseded")]
         if not claimed and not self._is_for_the_model(event):
@@ -165,44 +186,38 @@ class Conduct:
         if event.reason == Reason.CANCELLATION and event.directedness is Directedness.TO_ME:
             return self._called_off(event, now)
         if event.mode is Mode.DIGEST:
-            self._digests.append(event)
+            self._beside.digests.append(event)
             return []
         if event.mode is Mode.NOTIFY and event.policy is not Policy.MUST_RESPOND:
             return self._knocked(event)
         effects = self._deferred(event)
-        if event.supersedes is not None and (found := self._take_out(event.supersedes)) is not None:
-            self._questions.append(questions.added(found, event, now))
-        elif (
-            (running := self.running) is not None
-            and not running.is_ending
-            and running.holds(event.supersedes or "")
-        ):
-            effects += self._withdraw(running, event.supersedes or "", event, now)
+        old = event.supersedes or ""
+        if old and (found := self._questions.take_out(old)) is not None:
+            self._questions.add(questions.added(found, event, now))
+        elif running := next((one for one in self._live if one.holds(old)), None):
+            effects += self._withdraw(running, old, event, now)
         elif event.mode is Mode.BUFFERED:
             effects += self._fragment(event, now)
         else:
             effects += self._at_once(event, now)
-        return [*effects, *self.due(now)]
+        return effects
 
     def cancelled(self, event_id: str, now: Moment) -> list[Effect]:
         """The hub takes an event back: no later outbound action for it (C2A-180)."""
-        gone = [one for one in (*self._knocks, *self._digests) if one.event_id == event_id]
-        if gone:
-            self._knocks = [one for one in self._knocks if one.event_id != event_id]
-            self._digests = [one for one in self._digests if one.event_id != event_id]
+        return self._let_go([*self._cancelled(event_id, now), *self.due(now)])
+
+    def _cancelled(self, event_id: str, now: Moment) -> list[Effect]:
+        if self._beside.drop(event_id):
             return [Settle(event_id, "superseded")]
-        if (found := self._take_out(event_id)) is not None:
+        if (found := self._questions.take_out(event_id)) is not None:
             left = questions.withdrew(found, event_id)
             if left.live or left.window is not None:
-                self._questions.append(left)
-            return [Settle(event_id, "superseded"), *self.due(now)]
-        running = self.running
-        if running is not None and any(one.event_id == event_id for one in running.waiting):
-            running.waiting = [one for one in running.waiting if one.event_id != event_id]
-            if not any(one.priority is Priority.URGENT for one in running.waiting):
-                running.interrupt_at = None
+                self._questions.add(left)
             return [Settle(event_id, "superseded")]
-        if running is None or running.is_ending or not running.holds(event_id):
+        if any(one.drop_waiting(event_id) for one in self.turns.values()):
+            return [Settle(event_id, "superseded")]
+        running = next((one for one in self._live if one.holds(event_id)), None)
+        if running is None:
             self._forget(event_id)
             return []
         if running.has_spoken:
@@ -214,22 +229,24 @@ class Conduct:
 
     def ask_again(self, event: Delivered, note: str, now: Moment, *, runs: int) -> list[Effect]:
         """What the model answered may not be said: it gets the question once more, and is told why."""
-        self._runs[event.event_id] = self._since[event.event_id] = runs
+        self._runs.behind(event.event_id, runs, asked_anew=True)
         return [*self._ask(replace(questions.asked(event, now), note=note)), *self.due(now)]
 
     def typing(self, conversation: str, author: str, now: Moment, *, typing: bool) -> None:
         """Somebody writes: a question of theirs is held open (C2A-084)."""
-        self._questions = [
-            questions.typed(one, now, typing=typing) if one.key[:2] == (author, conversation) else one
-            for one in self._questions
-        ]
+        self._questions.put(
+            [
+                questions.typed(one, now, typing=typing) if one.key[:2] == (author, conversation) else one
+                for one in self._questions
+            ]
+        )
 
     def steered(self, steer: Steer, now: Moment, *, taken: bool) -> list[Effect]:
         """Whether the driver could give an event to the turn it was meant for; another may run by now."""
-        event, running = steer.event, self.running
+        event, running = steer.event, self.turn(steer.turn_id)
         if event.event_id in self._gone:
-            return [Settle(event.event_id, "superseded")]
-        if running is None or running.is_ending or running.turn.id != steer.turn_id:
+            return self._let_go([Settle(event.event_id, "superseded")])
+        if running is None or running.is_ending:
             # Whether the last words of a turn that is over knew of the event cannot be told.
             anew = self._at_once if event.mode is Mode.IMMEDIATE else self._fragment
             asked = self._ask(questions.asked(event, now)) if taken else anew(event, now)
@@ -239,24 +256,13 @@ class Conduct:
             return [Join(running.turn.id, (event,))]
         if event.mode is Mode.IMMEDIATE:
             return self._wait_for_boundary(running, event, now)
-        return [*self._late(event, now), *self.due(now)]
+        return [*self._late(running, event, now), *self.due(now)]
 
-    # -- the running turn
+    # -- the running turns
 
-    def tool_started(self, call_id: str, name: str) -> None:
-        """A tool call began."""
-        if self.running is not None:
-            self.running.tools[call_id] = has_effects(name)
-            self.running.side_effects |= has_effects(name)
-
-    def tool_waits(self, call_id: str, *, waits: bool) -> None:
-        """A call waits for a person's leave, and so has no effect yet; or it goes on."""
-        if self.running is not None and call_id in self.running.tools:
-            self.running.tools[call_id] = not waits
-
-    def boundary(self, call_id: str, now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
-        """A tool call ended: what the model does next, and what follows."""
-        running = self.running
+    def boundary(self, turn_id: str, call_id: str, now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
+        """A tool call of a turn ended: what the model does next, and what follows."""
+        running = self.turn(turn_id)
         if running is None:
             return Proceed(), []
         running.tools.pop(call_id, None)
@@ -273,10 +279,11 @@ class Conduct:
         return Proceed(), []
 
     def ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
-        """The driver is done with the turn."""
-        running, self.running = self.running, None
+        """The driver is done with a turn."""
+        running = self.turn(outcome.turn_id)
         if running is None:
             return []
+        del self.turns[running.turn.slot]
         how = "aborted" if running.is_ending else (outcome.failure.code if outcome.failure else "done")
         took = (now - running.began) // 1000
         spent = Spent(running.turn, outcome.usage, outcome.cost_usd, took, how, outcome.estimated)
@@ -284,27 +291,34 @@ class Conduct:
         if not running.is_ending:
             effects += self._finished(running, outcome, now)
         for event in running.waiting:
-            self._ask(questions.asked(event, now))
+            slot = None if event.mode is Mode.IMMEDIATE else running.turn.slot
+            self._ask(replace(questions.asked(event, now), slot=slot))
         for event in running.inserted:
             effects += self._after_insert(running, event, now)
+        return [*self._let_go(effects), *self.due(now)]
+
+    def _let_go(self, effects: list[Effect]) -> list[Effect]:
+        """Of what is settled, or comes again from the hub, nothing is remembered here."""
         for effect in effects:
-            if isinstance(effect, Settle):
-                self._runs.pop(effect.event_id, None)
+            if isinstance(effect, Settle | Postpone):
+                self._runs.over(effect.event_id)
                 self._failing.over(effect.event_id)
-        return [*effects, *self.due(now)]
+        return effects
 
     # -- time
 
     def due(self, now: Moment) -> list[Effect]:
-        """What the time asks for: an interruption, or the next turn."""
-        running = self.running
-        if running is not None:
+        """What the time asks for: interruptions, and the next turns."""
+        effects: list[Effect] = []
+        for running in self._live:
             ripe = running.interrupt_at is not None and now >= running.interrupt_at
-            if ripe and not running.is_ending and not running.is_in_effect:
-                return self._give_way(running, now)
-            return []
+            if ripe and not running.is_in_effect:
+                effects += self._give_way(running, now)
         self._go_on(now)
-        return self._begin_next(now) if self.paused_until is None else []
+        if self.paused_until is None:
+            while begun := self._begin_next(now):
+                effects += begun
+        return effects
 
     def _go_on(self, now: Moment) -> None:
         """A pause is over at its end, whatever comes first then."""
@@ -314,12 +328,12 @@ class Conduct:
     @property
     def next_due(self) -> Moment | None:
         """When `due` has something to do if nothing else happens; None when never."""
-        if self.running is not None:
-            waits = self.running.interrupt_at is not None and not self.running.is_in_effect
-            return self.running.interrupt_at if waits and not self.running.is_ending else None
-        if self.paused_until is not None:
-            return self.paused_until
-        return min((questions.closes_at(one, self.settings) for one in self._questions), default=None)
+        waits = [one.interrupt_at for one in self._live if not one.is_in_effect]
+        found = [at for at in waits if at is not None]
+        if self._free_slot is not None:
+            at = self._questions.next_due(self.settings, self.turns)
+            found += [one for one in (self.paused_until or at,) if one is not None]
+        return min(found, default=None)
 
     def pause(self, until: Moment, reason: str) -> list[Effect]:
         """No further turns until then; whoever is owed an answer is told why."""
@@ -334,35 +348,37 @@ class Conduct:
         asked: list[tuple[Delivered, str, int]] = []
         claims: list[Effect] = []
         for event, turn_id, attempts, runs in waiting:
-            self._runs[event.event_id] = runs
+            self._runs.behind(event.event_id, runs, asked_anew=False)
             if event.mode is Mode.DIGEST:
-                self._digests.append(event)
+                self._beside.digests.append(event)
             elif event.mode is Mode.NOTIFY and event.policy is not Policy.MUST_RESPOND:
                 claims += self._knocked(event)
             else:
                 asked.append((event, turn_id, attempts))
+        ran = {event.event_id: slot_of(turn_id) for event, turn_id, _ in asked if turn_id}
         for rows in belonging.put_together(asked, now, self.settings):
             events = tuple(event for event, _ in rows)
             note = "You may have begun on this before; check what is done already." if rows[0][1] else ""
             attempt = 1 + max(failed for _, failed in rows)
-            self._questions.append(
-                Question(key_of(events[-1]), events, attempt=attempt, not_before=now, note=note)
+            slot = ran.get(events[-1].event_id)
+            slot = slot if slot is not None and slot < self.options.slots else None
+            self._questions.add(
+                Question(key_of(events[-1]), events, attempt=attempt, not_before=now, note=note, slot=slot)
             )
         return claims
 
     def work(self, now: Moment) -> list[Work]:
         """How every piece of work stands: what runs, then what waits, in its order."""
-        closes = questions.closes_at
-        waiting = sorted(self._questions, key=lambda one: (not one.is_pressing, closes(one, self.settings)))
-        running = [] if self.running is None else working.running_states(self.running)
+        waiting = self._questions.in_order(self.settings)
+        running = [one for slot in sorted(self.turns) for one in working.running_states(self.turns[slot])]
         pause = None if self.paused_until is None else (self.paused_until, self.pause_reason)
-        before = int(self.running is not None)
+        before = int(self._free_slot is None)
         return [*running, *working.queued_states(waiting, self._failing, now, before=before, pause=pause)]
 
     @property
     def owed(self) -> int:
         """How many questions wait, running ones included."""
-        return len(self._questions) + (self.running is not None)
+        return len(self._questions) + len(self.turns)
 
     # -- inside
 
@@ -380,7 +396,7 @@ class Conduct:
         wanted = event.policy is Policy.MAY_RESPOND and event.reason == Reason.ROLE_MENTION
         if self.options.claims_roles and wanted and self.paused_until is None:
             return [Claim(event)]
-        self._knocks.append(event)
+        self._beside.knocks.append(event)
         return []
 
     def _deferred(self, event: Delivered) -> list[Effect]:
@@ -390,44 +406,48 @@ class Conduct:
 
     def _fragment(self, event: Delivered, now: Moment) -> list[Effect]:
         """More of a question that waits, the newest first; more of the one that runs; or one of its own."""
-        for place, question in reversed(list(enumerate(self._questions))):
+        for question in reversed(list(self._questions)):
             since = question.window.since if question.window is not None else None
             is_open = questions.takes(question, event, now, self.settings) and not belonging.is_apart(event)
             if is_open or belonging.belongs(event, question, since, now, self.settings):
-                self._questions[place] = questions.added(question, event, now)
+                self._questions.replace(question, questions.added(question, event, now))
                 return []
-        running = self.running
-        if (
-            running is not None
-            and not running.is_ending
-            and belonging.belongs(event, running.question, running.began, now, self.settings)
-        ):
-            if self.options.steers and not running.has_spoken:
-                return [Steer(running.turn.id, event, more_block([event]))]
-            return self._late(event, now)
-        return self._ask(questions.begun(event, now))
+        running = self._whose(event, now)
+        if running is None:
+            return self._ask(questions.begun(event, now))
+        if self.options.steers and not running.has_spoken:
+            return [Steer(running.turn.id, event, more_block([event]))]
+        return self._late(running, event, now)
 
-    def _late(self, event: Delivered, now: Moment) -> list[Effect]:
+    def _whose(self, event: Delivered, now: Moment) -> RunningTurn | None:
+        """The turn to whose question an event belongs."""
+        for one in self._live:
+            if belonging.belongs(event, one.question, one.began, now, self.settings):
+                return one
+        return None
+
+    def _late(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
         """A fragment while the model thinks: restart with it, or at a boundary, or a turn of its own.
 
         Row C2A-188. What was done already is not done again for it; a model that takes text between two tools
-        gets it there.
+        gets it there. A turn of its own comes behind this one, in the same slot.
         """
-        running = self.running
-        if running is None or running.is_ending:
-            return self._ask(questions.begun(event, now))
         if self._may_restart(running):
             return self._end_turn(running, questions.reopened(running.question, event, now))
         if self.options.inserts and not running.has_spoken:
             running.waiting.append(event)
             return []
-        return self._ask(questions.begun(event, now))
+        return self._ask(replace(questions.begun(event, now), slot=running.turn.slot))
 
     def _at_once(self, event: Delivered, now: Moment) -> list[Effect]:
         """Immediate content, or a knock that obliges: no compose window (C2A-081)."""
-        running = self.running
-        if running is None or running.is_ending or event.mode is not Mode.IMMEDIATE:
+        live = self._live
+        if not live or event.mode is not Mode.IMMEDIATE:
             return self._ask(questions.asked(event, now))
+        running = self._whose(event, now)
+        if running is None and self._free_slot is not None:
+            return self._ask(questions.asked(event, now))
+        running = running or next((one for one in live if one.turn.audience == event.audience), live[0])
         if self.options.steers and event.audience == running.turn.audience:
             return [Steer(running.turn.id, event, inserted_block([event]))]
         return self._wait_for_boundary(running, event, now)
@@ -441,12 +461,13 @@ class Conduct:
     def _called_off(self, event: Delivered, now: Moment) -> list[Effect]:
         """Somebody calls work off: what they mean ends, and a signal says so (C2A-082)."""
         effects: list[Effect] = []
-        running = self.running if self.running is not None and not self.running.is_ending else None
-        work = [*self._questions, *([running.question] if running is not None else [])]
+        live = self._live
+        work = [*self._questions, *(one.question for one in live)]
         for question in belonging.called_off_by(event, work):
             for one in question.live:
                 effects += [Settle(one.event_id, "superseded"), Report(Work(one.event_id, "called_off"))]
-            if running is not None and question is running.question:
+            running = next((one for one in live if one.question is question), None)
+            if running is not None:
                 more = [one for one in running.waiting if one.mode is not Mode.IMMEDIATE]
                 running.waiting = [one for one in running.waiting if one not in more]
                 effects += [Settle(one.event_id, "superseded") for one in more]
@@ -454,11 +475,11 @@ class Conduct:
             else:
                 self._questions.remove(question)
         if event.policy is Policy.MUST_NOT_RESPOND:
-            return [*effects, Settle(event.event_id, "ignored"), *self.due(now)]
+            return [*effects, Settle(event.event_id, "ignored")]
         if not effects:
             # Nothing of ours is under way: the model may know what is meant.
-            return [*self._deferred(event), *self._at_once(event, now), *self.due(now)]
-        return [*effects, React(event.event_id, "done"), Settle(event.event_id), *self.due(now)]
+            return [*self._deferred(event), *self._at_once(event, now)]
+        return [*effects, React(event.event_id, "done"), Settle(event.event_id)]
 
     def _withdraw(
         self, running: RunningTurn, event_id: str, instead: Delivered | None, now: Moment
@@ -494,9 +515,9 @@ class Conduct:
         """Abort what runs; a side-effecting call is let to its end (C2A-180)."""
         running.is_ending = True
         running.interrupt_at = None
-        self._show_again(running)
+        self._beside.give_back(running.turn)
         if again is not None:
-            self._questions.append(again)
+            self._questions.add(replace(again, slot=running.turn.slot))
         returned = tuple(one.event_id for one in again.live) if again is not None else ()
         effects: list[Effect] = [Return(returned)] if returned else []
         if running.is_in_effect and self.options.boundaries:
@@ -510,32 +531,26 @@ class Conduct:
             del self._gone[next(iter(self._gone))]
 
     def _ask(self, question: Question) -> list[Effect]:
-        self._questions.append(question)
+        self._questions.add(question)
         return []
-
-    def _take_out(self, event_id: str) -> Question | None:
-        for place, question in enumerate(self._questions):
-            if question.holds(event_id):
-                return self._questions.pop(place)
-        return None
 
     def _finished(self, running: RunningTurn, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         carrier = running.question.carrier.event_id
         found = outcomes.ended(running, outcome, self._failing.faults(carrier))
         if outcome.failure is None:
-            self._questions = self._failing.is_back(self._questions, now)
+            self._questions.put(self._failing.is_back(list(self._questions), now))
         if not isinstance(found, outcomes.RetryTurn):
             shown = (*running.turn.knocks, *running.turn.digests)
             return [*found, *(Settle(one.event_id) for one in shown)]
         later = Moment(now + int(found.pause * SECOND))
         again = replace(running.question, attempt=running.question.attempt + 1, not_before=later)
         if found.fresh:
-            self._fresh.add(carrier)
+            self._runs.in_a_new_session(carrier)
             again = replace(running.question, not_before=now, note=outcomes.AFRESH)
         else:
             self._failing.note(carrier, found.failure)
-        self._questions.append(again)
-        self._show_again(running)
+        self._questions.add(replace(again, slot=running.turn.slot))
+        self._beside.give_back(running.turn)
         return [Return(tuple(one.event_id for one in again.live), failed=not found.fresh)]
 
     def _after_insert(self, running: RunningTurn, event: Delivered, now: Moment) -> list[Effect]:
@@ -545,55 +560,30 @@ class Conduct:
             return [Settle(event.event_id)]
         if event.policy is not Policy.MUST_RESPOND:
             return [Settle(event.event_id, "ignored")]
-        self._questions.append(
+        self._questions.add(
             replace(
                 questions.asked(event, now),
                 note="This was shown to you in your last turn and waits for a reply.",
+                slot=running.turn.slot,
             )
         )
         return [Return((event.event_id,))]
 
+    @property
+    def _free_slot(self) -> int | None:
+        """The first slot in which nothing runs; a turn that is ending still has its own."""
+        return next((slot for slot in range(self.options.slots) if slot not in self.turns), None)
+
     def _begin_next(self, now: Moment) -> list[Effect]:
         """Of the questions that are whole the most pressing one, then the one that was whole first."""
-        times = [(questions.closes_at(one, self.settings), one) for one in self._questions]
-        ripe = [(not one.is_pressing, at, one) for at, one in times if at <= now]
-        for _, _, question in sorted(ripe, key=lambda found: found[:2]):
-            self._questions.remove(question)
-            whole = questions.closed(question)
-            if whole is None:
-                continue
-            carrier = whole.events[-1].event_id
-            run = self._runs[carrier] = self._runs.get(carrier, 0) + 1
-            since = self._since.get(carrier, 0)
-            knocks, self._knocks = _beside(self._knocks, whole.carrier.audience)
-            digests, self._digests = _beside(self._digests, whole.carrier.audience)
-            turn = ModelTurn(
-                f"{carrier}.{run}",
-                whole.events,
-                knocks,
-                digests,
-                whole.attempt,
-                whole.note,
-                f"{carrier}.{since}",
-                run - since,
-                carrier in self._fresh,
-            )
-            self._fresh.discard(carrier)
-            self.running = RunningTurn(turn, whole, now)
-            return [Begin(turn)]
-        return []
-
-    def _show_again(self, running: RunningTurn) -> None:
-        """Knocks and digests of a run that does not count wait for the next one."""
-        self._knocks = [*running.turn.knocks, *self._knocks]
-        self._digests = [*running.turn.digests, *self._digests]
-
-
-def _beside(waiting: Iterable[Delivered], audience: str) -> tuple[tuple[Delivered, ...], list[Delivered]]:
-    """What may be shown beside a turn for an audience, and what goes on waiting for its own.
-
-    What the room may know, anybody may.
-    """
-    events = tuple(waiting)
-    shown = tuple(one for one in events if one.audience in {"", audience})
-    return shown, [one for one in events if one not in shown]
+        free = self._free_slot
+        if free is None or (whole := self._questions.take_next(now, self.settings, self.turns)) is None:
+            return []
+        slot = free if whole.slot is None else whole.slot
+        name, series, run, fresh = self._runs.next_of(whole, slot)
+        knocks, digests = self._beside.take(whole.carrier.audience)
+        turn = ModelTurn(
+            name, whole.events, knocks, digests, whole.attempt, whole.note, series, run, fresh, slot
+        )
+        self.turns[slot] = RunningTurn(turn, whole, now)
+        return [Begin(turn)]

@@ -33,6 +33,8 @@ class ModelTurn:
     """Which run of the series this is; interruptions and crashes count too."""
     fresh: bool = False
     """Run it in a new session of the agent: the old one is full."""
+    slot: int = 0
+    """Which of the agent's slots runs it."""
 
     @property
     def carrier(self) -> Delivered:

@@ -23,6 +23,9 @@ class Failing:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Failure, int]] = {}
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def of(self, event_id: str) -> Failure | None:
         """Why it waits; None when it has not failed."""
         known = self._known.get(event_id)

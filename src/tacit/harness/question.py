@@ -61,6 +61,8 @@ class Question:
     restarts: int = 0
     not_before: Moment = Moment(0)
     note: str = ""
+    slot: int | None = None
+    """The slot that it waits for: there lies what was begun on it. None is any that is free."""
     held_until: Moment = Moment(0)
     """Its author was seen writing: the window stays open until then, up to the cap."""
 

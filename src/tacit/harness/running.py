@@ -86,6 +86,26 @@ class RunningTurn:
         """Does a call with effects run at this moment?"""
         return any(self.tools.values())
 
+    def tool_started(self, call_id: str, name: str) -> None:
+        """A tool call began."""
+        self.tools[call_id] = has_effects(name)
+        self.side_effects |= has_effects(name)
+
+    def tool_waits(self, call_id: str, *, waits: bool) -> None:
+        """A call waits for a person's leave, and so has no effect yet; or it goes on."""
+        if call_id in self.tools:
+            self.tools[call_id] = not waits
+
+    def drop_waiting(self, event_id: str) -> bool:
+        """Let go of what waits for a boundary; false when this does not."""
+        left = [one for one in self.waiting if one.event_id != event_id]
+        if len(left) == len(self.waiting):
+            return False
+        self.waiting = left
+        if not any(one.priority is Priority.URGENT for one in left):
+            self.interrupt_at = None
+        return True
+
     def let_in(self, event: Delivered) -> None:
         """The model has it: as more of its question, or beside that where it is immediate."""
         if event.mode is Mode.IMMEDIATE:

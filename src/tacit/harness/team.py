@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+MOST_SESSIONS: Final = 8
+"""Sessions of one agent: each is a process of its program, with a model behind it."""
+SLOT: Final = "session-"
+"""The folder of a further session, in the agent's own; its number follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """One agent of a team."""
@@ -53,6 +59,8 @@ class Member:
     permission_wait: float = 600.0
     worktree: bool = False
     """Does it work in a git worktree and on a branch of its own?"""
+    sessions: int = 1
+    """How many questions it may work on side by side, each in a session of its model's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,7 @@ _MEMBERS: Final[dict[str, tuple[type, ...]]] = {
     "price_out": (int, float),
     "permission_wait": (int, float),
     "worktree": (bool,),
+    "sessions": (int,),
 }
 _MAY_BE_NOTHING: Final = frozenset({"price_in", "price_out"})
 _BUDGET: Final[dict[str, tuple[type, ...]]] = {"cost_usd": (int, float), "tokens": (int,), "turns": (int,)}
@@ -150,6 +159,8 @@ def _kinds(given: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]) -> l
             found.append(f"`{name}` has the wrong type")
         elif isinstance(value, int | float) and not isinstance(value, bool) and not _fits(name, value):
             found.append(f"`{name}` has to be a number above 0")
+        elif name == "sessions" and value > MOST_SESSIONS:
+            found.append(f"`{name}` is at most {MOST_SESSIONS}")
     return found
 
 
@@ -180,4 +191,5 @@ def _member(given: Mapping[str, Any], group: str) -> Member:
         given.get("price_out"),
         float(given.get("permission_wait", 600.0)),
         bool(given.get("worktree", False)),
+        int(given.get("sessions", 1)),
     )

@@ -236,9 +236,14 @@ async def show_trace(hub: Hub, credential: Credential, request: requests.Trace) 
     group = await group_of(hub, credential, request.group_id)
 
     def query(reader: Reader) -> list[StoredEvent]:
-        found = reader.trace(group, credential.principal, request.tid, request.limit)
         versions = Archive.on(reader, group).attention.versions
-        return [event for event in found if not versions.is_deleted(event.event_id)]
+        return reader.trace(
+            group,
+            credential.principal,
+            request.tid,
+            request.limit,
+            lambda event: not versions.is_deleted(event.event_id),
+        )
 
     found = await hub.ledger.read(query)
     trace = speech.trace_of(found, request.tid)

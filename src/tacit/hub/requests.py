@@ -283,6 +283,7 @@ class NewCrewAgent(msgspec.Struct, frozen=True, kw_only=True):
     time_limit: Annotated[float, Meta(gt=0, le=604_800)] = 1800.0
     claims: bool = True
     worktree: bool = False
+    sessions: Annotated[int, Meta(ge=1, le=8)] = 1
     start: bool = True
 
 

@@ -147,13 +147,23 @@ async def find_rows(hub: Hub, credential: Credential, request: requests.Search) 
     words = [word.casefold() for word in request.q.replace("\0", " ").split()]
 
     def query(reader: Reader) -> list[Row]:
-        hits = reader.search(group, principal, request.q, request.limit)
-        first = {
-            event.seq: event for hit in hits if (event := timeline.original(reader, group, hit)) is not None
-        }
-        return timeline.rows(reader, group, principal, sorted(first.values(), key=lambda one: -one.seq))
+        found: dict[int, Row] = {}
 
-    rows = [row for row in await hub.ledger.read(query) if not row.deleted and _still_says(row, words)]
+        def fits(hit: StoredEvent) -> bool:
+            """Does the message still say it? Found by two of its forms it is one."""
+            event = timeline.original(reader, group, hit)
+            if event is None or event.seq in found:
+                return False
+            [row] = timeline.rows(reader, group, principal, [event])
+            if row.deleted or not _still_says(row, words):
+                return False
+            found[event.seq] = row
+            return True
+
+        kept = len(reader.search(group, principal, request.q, request.limit, fits))
+        return sorted(list(found.values())[:kept], key=lambda row: -row.event.seq)
+
+    rows = await hub.ledger.read(query)
     return {"events": [_as_it_stands(row) for row in rows], "rows": [shown_row(row) for row in rows]}
 
 

@@ -388,7 +388,9 @@ def test_an_agents_questions_do_not_pile_up_before_people(house: House) -> None:
 
     assert all(ask(number)["state"] == "asked" for number in range(MOST_OPEN))
     assert refused(ask(MOST_OPEN))[0] == "rate_limited"
+    before = len(house.events(GROUP))
     assert ask(0)["state"] == "asked", "what was asked before can still be looked up"
+    assert len(house.events(GROUP)) == before, "a look leaves no record"
     house.clock.move(2)
     assert ask(MOST_OPEN)["state"] == "asked"
     approvals = house.attention.approvals

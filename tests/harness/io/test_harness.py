@@ -574,7 +574,7 @@ async def test_the_agent_starts_when_the_hub_has_said_which_tools_there_are(desk
             known = []
 
             async def start(standing, session_id=None):
-                known.append(len(harness._calls.tools()))
+                known.append(len(harness._turns._door._tools()))
                 await asked(standing, session_id)
 
             harness._driver.start = start

@@ -54,7 +54,7 @@ def asked(context):
         if not begun:
             return questions, ended
         questions.append([one.event_id for one in begun[0].turn.events])
-        conduct.running = None
+        conduct.turns.clear()
 
 
 @pytest.mark.spec("C2A-163")

@@ -48,8 +48,8 @@ def room():
 @pytest.fixture
 def watch(conduct, room):
     [begun] = [one for one in conduct.due(at(10)) if isinstance(one, Begin)]
-    conduct.tool_started("long", "shell")
-    conduct.tool_started("more", "shell")
+    conduct.turns[0].tool_started("long", "shell")
+    conduct.turns[0].tool_started("more", "shell")
     return TurnWatch(conduct, None, begun.turn, room, None, None, None)
 
 
@@ -66,7 +66,7 @@ async def test_a_turn_that_was_called_off_and_still_has_a_call_under_way_asks_fo
     watch, room, conduct
 ):
     conduct.cancelled("e1", at(11))
-    assert conduct.running is not None
+    assert conduct.turns
     assert isinstance(await watch.asked(WANTED), NotPermitted)
     assert room.asked == []
 

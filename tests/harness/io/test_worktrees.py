@@ -306,3 +306,15 @@ def test_commits_that_only_the_agents_branch_has_are_not_discarded_unnoticed(tmp
         worktrees.discard(tree, state)
     assert tip[:12] in worktrees.discard(tree, state, force=True).message
     assert git(project, "worktree", "list").count("\n") == 0
+
+
+def test_a_change_in_the_tick_of_the_checkout_is_not_overlooked(tmp_path, project):
+    tree, _ = tree_of(tmp_path, project)
+    git(project, "config", "core.trustctime", "false")
+    git(Path(tree.path), "update-index", "--refresh")
+    file, index = Path(tree.path) / "app.txt", Path(git(Path(tree.path), "rev-parse", "--git-path", "index"))
+    tick = file.stat().st_mtime_ns
+    file.write_text("ONE\nTWO\nTHREE\n")
+    os.utime(file, ns=(tick, tick))
+    os.utime(Path(tree.path) / index, ns=(tick, tick))
+    assert "+ONE" in worktrees.diff(tree)

@@ -144,6 +144,9 @@ async def test_a_failure_speaks_in_why_in_the_list_and_in_the_notice(stage):
     assert one["state"] == "failed"
     assert one["work"]["sentence"] == "ann failed: The model is busy (overloaded)"
     assert one["work"]["now"] == "It is tried again by itself at 00:00:00 UTC."
+    sentence = (await stage.decisions(asked)).body["sentence"]
+    assert sentence.startswith("ann failed and tries it again")
+    assert "could not do it" not in sentence
     [listed] = await work(stage, agent="ann", state="failed")
     assert (listed["code"], listed["message"], listed["retry_at"][:19]) == (
         "overloaded", "The model is busy.", at[:19],

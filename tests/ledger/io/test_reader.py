@@ -179,6 +179,19 @@ def test_a_thread_is_its_root_and_its_newest_replies(room: World) -> None:
         thread("mute", aside.id)
 
 
+@pytest.mark.spec("CCCS-110")
+def test_what_one_may_not_read_takes_no_place_in_a_thread(room: World) -> None:
+    root = room.say("g_one", "user", "root")
+    for number in range(4):
+        room.say("g_one", "ann", f"r{number}", reply_to=root.id)
+    for number in range(9):
+        room.say("g_one", "ann", f"aside {number}", reply_to=root.id, to=["bob"], conversation={"kind": "dm"})
+    state = room.state("g_one")
+    for limit, texts in ((1, ["r3"]), (3, ["r1", "r2", "r3"]), (9, ["r0", "r1", "r2", "r3"])):
+        found = room.store.read(lambda reader, limit=limit: reader.thread(state, "mute", root.id, limit))
+        assert [event.data["text"] for event in found] == ["root", *texts]
+
+
 def test_search_finds_words_and_beginnings_of_words_that_the_reader_may_see(room: World) -> None:
     room.say("g_one", "user", "The Crème brûlée recipe")
     room.say("g_one", "ann", "a secret recipe", to=["bob"])

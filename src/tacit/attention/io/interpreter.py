@@ -162,7 +162,8 @@ def _report_work(case: Case, command: ReportWork) -> Plan:
 def _call_tool(case: Case, command: CallTool) -> Plan:
     """Run a writing tool; every call leaves a record, refused ones included (C2A-206).
 
-    One that is only asked again while a person has not answered has left its record before.
+    One that is only asked again while a person has not answered has left its record before, and so has a
+    question to people that is looked at again.
     """
     name, session, archive = command.name, command.session, case.archive
     caller = Caller(
@@ -177,7 +178,7 @@ def _call_tool(case: Case, command: CallTool) -> Plan:
     if outcome.chat is not None:
         kind, data = outcome.chat
         found.append(Submission(command.group_id, session, kind, data, msgspec.json.encode(data)))
-    elif not outcome.written:
+    elif not outcome.written and name not in tools.LOOKS:
         found += case.submitted([records.Audit(what=name, session=session, for_=[session])])
     result: dict[str, Any] = {"ok": True, **outcome.result}
     if outcome.event is not None and (event := archive.readable(outcome.event, session)) is not None:

@@ -201,6 +201,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
     parts: list[str] = []
     named: set[str] = set()
     for verb, chosen in (
+        ("failed and tries it again", [one for one in shown if _tries_again(one)]),
         ("owes a reply", [one for one in shown if one["policy"] == "must_respond" and not _over(one)]),
         ("answered", [one for one in shown if one["state"] == "answered"]),
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
@@ -217,6 +218,12 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
     if quiet:
         parts.append(_others(quiet))
     return "; ".join(parts) or "nobody is asked for anything"
+
+
+def _tries_again(one: dict[str, Any]) -> bool:
+    """Did it fail for a while only?"""
+    work = one.get("work") or {}
+    return one["state"] == "failed" and bool(work.get("open")) and work.get("retry_at") is not None
 
 
 def _over(one: dict[str, Any]) -> bool:
@@ -237,6 +244,7 @@ def _others(quiet: int) -> str:
 
 
 _PLURAL: Final = {
+    "failed and tries it again": "failed and try it again",
     "owes a reply": "owe a reply",
     "was knocked at": "were knocked at",
     "was stopped here": "were stopped here",

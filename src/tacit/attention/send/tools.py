@@ -436,6 +436,8 @@ SENTENCE: Final = 500
 """How much of a driver's own words a notice repeats."""
 CODE: Final = 100
 """And of its code."""
+LOOKS: Final = frozenset({"chat/permission"})
+"""Calls that are made again and again to see how something stands: what changes nothing leaves no record."""
 REPORTED: Final = frozenset({"superseded", "ignored", "failed", "acknowledged", "responded"})
 WRITING: Final[dict[str, Callable[[Mapping[str, Any], Caller], ToolOutcome]]] = {
     "chat.send_message": send_message,

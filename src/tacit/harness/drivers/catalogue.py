@@ -194,8 +194,12 @@ def build(name: str, options: Options) -> Driver:
     make = cast("Callable[[Options], Backend]", getattr(import_module(module), kind))
     turns = import_module("tacit.harness.drivers.io.turns")
 
+    folders = import_module("tacit.harness.drivers.io.private_folders")
+
     def private(audience: str) -> Backend:
-        return make(private_options(options, audience))
+        own = private_options(options, audience)
+        folders.use(own.state)
+        return make(own)
 
     return cast("Driver", turns.SessionDriver(make(options), private, partial(workplace, options)))
 

@@ -75,6 +75,13 @@ class Allowance:
     cost_usd: float | None = None
     price: Price | None = None
 
+    def shared_by(self, count: int) -> Allowance:
+        """One of so many equal shares."""
+        if count <= 1:
+            return self
+        tokens = None if self.tokens is None else self.tokens // count
+        return Allowance(tokens, None if self.cost_usd is None else self.cost_usd / count, self.price)
+
     def is_used_up(self, usage: Usage, cost_usd: float | None) -> bool:
         """Has a turn reached it? A cost that nobody says and that cannot be reckoned reaches nothing."""
         if self.tokens is not None and usage.input + usage.output >= self.tokens:

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class SlotPlace:
+    """Where the turns of one slot run."""
+
+    state: Path
+    """A folder of its own, with the record of its working tree where it has one."""
+    directory: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AgentConfig:
     """Which agent, where, and what its owner allows."""
 
@@ -41,3 +50,10 @@ class AgentConfig:
     """Texts that are struck out of what people see of the agent's work, such as the model's key."""
     permission_within: float = ANSWER_WITHIN
     """Seconds in which a person has to answer what the agent's own program asks; then it is no."""
+    more_slots: tuple[SlotPlace, ...] = ()
+    """Where further turns may run beside the first one's."""
+
+    @property
+    def slots(self) -> tuple[SlotPlace, ...]:
+        """Every slot; the first is the agent's own folder."""
+        return (SlotPlace(self.state, self.directory), *self.more_slots)

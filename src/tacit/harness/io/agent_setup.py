@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tacit.base.errors import Refused
 from tacit.harness.drivers import catalogue
-from tacit.harness.drivers.options import Access
 from tacit.harness.io import sharing, worktrees
-from tacit.harness.io.agent_config import AgentConfig
+from tacit.harness.io.agent_config import AgentConfig, SlotPlace
 from tacit.harness.io.harness import Harness
 from tacit.harness.io.placing import checked
 from tacit.harness.io.pricing import price_for
+from tacit.harness.team import SLOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +37,8 @@ class ReadyAgent:
     options: Options
     worktree: Worktree | None = None
     price: Price | None = None
+    beside: tuple[tuple[Path, Options], ...] = ()
+    """The further slots: each one's folder, and its driver's options."""
     others: tuple[Path, ...] = ()
     """Folders under which other agents of this machine have their state."""
 
@@ -60,8 +61,10 @@ class ReadyAgent:
             surroundings=self.surroundings if self.others else None,
             secrets=(self.options.key,) if self.options.key else (),
             permission_within=member.permission_wait,
+            more_slots=tuple(SlotPlace(state, options.directory) for state, options in self.beside),
         )
-        return Harness(config, catalogue.build(member.driver, self.options), tell=tell)
+        beside = [catalogue.build(member.driver, options) for _, options in self.beside]
+        return Harness(config, catalogue.build(member.driver, self.options), beside=beside, tell=tell)
 
     def surroundings(self) -> str:
         """What the agent should know of who else is in its folder, as it is now; empty when nobody is."""
@@ -72,16 +75,26 @@ def ready(
     member: Member, state: Path, *, base: Path, environment: Mapping[str, str], others: Sequence[Path] = ()
 ) -> ReadyAgent:
     """Read and try everything; `Refused` says what is wrong. Relative paths are meant from `base`."""
-    options, says_where = checked(member, state, base=base, environment=environment)
+    options, writes = checked(member, state, base=base, environment=environment)
     price = price_for(member, options.model, base)
     catalogue.build(member.driver, options)
-    tree = None
-    if member.worktree:
-        if options.directory is None:
-            raise Refused("driver_option", "a worktree is one of a project: say which with --cwd")
-        tree = worktrees.ensured(member.name, options.directory, state)
+    project, tree = options.directory, None
+    if member.worktree and project is not None:
+        tree = worktrees.ensured(member.name, project, state)
         options = replace(options, directory=tree.directory)
-    # A program of one's own may do as it likes where it was told to work.
-    writes = options.access is not Access.READ or (member.driver == "command" and says_where)
     sharing.write_place(state, member.name, options.directory, writes=writes)
-    return ReadyAgent(member, state, options, tree, price, tuple(others))
+    beside = tuple(_slot(member, number, state, options, project) for number in range(2, member.sessions + 1))
+    return ReadyAgent(member, state, options, tree, price, beside, tuple(others))
+
+
+def _slot(
+    member: Member, number: int, state: Path, options: Options, project: str | None
+) -> tuple[Path, Options]:
+    """A further slot: a folder of its own for its driver, and a tree of its own where the agent has one."""
+    own = state / f"{SLOT}{number}"
+    own.mkdir(parents=True, exist_ok=True, mode=0o700)
+    options = replace(options, state=str(own / "driver"))
+    if member.worktree and project is not None:
+        tree = worktrees.ensured(f"{member.name}.{number}", project, own)
+        options = replace(options, directory=tree.directory)
+    return own, options

@@ -13,7 +13,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from tacit.base.errors import Refused, Unavailable
+from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.c2a.activity import ActivityWanted
@@ -57,7 +57,7 @@ from tacit.harness.io.work_teller import WorkTeller
 from tacit.harness.session_view import SessionView, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
@@ -78,10 +78,20 @@ class Harness:
     """One agent's harness."""
 
     def __init__(
-        self, config: AgentConfig, driver: Driver, *, clock: Clock | None = None, tell: Teller = tell_nobody
+        self,
+        config: AgentConfig,
+        driver: Driver,
+        *,
+        beside: Sequence[Driver] = (),
+        clock: Clock | None = None,
+        tell: Teller = tell_nobody,
     ) -> None:
+        """`beside` are the drivers of the further slots, in their order."""
+        if len(beside) != len(config.more_slots):
+            raise Bug("every slot has a place and a driver")
         self.config = config
         self._driver = driver
+        self._beside_drivers = tuple(beside)
         self._clock = clock or SystemClock()
         self._tell = tell
         self._one = asyncio.Lock()
@@ -129,6 +139,7 @@ class Harness:
             traits.boundaries,
             claims_roles=config.claims_roles,
             ambient=config.ambient,
+            slots=len(config.slots),
         )
         self._conduct = Conduct(options)
         session = AgentSession(config.url, config.token, habits=config.habits, known=self._is_repeat)
@@ -148,7 +159,7 @@ class Harness:
         self._activity = ActivityLog(context, config.state / "activity", self._beside, secrets)
         self._turns = TurnRunner(
             config,
-            self._driver,
+            (self._driver, *self._beside_drivers),
             context,
             self._conduct,
             self,
@@ -167,14 +178,14 @@ class Harness:
         finally:
             await self._turns.close()
 
-    def _workplace(self, audience: str) -> str | None:
+    def _workplace(self, turn: ModelTurn) -> str | None:
         """The folder from which files may go into the room."""
-        return self.config.directory or self._driver.workplace(audience)
+        return self._turns.workplace(turn)
 
     def _waits(self, turn: ModelTurn, message: str) -> None:
         """A running turn waits for a person, or goes on: the hub hears it with the other work."""
-        running = self._conduct.running
-        if running is not None and running.turn.id == turn.id:
+        running = self._conduct.turn(turn.id)
+        if running is not None:
             running.waits_for = ("permission", message) if message else ("", "")
             self._context.work_changed.set()
 
@@ -477,7 +488,7 @@ class Harness:
     async def status(self) -> None:
         """Tell the hub whether the agent is busy."""
         conduct = self._conduct
-        busy = conduct.running is not None
+        busy = bool(conduct.turns)
         status = "away" if conduct.paused_until is not None else "busy" if busy else "idle"
         detail = conduct.pause_reason if status == "away" else ""
         await self._context.session.tell(Status(status, detail))

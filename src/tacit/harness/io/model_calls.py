@@ -19,6 +19,7 @@ from tacit.harness import chat_tools
 from tacit.harness.io.files import MOST_FILES
 from tacit.harness.io.store import OutboxRow
 from tacit.harness.naming import Named, declared
+from tacit.harness.runs import session_name
 
 if TYPE_CHECKING:
     import asyncio
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.c2a.messages import Delivered
     from tacit.harness.conduct import Conduct
+    from tacit.harness.effects import ModelTurn
     from tacit.harness.io.context import HarnessContext
     from tacit.harness.io.files import Files
     from tacit.harness.io.outbox_sender import OutboxSender
@@ -48,7 +50,7 @@ class ModelCalls:
         sender: OutboxSender,
         one: asyncio.Lock,
         files: Files,
-        workplace: Callable[[str], str | None],
+        workplace: Callable[[ModelTurn], str | None],
     ) -> None:
         self._context = context
         self._conduct = conduct
@@ -68,21 +70,28 @@ class ModelCalls:
         carries = chat_tools.takes(chat_tools.named(chat_tools.SEND, tools), "attachments")
         return [*tools, chat_tools.ATTACH_TOOL] if carries else tools
 
-    async def call(self, shown: str, arguments: dict[str, Any], audience: str) -> dict[str, Any]:
-        """One call, as MCP answers it."""
+    async def call(self, shown: str, arguments: dict[str, Any], session: str) -> dict[str, Any]:
+        """One call, as MCP answers it; `session` names the model's session that makes it."""
         name = chat_tools.whole_name(shown, self._tools)
         if name is None:
             result: dict[str, Any] = _no(
                 {"code": "unknown_op", "message": "there is no such tool", "details": {}}
             )
         else:
-            result = await self._done(name, arguments, audience)
+            result = await self._done(name, arguments, session)
         self._context.tell("tool", name=name or "unknown", ok=result.get("ok") is not False)
         return chat_tools.result_for_model(result)
 
-    async def _done(self, name: str, arguments: dict[str, Any], audience: str) -> dict[str, Any]:
-        running = self._conduct.running
-        if running is None or running.turn.audience != audience:
+    def _running_in(self, session: str) -> RunningTurn | None:
+        """The turn of this session of the model's: for its audience, in its slot."""
+        for one in self._conduct.turns.values():
+            if session_name(one.turn.audience, one.turn.slot) == session:
+                return one
+        return None
+
+    async def _done(self, name: str, arguments: dict[str, Any], session: str) -> dict[str, Any]:
+        running = self._running_in(session)
+        if running is None:
             return _no(_OVER)
         if self._reads(name):
             asked = self._during(running, name, chat_tools.asked(arguments))
@@ -140,9 +149,7 @@ class ModelCalls:
         if len(kept) >= MOST_FILES:
             return _no({"code": "rate_limited", "message": f"at most {MOST_FILES} files", "details": {}})
         try:
-            found = await self._files.attached(
-                turn.carrier.group, self._workplace(turn.audience), given, title
-            )
+            found = await self._files.attached(turn.carrier.group, self._workplace(turn), given, title)
         except Refused as refused:
             return _no(self._context.describe(refused))
         if found not in kept:
@@ -153,7 +160,7 @@ class ModelCalls:
     async def _send(self, running: RunningTurn, arguments: dict[str, Any]) -> dict[str, Any]:
         context, answers = self._context, str(arguments.get("inReplyTo") or "")
         async with self._one:
-            if running.is_ending or self._conduct.running is not running:
+            if running.is_ending or self._conduct.turn(running.turn.id) is not running:
                 return _no(_OVER)
             key = f"{running.turn.id}:{context.name}:tool:{running.acts.written}"
             files, running.acts.attachments = running.acts.attachments, []

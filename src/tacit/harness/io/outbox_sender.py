@@ -88,7 +88,7 @@ class OutboxSender:
         except Refused as refused:
             if passes(refused) or self._waits_for_a_person(row, refused):
                 return False
-            context.asked.pop(row.event_id, None)
+            self._decided(row)
             await self._refused(row, refused)
             return True
         except TacitError:
@@ -98,11 +98,16 @@ class OutboxSender:
             log.exception("a row of the outbox failed")
             await self._refused(row, Refused("internal", f"a fault of Tacit's own ({type(fault).__name__})"))
             return True
-        context.asked.pop(row.event_id, None)
+        self._decided(row)
         await context.said(row.key, "sent", str(result.get("eventId", "")))
         if row.name == SEND:
             context.tell("posted", event_id=row.event_id, message_id=str(result.get("eventId", "")))
         return True
+
+    def _decided(self, row: OutboxRow) -> None:
+        """Nobody is asked about it any more."""
+        self._asked.pop(row.key, None)
+        self._context.asked.pop(row.event_id, None)
 
     def _waits_for_a_person(self, row: OutboxRow, refused: Refused) -> bool:
         """Somebody was asked whether this may be said (C2A-207); no answer counts as no."""

@@ -69,7 +69,8 @@ class Permissions:
         self._within = within
         self._secrets = secrets
         self._open: dict[str, _Question] = {}
-        self._for_turn: tuple[str, list[Pattern]] = ("", [])
+        self._for_turn: dict[str, list[Pattern]] = {}
+        """What was allowed for the rest of a turn, by turn."""
         self._asked = 0
 
     # -- what the hub says
@@ -106,7 +107,7 @@ class Permissions:
 
     def _revoke(self, approval_id: str) -> None:
         if self.kept.revoke(approval_id):
-            self._for_turn = ("", [])
+            self._for_turn.clear()
             self._context.tell("permission_revoked", approval_id=approval_id)
 
     async def _log(self, message: str, approval_id: str) -> None:
@@ -123,9 +124,7 @@ class Permissions:
         )
         # What is not shown whole is allowed once at most, and a secret is not shown.
         pattern = pattern_of(wanted) if shown == wanted else None
-        if self._for_turn[0] != turn.id:
-            self._for_turn = (turn.id, [])
-        if any(covers(one, wanted) for one in self._for_turn[1]):
+        if any(covers(one, wanted) for one in self._for_turn.get(turn.id, ())):
             return Permitted("turn")
         if any(covers(one.pattern, wanted) for one in self.kept.all()):
             return Permitted("pattern")
@@ -142,7 +141,7 @@ class Permissions:
             del self._open[question.asked.key]
             self._stands(turn)
         if isinstance(answer, PermissionDecided):
-            answer = self._taken(answer, pattern)
+            answer = self._taken(turn, answer, pattern)
         else:
             self._withdraw(question, answer.reason)
         allowed = isinstance(answer, Permitted)
@@ -195,14 +194,18 @@ class Permissions:
             if question.decided.done():
                 return question.decided.result()
 
-    def _taken(self, told: PermissionDecided, pattern: Pattern | None) -> PermissionAnswer:
+    def over(self, turn_id: str) -> None:
+        """The turn has ended, and with it what was allowed for its rest."""
+        self._for_turn.pop(turn_id, None)
+
+    def _taken(self, turn: ModelTurn, told: PermissionDecided, pattern: Pattern | None) -> PermissionAnswer:
         """What a person's answer means, and what of it is kept."""
         if told.state != "granted":
             return NotPermitted(told.reason or f"{told.by or 'a person'} said no")
         if pattern is None or told.scope not in {"turn", "always"}:
             return Permitted("once")
         if told.scope == "turn":
-            self._for_turn[1].append(pattern)
+            self._for_turn.setdefault(turn.id, []).append(pattern)
             return Permitted("turn")
         at = rfc3339(self._context.clock.now())
         self.kept.keep(KeptPattern(told.approval_id, pattern, told.by, at))

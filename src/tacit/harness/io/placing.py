@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused
 from tacit.harness.drivers import catalogue
+from tacit.harness.drivers.options import Access
+from tacit.harness.team import MOST_SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 def checked(
     member: Member, state: Path, *, base: Path, environment: Mapping[str, str]
 ) -> tuple[Options, bool]:
-    """A member's options, and whether it says itself where it works; `Refused` says what is wrong."""
+    """A member's options, and whether it may change files where it works; `Refused` says what is wrong."""
     options = catalogue.parse(
         member.driver, member.options, state=str(state / "driver"), environment=environment
     )
@@ -32,8 +34,26 @@ def checked(
     if not found.installed:
         message = f"the {found.name} driver is not installed: {found.install}"
         raise Refused("driver_missing", message, details={"install": found.install})
-    says_where = options.directory is not None
-    return placed(member.driver, options, base), says_where
+    # A program of one's own may do as it likes where it was told to work.
+    writes = options.access is not Access.READ or (
+        member.driver == "command" and options.directory is not None
+    )
+    _require_room(member, options, writes=writes)
+    return placed(member.driver, options, base), writes
+
+
+def _require_room(member: Member, options: Options, *, writes: bool) -> None:
+    """Is there a folder for each of its sessions, where each needs one?"""
+    if member.worktree and options.directory is None and member.driver != "command":
+        raise Refused("driver_option", "a worktree is one of a project: say which with --cwd")
+    if not 1 <= member.sessions <= MOST_SESSIONS:
+        raise Refused("driver_option", f"an agent has 1 to {MOST_SESSIONS} sessions")
+    if member.sessions > 1 and writes and options.directory is not None and not member.worktree:
+        raise Refused(
+            "driver_option",
+            f"{member.sessions} sessions that write in one folder would undo each other's work: give each a "
+            "branch and a folder of its own with --worktree, or let the agent only read (--access read)",
+        )
 
 
 def placed(driver: str, options: Options, base: Path) -> Options:

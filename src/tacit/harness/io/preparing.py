@@ -19,6 +19,7 @@ from tacit.c2a.tools import BRIEF
 from tacit.c2a.vocabulary import Mode
 from tacit.harness.chat_tools import named, takes
 from tacit.harness.continuing import may_go_on, went_on
+from tacit.harness.runs import session_name
 from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     carrier, first = turn.carrier, turn.events[0]
     if not wants_context(carrier) or not context.offers(READ_CHANNEL):
         return turn
-    place = (turn.audience, carrier.conversation)
+    place = (session_name(turn.audience, turn.slot), carrier.conversation)
     where: dict[str, Any] = {"conversationId": carrier.conversation, "before": first.event_id}
     where["limit"] = LOOKED_AT
     if takes(named(READ_CHANNEL, context.session.tools), BRIEF):
@@ -64,7 +65,8 @@ async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcom
     Only what a session has answered is sure to be in it: a turn that failed shows its lines again. A new
     session has read nothing, and a program that names none reads everything anew.
     """
-    shown, session, audience = context.showing.pop(turn.id, None), outcome.session_id, turn.audience
+    shown, session = context.showing.pop(turn.id, None), outcome.session_id
+    audience = session_name(turn.audience, turn.slot)
     if session is None:
         return
     if context.read_in.get(audience) != session:
@@ -75,6 +77,8 @@ async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcom
         context.shown_up_to[place] = max(sequence, context.shown_up_to.get(place, 0))
     while len(context.shown_up_to) > REMEMBERED_PLACES:
         del context.shown_up_to[next(iter(context.shown_up_to))]
+    while len(context.read_in) > REMEMBERED_PLACES:
+        del context.read_in[next(iter(context.read_in))]
     await keep_session(context, audience, session)
 
 
@@ -105,7 +109,7 @@ async def _whole(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> 
         return turn
     where = {"threadId": carrier.thread} if carrier.thread else {"conversationId": carrier.conversation}
     more: list[tuple[Moment, str]] = []
-    while (running := conduct.running) is not None and not running.is_ending:
+    while (running := conduct.turn(turn.id)) is not None and not running.is_ending:
         try:
             result = await context.read(READ_THREAD, carrier, after=carrier.event_id, **where)
         except (Refused, Unavailable, OutcomeUnknown):

@@ -7,6 +7,7 @@ for more than seven days after the event is done. Decides nothing.
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _AFRESH: Final = "the agent begins afresh, and what it had not answered goes on to somebody else in time"
 REMEMBERED: Final = 8 * 86_400 * SECOND
+COSTS_REMEMBERED: Final = 400 * 86_400 * SECOND
+"""`tacit agents --days` looks back a year."""
 KEPT_SESSIONS: Final = 500
 """Audiences whose session is remembered."""
 _SCHEMA: Final = Schema(
@@ -95,9 +98,10 @@ class OutboxRow:
 
 
 class Store:
-    """One agent's memory. Used from one task at a time."""
+    """One agent's memory. Threads take turns: writes run beside the loop, which reads meanwhile."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self._one = threading.RLock()
         try:
             self._db = connect(path, vfs=vfs)
         except Corrupt as error:
@@ -111,15 +115,20 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._db.close()
+        with self._one:
+            self._db.close()
 
     def _read(self, query: str, values: tuple[object, ...] = ()) -> list[Any]:
-        with _told(self._path):
+        with self._one, _told(self._path):
             return self._db.execute(query, cast("Any", values)).fetchall()
+
+    def _row(self, query: str, values: tuple[object, ...]) -> Any:
+        """The first row; None when there is none."""
+        return next(iter(self._read(query, values)), None)
 
     def write(self, work: Callable[[StoreTransaction], None]) -> None:
         """Everything that `work` does, in one synced transaction."""
-        with _told(self._path):
+        with self._one, _told(self._path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 work(StoreTransaction(self._db))
@@ -159,12 +168,12 @@ class Store:
 
     def runs(self, event_id: str) -> int:
         """How often a turn was begun for an event."""
-        row = self._db.execute("SELECT runs FROM events WHERE event_id = ?", (event_id,)).fetchone()
+        row = self._row("SELECT runs FROM events WHERE event_id = ?", (event_id,))
         return int(row[0]) if row else 0
 
     def event_of_request(self, request_id: str) -> str | None:
         """The event that a delivery brought, also in an earlier connection (C2A-179)."""
-        row = self._db.execute("SELECT event_id FROM events WHERE request_id = ?", (request_id,)).fetchone()
+        row = self._row("SELECT event_id FROM events WHERE request_id = ?", (request_id,))
         return str(row[0]) if row else None
 
     def outgoing(self, *, turn_id: str | None = None) -> list[OutboxRow]:
@@ -182,26 +191,26 @@ class Store:
 
     def replies_to(self, event_id: str) -> int:
         """How many messages were written in answer to an event."""
-        row = self._db.execute(
+        row = self._row(
             "SELECT count(*) FROM outbox WHERE event_id = ? AND name = 'chat.send_message'", (event_id,)
-        ).fetchone()
+        )
         return int(cast("tuple[int]", row)[0])
 
     def refusals(self, event_id: str, code: str) -> int:
         """How many answers to an event were refused with this code."""
-        row = self._db.execute(
+        row = self._row(
             "SELECT count(*) FROM outbox WHERE event_id = ? AND state = 'refused' AND result = ?",
             (event_id, code),
-        ).fetchone()
+        )
         return int(cast("tuple[int]", row)[0])
 
     def spent_on(self, day: str) -> Spending:
         """What a day has cost so far."""
-        row = self._db.execute(
+        row = self._row(
             "SELECT count(*), total(tokens_in), total(tokens_out), total(tokens_cached), total(cost_usd) "
             "FROM spent WHERE day = ?",
             (day,),
-        ).fetchone()
+        )
         turns, tokens_in, tokens_out, cached, cost = cast("tuple[float, ...]", row)
         return Spending(int(turns), int(tokens_in), int(tokens_out), int(cached), cost)
 
@@ -220,12 +229,12 @@ class Store:
 
     def session_for(self, audience: str) -> str | None:
         """The model's session for an audience, as its driver named it last."""
-        row = self._db.execute("SELECT session_id FROM sessions WHERE audience = ?", (audience,)).fetchone()
+        row = self._row("SELECT session_id FROM sessions WHERE audience = ?", (audience,))
         return str(row[0]) if row else None
 
     def note(self, name: str) -> str | None:
         """Something small, kept by name."""
-        row = self._db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        row = self._row("SELECT value FROM notes WHERE name = ?", (name,))
         return str(row[0]) if row else None
 
 
@@ -339,7 +348,8 @@ class StoreTransaction:
         self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def forget(self, now: Moment) -> None:
-        """Let go of what has been done for longer than a week (C2A-162)."""
+        """Let go of what was done longer than a week ago (C2A-162), and of costs that nobody asks for."""
         before = now - REMEMBERED
         self._db.execute("DELETE FROM events WHERE state = 'done' AND ended < ?", (before,))
         self._db.execute("DELETE FROM outbox WHERE state != 'ready' AND at < ?", (before,))
+        self._db.execute("DELETE FROM spent WHERE at < ?", (now - COSTS_REMEMBERED,))

@@ -1,8 +1,8 @@
 """The door through which a driver's agent reaches the chat tools: a Unix socket in a folder of our own.
 
 Every call goes to one function of the harness. Whoever connects must know a key that only this harness's
-driver was given; there is one for each audience, so that a call always says for whom it is made, also one
-that comes late. Speaks MCP lines (`tacit.harness.mcp_door`); knows nothing of turns or rules.
+driver was given; there is one for each session of the model's, so that a call always says for whom it is
+made, also one that comes late. Speaks MCP lines (`tacit.harness.mcp_door`); knows nothing of turns or rules.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger("tacit.harness")
 LINE: Final = 4 * 2**20
+MOST_KEYS: Final = 200
+"""Sessions whose agents may come in; a driver keeps a few open."""
 
 
 class ToolDoor:
@@ -48,9 +50,13 @@ class ToolDoor:
         self._guests: set[asyncio.Task[None]] = set()
 
     def program(self, audience: str = "") -> ToolProgram:
-        """What a driver tells its agent to start, for one audience."""
-        if audience not in self._keys:
-            self._keys[audience] = SystemEntropy().draw(24).hex()
+        """What a driver tells its agent to start, for one audience.
+
+        The keys of those that were not asked for longest are forgotten: their agents are long closed.
+        """
+        self._keys[audience] = self._keys.pop(audience, None) or SystemEntropy().draw(24).hex()
+        while len(self._keys) > MOST_KEYS:
+            del self._keys[next(iter(self._keys))]
         return ToolProgram(
             mcp_door.NAME,
             (sys.executable, "-P", "-m", "tacit.harness.io.tool_pipe"),

@@ -19,9 +19,10 @@ from tacit.harness.io.turn_lock import at_work
 from tacit.harness.io.turn_watch import TurnWatch
 from tacit.harness.prices import priced
 from tacit.harness.prompt import standing_rules, turn_prompt
+from tacit.harness.runs import session_name, slot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from tacit.base.moment import Moment
     from tacit.harness.conduct import Conduct
@@ -67,7 +68,7 @@ class TurnRunner:
     def __init__(
         self,
         config: AgentConfig,
-        driver: Driver,
+        drivers: Sequence[Driver],
         context: HarnessContext,
         conduct: Conduct,
         shell: Shell,
@@ -77,7 +78,7 @@ class TurnRunner:
         activity: ActivityLog,
     ) -> None:
         self._config = config
-        self._driver = driver
+        self._drivers = tuple(drivers)
         self._context = context
         self._conduct = conduct
         self._shell = shell
@@ -92,17 +93,22 @@ class TurnRunner:
         """By turn: how much its model was given, until the turn is accounted for."""
 
     async def start(self, door: ToolDoor) -> None:
-        """Open the agent for the room."""
+        """Open the agent for the room; in its further slots it is opened when they are needed."""
         self._door = door
-        await self._shell.unless_stopped(self._driver.start(self._standing(), self._earlier("")))
+        await self._shell.unless_stopped(self._drivers[0].start(self._standing("", 0), self._earlier("", 0)))
 
     async def close(self) -> None:
         """End every process of the agent's."""
-        await self._driver.close()
+        for driver in self._drivers:
+            await driver.close()
 
     async def cancel(self, turn_id: str) -> None:
         """End a turn."""
-        await self._driver.cancel(turn_id)
+        await self._drivers[slot_of(turn_id)].cancel(turn_id)
+
+    def workplace(self, turn: ModelTurn) -> str | None:
+        """The folder from which files may go into the room."""
+        return self._config.slots[turn.slot].directory or self._drivers[turn.slot].workplace(turn.audience)
 
     async def run(self, turn: ModelTurn) -> None:
         """One turn, from its beginning to its end in the conduct."""
@@ -120,6 +126,7 @@ class TurnRunner:
             outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         finally:
             self._files.over(turn.id)
+            self._permissions.over(turn.id)
         if outcome is None or (self._shell.is_stopping and outcome.failure is not None):
             return
         outcome = priced(outcome, self._config.price, self.prompt_bytes.get(turn.id, 0))
@@ -132,7 +139,8 @@ class TurnRunner:
         """Offer an event to a running turn, with its files."""
         async with self._steering:  # in the order in which it was said, whatever has to be fetched
             files = await self._files.of_events(effect.turn_id, (effect.event,))
-            taken = await self._driver.steer(effect.turn_id, effect.text, files)
+            driver = self._drivers[slot_of(effect.turn_id)]
+            taken = await driver.steer(effect.turn_id, effect.text, files)
         if taken:
             self._activity.joined(effect.turn_id, (effect.event,))
         self._context.tell("steered", event_id=effect.event.event_id, taken=taken)
@@ -147,7 +155,7 @@ class TurnRunner:
             return None
         files = await self._shell.unless_stopped(self._files.of_events(turn.id, whole.events))
         request = await self._request(whole, files or ())
-        running = self._conduct.running
+        running = self._conduct.turn(turn.id)
         if running is None or running.is_ending:
             return TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
         running.at_model = True
@@ -166,7 +174,7 @@ class TurnRunner:
 
     async def _request(self, turn: ModelTurn, files: tuple[TurnFile, ...]) -> TurnRequest:
         """What the driver is asked for a turn."""
-        standing = self._standing(turn.audience)
+        standing = self._standing(turn.audience, turn.slot)
         around = await asyncio.to_thread(look) if (look := self._config.surroundings) is not None else ""
         notes = (turn.note, self._told_in_vain(turn.audience), around)
         prompt = turn_prompt(
@@ -184,31 +192,34 @@ class TurnRunner:
             prompt.user,
             self._config.time_limit,
             turn.audience,
-            self._earlier(turn.audience),
+            self._earlier(turn.audience, turn.slot),
             files,
             fresh=turn.fresh,
             allowance=self._allowance(),
         )
 
-    def _standing(self, audience: str = "") -> StandingInstructions:
-        """What holds in an audience's session: the rules for all, and a door that knows whom it is for."""
+    def _standing(self, audience: str, slot: int) -> StandingInstructions:
+        """What holds in a session of the model's: the rules for all, and a door that knows whom it is for."""
         if self._door is None:
             raise Bug("a turn needs the tool door")
-        return StandingInstructions(self._rules(), (self._door.program(audience),), self._config.directory)
+        door = self._door.program(session_name(audience, slot))
+        return StandingInstructions(self._rules(), (door,), self._config.slots[slot].directory)
 
     def _rules(self) -> str:
         agreed = self._context.session.agreed
         self._roles = agreed.roles if agreed is not None else self._roles
         return standing_rules(self._config.name, self._config.instructions, self._roles)
 
-    def _earlier(self, audience: str) -> str | None:
-        """The audience's session of an earlier process, where the driver can go on with one."""
-        return self._context.store.session_for(audience) if self._driver.traits.resumes else None
+    def _earlier(self, audience: str, slot: int) -> str | None:
+        """The session of an earlier process, where the driver can go on with one."""
+        if not self._drivers[slot].traits.resumes:
+            return None
+        return self._context.store.session_for(session_name(audience, slot))
 
     def _allowance(self) -> Allowance:
-        """What a turn that begins now may use."""
+        """What a turn that begins now may use: its slot's share of what is left, so that all keep to it."""
         spent = self._context.store.spent_on(day_of(self._context.clock.now()))
-        return self._config.budget.left(spent, self._config.price)
+        return self._config.budget.left(spent, self._config.price).shared_by(len(self._drivers))
 
     def _told_in_vain(self, audience: str) -> str:
         """That the last answer named somebody who was not reached."""
@@ -232,8 +243,8 @@ class TurnRunner:
                 self._files,
                 self._context,
             )
-            async with at_work(self._config.state):
-                outcome = await self._driver.run(request, watch)
+            async with at_work(self._config.slots[turn.slot].state):
+                outcome = await self._drivers[turn.slot].run(request, watch)
         finally:
             await self._activity.end(recorder, outcome)
         return outcome

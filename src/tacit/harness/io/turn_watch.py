@@ -20,6 +20,7 @@ from tacit.harness.drivers.port import (
 from tacit.harness.effects import Join
 from tacit.harness.io.permissions import CALLED_OFF
 from tacit.harness.io.preparing import keep_session
+from tacit.harness.runs import session_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.harness.io.context import HarnessContext
     from tacit.harness.io.files import Files
     from tacit.harness.io.permissions import Permissions
+    from tacit.harness.running import RunningTurn
 
     Judged = Callable[[Callable[[Moment], tuple[Any, list[Effect]]]], Awaitable[Any]]
 
@@ -60,15 +62,15 @@ class TurnWatch:
     async def saw(self, event: TurnEvent) -> None:
         """Remember which calls run, and let people see them."""
         self._recorder.saw(event)
-        if isinstance(event, ToolStarted):
-            self._conduct.tool_started(event.call_id, event.name)
+        if isinstance(event, ToolStarted) and (running := self._running) is not None:
+            running.tool_started(event.call_id, event.name)
 
     async def at_boundary(self, ended: ToolEnded) -> BoundaryOrder:
         """Ask the conduct what comes next; what is put before the model has its files with it."""
         joined: list[Delivered] = []
 
         def judge(now: Moment) -> tuple[BoundaryOrder, list[Effect]]:
-            order, effects = self._conduct.boundary(ended.call_id, now)
+            order, effects = self._conduct.boundary(self._turn.id, ended.call_id, now)
             joined.extend(event for one in effects if isinstance(one, Join) for event in one.events)
             self._recorder.joined(joined)
             return order, effects
@@ -84,9 +86,9 @@ class TurnWatch:
 
     async def in_session(self, session_id: str) -> None:
         """Keep it: whoever takes up the question after a crash goes on where this turn was."""
-        audience = self._turn.audience
-        if self._context.store.session_for(audience) != session_id:
-            await keep_session(self._context, audience, session_id)
+        name = session_name(self._turn.audience, self._turn.slot)
+        if self._context.store.session_for(name) != session_id:
+            await keep_session(self._context, name, session_id)
 
     async def asked(self, wanted: PermissionRequest) -> PermissionAnswer:
         """Ask the room. A call that waits for leave has done nothing: the turn may be ended meanwhile.
@@ -96,14 +98,22 @@ class TurnWatch:
         """
         if self._is_ending:
             return NotPermitted(CALLED_OFF)
-        self._conduct.tool_waits(wanted.call_id, waits=True)
+        self._waits(wanted.call_id, waits=True)
         answer = await self._permissions.ask(self._turn, wanted)
         if self._is_ending:
             answer = NotPermitted(CALLED_OFF)
-        self._conduct.tool_waits(wanted.call_id, waits=not isinstance(answer, Permitted))
+        self._waits(wanted.call_id, waits=not isinstance(answer, Permitted))
         return answer
+
+    def _waits(self, call_id: str, *, waits: bool) -> None:
+        if (running := self._running) is not None:
+            running.tool_waits(call_id, waits=waits)
+
+    @property
+    def _running(self) -> RunningTurn | None:
+        return self._conduct.turn(self._turn.id)
 
     @property
     def _is_ending(self) -> bool:
-        running = self._conduct.running
-        return running is None or running.is_ending or running.turn.id != self._turn.id
+        running = self._running
+        return running is None or running.is_ending

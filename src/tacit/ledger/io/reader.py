@@ -221,23 +221,45 @@ class Reader:
         """A message and the newest replies in its thread, oldest first."""
         event = self.event(group, event_id, principal)
         root = event.root or event.seq
-        rows = self._connection.execute(
-            SELECT + "WHERE e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=? "
-            "ORDER BY seq DESC LIMIT ?) ORDER BY e.pos",
-            (group.number, root, limit),
-        ).fetchall()
-        first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
-        events = [first] if first is not None else []
-        return [event for event in events + [found(row) for row in rows] if event.visible_to(principal)]
-
-    def trace(self, group: Group, principal: str, tid: str, limit: int) -> list[StoredEvent]:
-        """The messages that carry this CLowl trace, in append order."""
-        rows = self._connection.execute(
-            SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
-            "WHERE p.group_no=? AND p.tid=? ORDER BY p.seq LIMIT ?",
-            (group.number, tid, limit),
+        query = (
+            SELECT + "JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
+            "WHERE t.group_no=? AND t.root=? AND t.seq<? ORDER BY t.seq DESC LIMIT ?"
         )
-        return [event for row in rows if (event := found(row)).visible_to(principal)]
+        replies: list[StoredEvent] = []
+        before, step = SEQ_MASK, _step(limit)
+        while len(replies) < limit:  # what one may not read takes no place
+            rows = self._connection.execute(query, (group.number, root, before, step)).fetchall()
+            replies += [reply for row in rows if (reply := found(row)).visible_to(principal)]
+            if len(rows) < step:
+                break
+            before = int(rows[-1][0]) & SEQ_MASK
+        first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
+        head = [first] if first is not None and first.visible_to(principal) else []
+        return head + replies[:limit][::-1]
+
+    def trace(
+        self,
+        group: Group,
+        principal: str,
+        tid: str,
+        limit: int,
+        fits: Callable[[StoredEvent], bool] = lambda _event: True,
+    ) -> list[StoredEvent]:
+        """The messages that carry this CLowl trace, in append order; of those that fit."""
+        query = (
+            SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
+            "WHERE p.group_no=? AND p.tid=? AND p.seq>? ORDER BY p.seq LIMIT ?"
+        )
+        events: list[StoredEvent] = []
+        after, step = 0, _step(limit)
+        while len(events) < limit:
+            rows = self._connection.execute(query, (group.number, tid, after, step)).fetchall()
+            read = [event for row in rows if (event := found(row)).visible_to(principal)]
+            events += [event for event in read if fits(event)]
+            if len(rows) < step:
+                break
+            after = int(rows[-1][0]) & SEQ_MASK
+        return events[:limit]
 
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""

@@ -304,6 +304,8 @@ class SessionDriver:
     async def _session_for(self, turn: TurnRequest) -> AudienceSession:
         """The audience's session; the one that was idle longest is closed when there would be too many."""
         if not turn.audience:
+            if self._room.standing is None:  # never opened: nobody has said what it goes on with
+                self._room.session_id = self._room.session_id or turn.session_id
             return self._room
         found = self._others.get(turn.audience)
         if found is None:
