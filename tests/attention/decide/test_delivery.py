@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tacit.attention import decide
-from tacit.attention.decide.delivery import delivered as made_of
 from tacit.attention.decide.delivery import content, thread_window
+from tacit.attention.decide.delivery import delivered as made_of
 from tacit.base.errors import Bug
 from tacit.c2a.messages import Part, encode, faults, idempotency_key
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind
