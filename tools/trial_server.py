@@ -28,8 +28,9 @@ PATIENCE: Final = 60.0
 """Seconds that importing the product and the tests may take."""
 LEAST: Final = 10.0
 FACTOR: Final = 8.0
-"""A test that takes this many times as long as it did is late, but never before LEAST seconds; on a machine with more
-to do than it has cores, as many times later."""
+SLOW: Final = 40.0
+"""A test that takes FACTOR times as long as it did is late, but never before LEAST seconds (on a machine with more to do
+than it has cores, up to half as many times later), and never more than SLOW seconds after twice its time."""
 _LIBRARIES: Final = (
     "aiohttp",
     "aiohttp.web",
@@ -152,11 +153,12 @@ def _wait(heard: int, tests: dict[str, float]) -> dict[str, Any]:
             if "status" in said:
                 return {"failed": "", **said}
             now = said["began"]
-            limit = max(LEAST, FACTOR * tests.get(now, 0.0)) * _crowding()
+            took = tests.get(now, 0.0)
+            limit = max(LEAST * _crowding(), min(FACTOR * took, 2 * took + SLOW))
 
 
 def _crowding() -> float:
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1) / 2)
 
 
 def _descendants(pid: int) -> Iterator[int]:

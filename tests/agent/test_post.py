@@ -1,12 +1,14 @@
 import asyncio
 import json
 import os
+import ssl
 import stat
 
 import pytest
+from aiohttp import ClientConnectorCertificateError, web
 from click.testing import CliRunner
 from tests.agent_support import Person, arrived, body, people_on
-from tests.processes import AGENT, command
+from tests.processes import AGENT, certificate, command
 from tests.relay_support import Relay, until
 
 from tacit.agent.io import relay_connection
@@ -16,7 +18,7 @@ from tacit.agent.packet import read
 from tacit.agent.reception import Drop
 from tacit.agent.reputation import Reputation
 from tacit.base.errors import Refused
-from tacit.base.io.system import SystemEntropy
+from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND
 from tacit.cli.agent import agent
 from tacit.relay.io import registry
@@ -653,6 +655,35 @@ async def test_thread_state_is_local_and_the_relay_has_no_frame_to_ask_for_it(tm
     post = Post(tmp_path, clock=Relay(tmp_path / "r").clock, entropy=SystemEntropy())
     assert post.store.rows("SELECT * FROM threads") == []
     post.store.close()
+
+
+async def test_a_relay_is_spoken_to_only_under_a_certificate_that_is_trusted(tmp_path):
+    cert, key = certificate(tmp_path)
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    served.load_cert_chain(cert, key)
+
+    async def here(_: web.Request) -> web.Response:
+        return web.Response(text="here")
+
+    app = web.Application()
+    app.router.add_get("/", here)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=served)
+        await site.start()
+        url = f"https://127.0.0.1:{runner.addresses[0][1]}/"
+        own = {"clock": SystemClock(), "entropy": SystemEntropy()}
+        async with Post(tmp_path / "a", **own, trust=ssl.create_default_context(cafile=cert)) as post:
+            async with post.http.get(url) as answer:
+                assert await answer.text() == "here"
+            post.store.close()
+        async with Post(tmp_path / "b", **own) as post:
+            with pytest.raises(ClientConnectorCertificateError):
+                await post.http.get(url)
+            post.store.close()
+    finally:
+        await runner.cleanup()
 
 
 async def stored_for(relay, person):

@@ -96,3 +96,10 @@ def test_what_waited_thirty_days_is_let_go(store):
 def test_the_folder_and_the_file_are_for_the_agent_alone(store):
     assert store.folder.stat().st_mode & 0o777 == 0o700
     assert (store.folder / FILE).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.spec("A2ACP-215")
+def test_a_folder_that_was_open_to_others_is_closed_to_them(tmp_path):
+    (tmp_path / "agent").mkdir(mode=0o755)
+    AgentStore(tmp_path / "agent").close()
+    assert (tmp_path / "agent").stat().st_mode & 0o777 == 0o700

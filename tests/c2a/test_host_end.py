@@ -82,7 +82,7 @@ def test_no_more_than_the_pace_leave_in_a_minute_and_none_overtakes() -> None:
     host = end(per_minute=2, redelivery=False)
     out = [one for number in range(5) for one in host.deliver(f"r{number}", event(number), float(number))]
     assert sent(out) == [("r0", 1), ("r1", 1)]
-    assert host.next_due == MINUTE
+    assert host.next_due == 60.0 == MINUTE
     assert sent(host.wake(MINUTE)) == [("r2", 1)]
     assert sent(host.pace(4, MINUTE)) == [("r3", 1), ("r4", 1)]
     assert host.next_due is None

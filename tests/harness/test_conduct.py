@@ -589,6 +589,14 @@ def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answe
 
 
 @pytest.mark.spec("C2A-163")
+def test_a_server_that_asks_for_more_than_an_hour_is_asked_again_after_one():
+    conduct = Conduct(PLAIN)
+    begin(conduct, event("e1"))
+    conduct.ended(failure(retry_after=86_400.0), at(10))
+    assert conduct.next_due == at(3610)
+
+
+@pytest.mark.spec("C2A-163")
 def test_a_model_that_stays_away_for_hours_is_given_up_with_a_word():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))

@@ -518,6 +518,8 @@ async def test_metrics_parse_and_count(room: Room) -> None:
         assert (found["tacit_followers"], found["tacit_connections"]) == (1, 1)
         assert found["tacit_commit_jobs_count"] >= 5
         assert found["tacit_writer_queue"] == 0
+        assert found["tacit_wal_pages"] > 0
+        assert found["tacit_commit_failures"] == 0
     found = await read()
     assert (found["tacit_followers"], found["tacit_connections"]) == (0, 0)
 

@@ -8,6 +8,7 @@ from tacit.base.errors import Unavailable
 from tacit.base.moment import SECOND
 from tacit.relay.settings import DAY, MINUTE
 from tacit.wire import frames, version
+from tacit.wire.encoding import canonical
 
 
 async def account(
@@ -430,6 +431,23 @@ async def test_an_agreement_key_of_small_order_cannot_register(tmp_path, point):
         body = mal.enrolment(await relay.invite("mal"), agreement=bytes.fromhex(point))
         assert (await relay.post("/v1/agents", body))[1]["code"] == "bad_record"
         assert relay.mailboxes.agent("mal") is None
+
+
+@pytest.mark.spec("A2ACP-021")
+@pytest.mark.parametrize(("size", "status"), [(16_384, 201), (16_385, 413)])
+async def test_a_key_record_has_at_most_sixteen_kilobytes(tmp_path, monkeypatch, size, status):
+    async with Relay(tmp_path) as relay:
+        ann, code = Bare(relay, "ann"), await relay.invite("ann")
+
+        def enrolment(*longer):
+            with monkeypatch.context() as verbose:
+                verbose.setattr(version, "SUPPORTED", ("0.2", *longer))
+                return ann.enrolment(code)
+
+        missing = size - len(canonical(enrolment("")["record"]))
+        body = enrolment("9" * missing)
+        assert len(canonical(body["record"])) == size
+        assert (await relay.post("/v1/agents", body))[0] == status
 
 
 @pytest.mark.spec("A2ACP-021")

@@ -266,6 +266,7 @@ async def test_the_last_connection_wins_and_the_old_one_is_told(tmp_path):
         async with alice, second:
             assert isinstance(await bob.hear(), frames.Superseded)
             assert await bob.hear() == 4001
+            assert relay.mailboxes.counts.superseded == 1
             sent = await alice.sent(second.address)
             assert await second.take() == [sent]
         await bob.close()

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tacit.attention import decide
+from tacit.attention.decide.delivery import content, thread_window
 from tacit.attention.decide.delivery import delivered as made_of
-from tacit.attention.decide.delivery import thread_window
 from tacit.base.errors import Bug
-from tacit.c2a.messages import encode, faults, idempotency_key
+from tacit.c2a.messages import Part, encode, faults, idempotency_key
 from tacit.c2a.vocabulary import NEWER, OLDER, ConversationKind
 from tests.attention.world import ROSTER, event, lead_gets, state, thread
 
@@ -113,3 +113,22 @@ def test_a_thread_window_is_the_root_and_the_last_messages() -> None:
     assert thread_window(["root"]) == [0]
     assert thread_window(["x"] * 30) == [0, *range(20, 30)]
     assert thread_window(["x" * 3000, "y" * 3000, "z" * 3000]) == [0, 2]
+
+
+@pytest.mark.spec("C2A-035", "C2A-204")
+def test_content_is_the_text_the_attachments_by_kind_and_title_and_a_thousand_characters_of_a_quote() -> None:
+    told = content(
+        {
+            "text": "see",
+            "attachments": [{"title": "plan.pdf"}, {"kind": "image"}],
+            "quote_text": "q" * 1_001,
+        }
+    )
+    assert told == (
+        Part(text="see"),
+        Part("file", title="plan.pdf"),
+        Part("image", title=""),
+        Part("quote", title="q" * 1_000),
+    )
+    assert content({"message": "a notice", "quote_text": ""}) == (Part(text="a notice"),)
+    assert content({"text": 7}) == (Part(text=""),)

@@ -36,6 +36,11 @@ def test_a_digest_counts_and_keeps_the_last_report_of_each_author() -> None:
     assert many.scope == "streams"
     assert len(many.text) <= 2000
     assert all(f"stream:{n}: 30 messages" in many.text for n in range(3))
+    line = many.text.splitlines()[1].partition(": ")[2]
+    assert line == "x" * 119 + "…"
+    whole = digest_of([item(1, text="x" * 120)])
+    assert whole is not None
+    assert whole.text.endswith(": " + "x" * 120)
     assert digest_of([]) is None
     assert next_at(START) == START + 900_000_000
     assert (scope_of("C1", None), scope_of("C1", "s")) == ("channel:C1", "stream:s")

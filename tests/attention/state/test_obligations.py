@@ -164,6 +164,8 @@ def test_each_session_has_one_disposition_and_repeats_leave_it() -> None:
     assert isinstance(change(final, ReportedDisposition(Disposition.FAILED), START), Refusal)
     assert len(list(obligations)) == 1
     obligations.disposed(records.Disposition(event_id="zz", session="lead", disposition="responded"))
+    obligations.accepted("zz", "lead")
+    obligations.alive("zz", "lead", START)
     assert obligations.get("zz", "lead") is None
     assert len(FINAL) == 5
 

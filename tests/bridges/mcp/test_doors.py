@@ -82,8 +82,9 @@ async def test_what_is_wrong_comes_back_as_a_result_that_the_model_can_read(room
             await ada.client.read_resource(f"tacit://thread/{secret}")
         assert refused.value.data["code"] == "permission_denied"
         for uri in ("tacit://attic", "tacit://thread/", "tacit://thread/a/b"):
-            with pytest.raises(MCPError, match="no such resource"):
+            with pytest.raises(MCPError, match="no such resource") as nowhere_to_read:
                 await ada.client.read_resource(uri)
+            assert nowhere_to_read.value.code == -32602
         with pytest.raises(MCPError, match="no such prompt"):
             await ada.client.get_prompt("rudeness")
 

@@ -135,6 +135,15 @@ async def test_a_refused_send_is_a_result_and_the_last_word_may_still_answer(pee
     assert "delivery_failed" in desk.results[0]["content"][0]["text"]
 
 
+@pytest.mark.spec("C2A-169")
+async def test_a_refused_resolve_ends_no_question_and_the_last_word_still_answers(peer, desk, harness):
+    desk.script([{"tool": "chat_resolve", "arguments": {"eventId": "e1"}}, {"text": "The port is 8080."}])
+    peer.script = [{"code": "permission_denied", "message": "not yours", "details": {}}]
+    await peer.accepted(delivery("e1"))
+    await peer.until(lambda: peer.sends)
+    assert [send["content"] for send in peer.sends] == ["The port is 8080."]
+
+
 @pytest.mark.spec("C2A-002")
 async def test_a_send_against_the_policy_does_not_leave_the_harness(peer, desk, harness):
     note = delivery("n1", "FYI", attention__policy="must_not_respond")
