@@ -80,14 +80,14 @@ class LiveHub:
 
     async def until_said(self, count: int, *names: str) -> list[Event]:
         """Wait until agents have posted this many messages."""
-        async with asyncio.timeout(WAIT * 3):
+        async with asyncio.timeout(WAIT):
             async for event in self.owner.follow(self.group, kinds=["chat.message"]):
                 if event.by in names and len(found := await self.said_by(*names)) >= count:
                     return found
         raise AssertionError
 
     async def until_kind(self, kind: str, fits=lambda event: True) -> Event:
-        async with asyncio.timeout(WAIT * 3):
+        async with asyncio.timeout(WAIT):
             async for event in self.owner.follow(self.group, kinds=[kind]):
                 if fits(event):
                     return event
@@ -99,7 +99,7 @@ class LiveHub:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for something that others do."""
-        async with asyncio.timeout(WAIT * 3):
+        async with asyncio.timeout(WAIT):
             while not condition():
                 await asyncio.sleep(0.01)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 AGENT = Path(__file__).parent / "agents" / "scripted.py"
-WAIT = 20.0
+WAIT = 60.0
 QUICK = Habits(
     name="tacit-harness", calls=Pace(first=0.02), connecting=Pace(first=0.02), wait_for_connection=1.0
 )
