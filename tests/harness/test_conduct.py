@@ -466,7 +466,7 @@ def test_knocks_of_a_run_that_failed_are_shown_again():
 
 @pytest.mark.spec("C2A-120", "C2A-163")
 def test_a_person_s_question_met_with_no_word_at_all_is_tried_again_and_then_fails_aloud():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event())
     for number, pause in enumerate((2, 8)):
         effects = conduct.ended(done("  "), at(10 + 20 * number))
@@ -590,7 +590,7 @@ def test_a_model_that_is_down_for_an_hour_is_asked_with_growing_pauses_and_answe
 
 @pytest.mark.spec("C2A-163")
 def test_a_server_that_asks_for_more_than_an_hour_is_asked_again_after_one():
-    conduct = Conduct(PLAIN)
+    conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
     conduct.ended(failure(retry_after=86_400.0), at(10))
     assert conduct.next_due == at(3610)

@@ -6,7 +6,7 @@ never quoted. Everything is a sentence first and data beside it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
@@ -222,7 +222,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
 
 def _tries_again(one: dict[str, Any]) -> bool:
     """Did it fail for a while only?"""
-    work = one.get("work") or {}
+    work = cast("dict[str, Any]", one.get("work") or {})
     return one["state"] == "failed" and bool(work.get("open")) and work.get("retry_at") is not None
 
 
