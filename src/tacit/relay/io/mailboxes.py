@@ -273,8 +273,8 @@ class Mailboxes:
                 self.limits.heartbeat_seconds,
                 registry.prekeys_left(self.store.reader, agent.account),
                 registry.signed_prekey_id(self.store.reader, agent.account),
-                steps,
-                steps_sig,
+                steps=steps,
+                steps_sig=steps_sig,
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):
