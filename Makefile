@@ -5,7 +5,7 @@ PYTHON ?= python3
 JOBS ?= 3
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-cli bench-relay bench-web web fuzz docs lock clean
+  bench-drivers bench-cli bench-keys bench-relay bench-web web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -94,6 +94,9 @@ bench-drivers: setup-test
 
 bench-cli: setup
 	$(PY) -m bench.cli $(ARGS)
+
+bench-keys: setup
+	$(PY) -m bench.keys $(ARGS)
 
 bench-relay: $(VENV)/.ready-bench
 	$(PY) -m bench.relay $(ARGS)

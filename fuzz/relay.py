@@ -80,7 +80,7 @@ VALUES = st.recursive(
 MEMBERS = [
     "envelope", "sig", "delivery", "deliveries", "address", "challenge", "signature", "signed", "last_resort",
     "one_time", "reset", "sender", "packet_ids", "code", "queue_tag", "limit", "username", "email", "registration",
-    "credential", "session", "record", "possession", "statement", "packets", "id", "response", "rawId", "type",
+    "credential", "session", "record", "possession", "statement", "packets", "id", "response", "rawId", "type", "steps",
 ]  # fmt: skip
 NAMES = [*sorted(frames.KNOWN), "later", ""]
 INVENTED = st.builds(

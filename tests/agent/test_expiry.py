@@ -3,7 +3,7 @@
 import pytest
 from tests.agent.test_erasure import found_in, secrets_of
 from tests.agent_support import people_on
-from tests.relay_support import Relay
+from tests.relay_support import Relay, until
 
 from tacit.agent.io import expiry, prekeys
 from tacit.base.io.system import SystemEntropy
@@ -148,6 +148,25 @@ async def test_an_opening_without_an_answer_goes_and_the_next_packet_begins_anot
         await alice.online()
         alice.say(bob, "begun anew", thread="thr_other")
         await bob.has("hello", "begun anew")
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_no_packet_is_sealed_under_an_opening_that_is_about_to_go(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        assert await bob.post.publish()
+        await alice.online()
+        alice.say(bob, "hello")
+        await alice.sent()
+        (first,) = alice.post.store.sessions(bob.address)
+        relay.clock.ahead += limits.FIRST_FLIGHT_KEPT
+        alice.say(bob, "anybody there?", thread="thr_other")
+        await alice.sent()
+        (second,) = alice.post.store.sessions(bob.address)
+        assert second.ephemeral != first.ephemeral
+        await bob.online()
+        await until(lambda: "anybody there?" in bob.texts())
+        bob.say(alice, "yes", thread="thr_other")
+        await until(lambda: "yes" in alice.texts())
 
 
 async def test_sessions_of_thousands_of_contacts_are_looked_at_page_by_page(tmp_path):

@@ -254,7 +254,11 @@ class Outbox:
             return True
         if version.common_encryption(contact.encryption) != version.RATCHET:
             return False
-        return contact.fresh_session or session.sealing(self._store.sessions(peer)) is None
+        return contact.fresh_session or session.sealing(self._sessions(peer)) is None
+
+    def _sessions(self, peer: str) -> tuple[session.RatchetSession, ...]:
+        """The sessions with a peer that are not past their time."""
+        return session.tended(self._store.sessions(peer), self._clock.now())
 
     def seal(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         """Seal one packet.
@@ -360,7 +364,7 @@ class Outbox:
         )
         if form == version.STATELESS:
             return session.seal_stateless(me.identity, pin.keys, payload, binding, fit, self._entropy)
-        sessions = store.sessions(contact.address)
+        sessions = self._sessions(contact.address)
         present = None if contact.fresh_session else session.sealing(sessions)
         if present is None:
             now = self._clock.now()

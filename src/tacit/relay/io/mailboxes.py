@@ -303,8 +303,8 @@ class Mailboxes:
                 self.limits.heartbeat_seconds,
                 registry.prekeys_left(self.store.reader, agent.account),
                 registry.signed_prekey_id(self.store.reader, agent.account),
-                steps,
-                steps_sig,
+                steps=steps,
+                steps_sig=steps_sig,
                 prekey_epoch=registry.prekey_epoch(self.store.reader, agent.account),
                 one_time_ids=registry.one_time_ids(self.store.reader, agent.account),
             )
