@@ -126,11 +126,12 @@ def _short_index(file: apsw.Connection) -> None:
 
 def _count_once(file: apsw.Connection) -> None:
     stored = file.execute("SELECT position, recipient, sender, packet_id, sig FROM queue").fetchall()
+    rows = cast("list[tuple[int, int, str, str, str]]", stored)
     file.executemany(
         "UPDATE queue SET once=? WHERE position=?",
         [
-            (once(*named), position)
-            for position, *named in cast("list[tuple[int, int, str, str, str]]", stored)
+            (once(recipient, sender, packet_id, sig), position)
+            for position, recipient, sender, packet_id, sig in rows
         ],
     )
 
