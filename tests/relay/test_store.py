@@ -77,6 +77,16 @@ async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_re
     assert isinstance(schema.SCHEMA, Schema)
 
 
+@pytest.mark.spec("A2ACP-215")
+async def test_a_packet_that_was_sealed_anew_is_kept_beside_the_copy_before_it(tmp_path):
+    """Its recipient could not open that copy, and may not have let it go here yet."""
+    async with two_on(tmp_path) as (relay, alice, bob), alice:
+        for body in (bytes(1024), b"\1" * 1024, b"\1" * 1024):
+            await alice.say(alice.packet(bob.address, body=body, packet_id="pkt_the_same"))
+            await alice.hear_a(frames.Accepted)
+        assert len(stored(relay, bob)) == 2
+
+
 @pytest.mark.spec("A2ACP-002", "A2ACP-215")
 async def test_a_mistake_of_our_own_costs_only_the_packet_that_met_it(tmp_path, monkeypatch):
     async with two_on(tmp_path) as (relay, alice, bob), alice, bob:

@@ -136,13 +136,12 @@ CREATE TABLE agent_steps (
 
 def _count_once(file: apsw.Connection) -> None:
     stored = file.execute("SELECT position, recipient, sender, packet_id, sig FROM queue").fetchall()
+    rows = cast("list[tuple[int, int, str, str, str]]", stored)
     file.executemany(
         "UPDATE queue SET once=? WHERE position=?",
         [
             (once(recipient, sender, packet_id, sig), position)
-            for position, recipient, sender, packet_id, sig in cast(
-                "list[tuple[int, int, str, str, str]]", stored
-            )
+            for position, recipient, sender, packet_id, sig in rows
         ],
     )
 
