@@ -55,7 +55,10 @@ async def test_a_file_of_the_edition_before_keeps_its_packets_and_still_knows_re
         await alice.hear_a(frames.Accepted)
         port = relay.port
     file = sqlite.connect(tmp_path / FILE)
-    file.execute("DROP INDEX queue_once; ALTER TABLE queue DROP COLUMN once; DROP TABLE written")
+    file.execute(
+        "DROP INDEX queue_once; ALTER TABLE queue DROP COLUMN once; DROP TABLE written;"
+        "DROP TABLE handed; DROP TABLE nonces"
+    )
     file.execute(
         "CREATE UNIQUE INDEX queue_once ON queue (recipient, packet_id, sender); PRAGMA user_version=1"
     )
