@@ -157,6 +157,21 @@ class Bare:
             "possession": b64(self.me.sign(proof)),
         }
 
+    def prekey_request(self, owner: str, **changes) -> dict:
+        """A signed question for someone's prekeys; `changes` are made before it is signed."""
+        fields = {
+            "requester": self.address,
+            "at": int(self.relay.clock.now()),
+            "nonce": b64(SystemEntropy().draw(12)),
+            **changes,
+        }
+        signed = records.prekey_request_signed_bytes(owner, *fields.values())
+        return {**fields, "sig": b64(self.me.sign(signed))}
+
+    async def prekeys_of(self, owner: Bare) -> tuple[int, dict]:
+        path = f"/v1/agents/{owner.username}/prekeys"
+        return await owner.relay.post(path, self.prekey_request(owner.address))
+
     async def open(self) -> frames.Challenge:
         self.http = aiohttp.ClientSession()
         self.ws = await self.http.ws_connect(self.relay.url + "/a2acp", max_msg_size=0)

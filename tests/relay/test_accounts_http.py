@@ -292,7 +292,7 @@ async def test_a_one_time_prekey_is_handed_out_once_then_the_last_resort_remains
     from tacit.wire import records
     from tacit.wire.encoding import b64
 
-    async with relay_with(tmp_path, "bob") as (relay, bob):
+    async with relay_with(tmp_path, "bob") as (_, bob):
 
         def prekey(kind, identifier):
             key = b64(bytes([identifier]) * 32)
@@ -310,12 +310,10 @@ async def test_a_one_time_prekey_is_handed_out_once_then_the_last_resort_remains
             assert (await bob.hear_a(frames.PrekeysOk)).one_time == 2
             await bob.say(frames.Prekeys(one_time=[prekey("signed", 5)]))
             assert (await bob.hear_a(frames.Error)).code == "bad_signature"
-        given = [
-            (await relay.post("/v1/agents/bob/prekeys", {}))[1].get("one_time", {}).get("id")
-            for _ in range(3)
-        ]
+            await bob.sent(bob.address)
+        given = [(await bob.prekeys_of(bob))[1].get("one_time", {}).get("id") for _ in range(3)]
         assert given == [3, 4, None]
-        _, bundle = await relay.post("/v1/agents/bob/prekeys", {})
+        _, bundle = await bob.prekeys_of(bob)
         assert (bundle["signed"]["id"], bundle["last_resort"]["id"]) == (1, 2)
 
 
@@ -362,8 +360,8 @@ async def test_scores_outlive_a_restart(tmp_path):
 
 @pytest.mark.spec("A2ACP-245")
 async def test_a_connected_agent_is_told_when_its_prekeys_run_low(tmp_path):
-    async with relay_with(tmp_path, "bob") as (relay, bob), bob:
-        await relay.post("/v1/agents/bob/prekeys", {})
+    async with relay_with(tmp_path, "bob") as (_, bob), bob:
+        await bob.prekeys_of(bob)
         assert (await bob.hear_a(frames.PrekeysOk)).one_time == 0
 
 

@@ -7,7 +7,6 @@ from tacit.relay.federation import (
     LONGEST_WAIT,
     Policy,
     RelayCard,
-    SeenNonces,
     SenderBackoff,
     deliver_url,
     given_up,
@@ -22,13 +21,6 @@ NOW = Moment(10**15)
 def test_a_packet_is_given_up_after_two_days():
     assert not given_up(NOW, Moment(NOW + 47 * HOUR), Limits().federation_keep)
     assert given_up(NOW, Moment(NOW + 48 * HOUR), Limits().federation_keep)
-
-
-def test_a_nonce_is_fresh_once():
-    seen = SeenNonces()
-    assert seen.fresh("a", "n", NOW)
-    assert not seen.fresh("a", "n", NOW)
-    assert seen.fresh("b", "n", NOW)
 
 
 @pytest.mark.spec("A2ACP-256")

@@ -442,3 +442,61 @@ async def test_no_redirect_of_another_relay_is_followed(tmp_path):
         assert followed == ["/.well-known/a2acp"]
     finally:
         await runner.cleanup()
+
+
+@pytest.mark.spec("A2ACP-255")
+async def test_a_delivery_that_was_recorded_is_refused_after_a_restart_as_well(tmp_path):
+    async with two_relays(tmp_path) as (one, two, alice, bob):
+        packet = alice.packet(bob.address)
+        assert (await carry(two, one.domain, seed_of(one), [packet]))[0] == 200
+        await two.server.stop()
+        again = Relay(two.folder, port=two.port, host="127.0.0.1")
+        async with again:
+            status, answer = await carry(again, one.domain, seed_of(one), [packet])
+            assert (status, answer["code"]) == (401, "bad_signature")
+            assert (await carry(again, one.domain, seed_of(one), [packet], nonce="m" * 22))[0] == 200
+            again.clock.ahead += HOUR
+            nonces = again.mailboxes.store.reader.execute("SELECT count(*) FROM nonces")
+            assert nonces.get == 2
+            await carry(again, one.domain, seed_of(one), [], nonce="o" * 22)
+            assert again.mailboxes.store.reader.execute("SELECT nonce FROM nonces").fetchall() == [
+                ("o" * 22,)
+            ]
+        await two.server.start()
+
+
+@pytest.mark.spec("A2ACP-255", "A2ACP-256")
+async def test_a_relay_asks_for_its_packets_senders_under_a_limit_of_its_own(tmp_path):
+    limits = Limits(lookups_per_minute=3)
+    async with two_relays(tmp_path, limits=limits) as (one, two, alice, bob):
+        senders = [alice, *[await one.person(f"sender{letter}") for letter in "abcdefgh"]]
+        packets = [
+            sender.packet(bob.address, tag=f"q_{number:022d}") for number, sender in enumerate(senders)
+        ]
+        _, outcomes = await carry(two, one.domain, seed_of(one), packets)
+        assert [outcome["code"] for outcome in outcomes] == ["accepted"] * 9
+        # As anyone, this machine may ask three times a minute.
+        statuses = [(await one.get("/v1/agents/alice"))[0] for _ in range(5)]
+        assert 429 in statuses
+
+
+@pytest.mark.spec("A2ACP-255")
+async def test_nobody_asks_for_records_as_a_relay_without_its_key(tmp_path):
+    async with two_relays(tmp_path) as (one, two, _, _):
+        for signer, seed in ((two.domain, SystemEntropy().draw(32)), ("elsewhere.example", seed_of(two))):
+            body, url = b'{"username":"alice"}', f"{one.url}/v1/federation/agents"
+            headers = http_signature.sign_request(
+                method="POST", url=url, body=body, content_type="application/json", key_id=signer,
+                seed=seed, now=one.clock.now(), nonce="n" * 22,
+            )  # fmt: skip
+            async with one.http.post(url, data=body, headers=headers) as response:
+                assert response.status in {401, 403}
+
+
+@pytest.mark.spec("A2ACP-245", "A2ACP-256")
+async def test_an_agent_of_an_allowed_relay_gets_prekeys_and_another_does_not(tmp_path):
+    async with two_relays(tmp_path) as (one, two, alice, bob):
+        assert (await alice.prekeys_of(bob))[0] == 200
+        await allow(two, one.domain, "denied")
+        status, answer = await alice.prekeys_of(bob)
+        assert (status, answer["code"]) == (403, "federation_failed")

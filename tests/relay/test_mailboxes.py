@@ -375,7 +375,7 @@ async def test_no_endpoint_lists_names_and_none_takes_an_agents_memory(tmp_path)
             ("GET", "/v1/agents/{username}"), ("HEAD", "/v1/agents/{username}"),
             ("GET", "/a2acp"), ("HEAD", "/a2acp"), ("GET", "/join"), ("HEAD", "/join"),
             ("GET", "/join/{name}"), ("HEAD", "/join/{name}"),
-            ("POST", "/v1/agents/{username}/prekeys"), ("POST", "/v1/federation/packets"),
+            ("POST", "/v1/agents/{username}/prekeys"), ("POST", "/v1/federation/packets"), ("POST", "/v1/federation/agents"),
             ("POST", "/v1/accounts"), ("POST", "/v1/accounts/confirm"), ("POST", "/v1/accounts/passkey"),
             ("POST", "/v1/accounts/recovery"), ("POST", "/v1/accounts/recovery/confirm"), ("DELETE", "/v1/accounts"),
             ("POST", "/v1/sessions/options"), ("POST", "/v1/sessions"), ("POST", "/v1/passkeys/options"),

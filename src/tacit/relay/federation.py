@@ -28,6 +28,8 @@ BATCH: Final = 100
 LONGEST_WAIT: Final = 10 * MINUTE
 AGAIN: Final = Backoff(first=1 * SECOND, longest=LONGEST_WAIT)
 KEY_CACHE: Final = 60 * MINUTE
+NONCE_KEPT: Final = 15 * MINUTE
+"""Longer than a signature between relays stays fresh."""
 UNKNOWN_CACHE: Final = 1 * MINUTE
 _PORTS: Final = {"https": 443, "http": 80}
 
@@ -121,20 +123,3 @@ class SenderBackoff:
     def ends_in(self, now: Moment) -> int | None:
         """Microseconds until the first of them is tried again; None when nobody rests."""
         return min((until - now for until in self._until.values() if until > now), default=None)
-
-
-@dataclass(slots=True)
-class SeenNonces:
-    """Nonces of signed requests, remembered longer than a signature stays fresh."""
-
-    keep: int = 15 * MINUTE
-    _seen: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
-
-    def fresh(self, domain: str, nonce: str, now: Moment) -> bool:
-        """True once for each nonce."""
-        if len(self._seen) > 50_000:
-            self._seen = {key: at for key, at in self._seen.items() if now - at < self.keep}
-        if (domain, nonce) in self._seen:
-            return False
-        self._seen[domain, nonce] = now
-        return True

@@ -51,6 +51,11 @@ class Limits:
     connections_per_source: int = 200
     one_time_prekeys: int = 200
     prekeys_per_minute: int = 250
+    # One-time prekeys of one agent: to one requester a day, to all strangers an hour, and kept for contacts.
+    prekeys_each_a_day: int = 5
+    prekeys_to_strangers_an_hour: int = 40
+    prekeys_for_contacts: int = 10
+    prekey_request_valid: int = 5 * MINUTE
     federation_keep: int = 48 * HOUR
     enrolment_valid: int = 10 * MINUTE
     invite_valid: int = 7 * DAY

@@ -77,6 +77,28 @@ class Bundle(msgspec.Struct, frozen=True, omit_defaults=True):
     last_resort: Prekey | None = None
 
 
+class PrekeyRequest(msgspec.Struct, frozen=True):
+    """Who asks for an agent's prekeys; `at` in microseconds, `nonce` makes each request another one."""
+
+    requester: str
+    at: int
+    nonce: str
+    sig: str
+
+
+def prekey_request_signed_bytes(owner: str, requester: str, at: int, nonce: str) -> bytes:
+    """What the requester signs: for whose prekeys, and when."""
+    return "\n".join(("a2acp-prekey-request-v1", owner, requester, str(at), nonce)).encode("utf-8")
+
+
+def read_prekey_request(raw: bytes) -> PrekeyRequest:
+    """The request in `raw`; `Refused` when nobody has signed it."""
+    try:
+        return msgspec.json.decode(raw, type=PrekeyRequest)
+    except UNREADABLE:
+        raise Refused(codes.BAD_SIGNATURE, "say who asks for prekeys, and sign it", row="A2ACP-245") from None
+
+
 def statement_bytes(statement: Statement) -> bytes:
     """The canonical bytes of a statement."""
     return canonical(msgspec.to_builtins(statement))

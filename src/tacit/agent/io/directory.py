@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=20, connect=10)
 _MOST_BYTES: Final = 65_536
+_NOT_FEDERATED: Final = 403
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1"})
 
 
@@ -93,10 +94,19 @@ class Directory:
         None when it has none or its key changed.
         """
         who = address.parse(peer)
-        status, raw = await self._ask("POST", f"{self.base_url(who.domain)}/v1/agents/{who.username}/prekeys")
+        url = f"{self.base_url(who.domain)}/v1/agents/{who.username}/prekeys"
+        status, raw = await self._ask("POST", url, self._prekey_request(peer))
+        if status == _NOT_FEDERATED:
+            raise _refusal(status, raw)
         _expect(status, peer)
         with _answer_of_another():
             return self._read_prekeys(peer, raw)
+
+    def _prekey_request(self, peer: str) -> dict[str, Any]:
+        """Who asks, signed: a relay hands out one-time prekeys to nobody it does not know."""
+        me, at, nonce = self._store.me(), int(self._clock.now()), b64(self._entropy.draw(12))
+        signed = records.prekey_request_signed_bytes(peer, me.address, at, nonce)
+        return {"requester": me.address, "at": at, "nonce": nonce, "sig": b64(me.identity.sign(signed))}
 
     def _read_prekeys(self, peer: str, raw: bytes) -> x3dh.PublicPrekeys | None:
         bundle = records.read_bundle(raw)

@@ -22,9 +22,9 @@ from tacit.base.moment import SECOND
 from tacit.relay.federation import (
     BATCH,
     KEY_CACHE,
+    NONCE_KEPT,
     UNKNOWN_CACHE,
     RelayCard,
-    SeenNonces,
     SenderBackoff,
     deliver_url,
     given_up,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tacit.relay.io.mailboxes import Mailboxes
     from tacit.relay.io.store import Outgoing
     from tacit.relay.quota import Overflow
+    from tacit.wire.address import Address
     from tacit.wire.envelope import Envelope
 
 _log: Final = logging.getLogger("tacit.relay")
@@ -93,8 +94,10 @@ class Federation:
         self._scheme = scheme
         self._wakes: dict[str, asyncio.Event] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
-        self._nonces = SeenNonces()
         self._rates = PerMinute(
+            mailboxes.limits.peer_packets_per_minute, mailboxes.limits.peer_packets_per_minute
+        )
+        self._requests = PerMinute(
             mailboxes.limits.peer_packets_per_minute, mailboxes.limits.peer_packets_per_minute
         )
         self._keys: dict[str, tuple[bytes, Moment]] = {}
@@ -190,17 +193,10 @@ class Federation:
         return None
 
     async def _deliver(self, domain: str, waiting: Sequence[Outgoing]) -> dict[str, int]:
-        mailboxes = self._mailboxes
         card = await self.card(domain)
         body = msgspec.json.encode(Delivery([Carried(msgspec.Raw(one.envelope), one.sig) for one in waiting]))
         url = deliver_url(card, self._scheme)
-        headers = mailboxes.signatures.sign_request(
-            url=url,
-            body=body,
-            key_id=mailboxes.domain,
-            now=mailboxes.clock.now(),
-            nonce=b64(mailboxes.entropy.draw(18)),
-        )
+        headers = self._sign(url, body)
         async with self._http.post(
             url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
         ) as response:
@@ -277,6 +273,12 @@ class Federation:
         pinned = registry.peer_key(self._mailboxes.store.reader, domain)
         return pinned if pinned is not None else unb64((await self.card(domain)).relay_key) or b""
 
+    async def agent_key(self, sender: str) -> bytes:
+        """The key of another relay's agent, at most an hour old; `Refused` when it has none that holds."""
+        now = self._mailboxes.clock.now()
+        key, at = self._keys.get(sender, (b"", now))
+        return key if key and now - at < KEY_CACHE else await self._agent_key(sender, now)
+
     async def _agent_key(self, sender: str, now: Moment) -> bytes:
         """The key of another relay's agent, as its relay says now; `Refused` when it has none that holds."""
         missed = self._unknown.get(sender)
@@ -284,13 +286,34 @@ class Federation:
             raise _no_key()
         who = address.parse(sender)
         try:
-            raw = await self._get(f"{self._scheme}://{who.domain}/v1/agents/{who.username}")
-            key = self._key_in(raw, sender)
+            key = self._key_in(await self._record(who), sender)
         except Refused:
             _remember(self._unknown, sender, now)
             raise _no_key() from None
         _remember(self._keys, sender, (key, now))
         return key
+
+    async def _record(self, who: Address) -> bytes:
+        """An agent's record, asked for with a relay's limits; an older relay is asked as anyone asks."""
+        body = msgspec.json.encode({"username": who.username})
+        url = f"{self._scheme}://{who.domain}/v1/federation/agents"
+        headers = self._sign(url, body)
+        async with self._http.post(
+            url, data=body, headers=headers, timeout=_TIMEOUT, allow_redirects=False
+        ) as response:
+            if response.status == 200:
+                return await bounded(response.content, _MOST_BYTES)
+        return await self._get(f"{self._scheme}://{who.domain}/v1/agents/{who.username}")
+
+    def _sign(self, url: str, body: bytes) -> dict[str, str]:
+        mailboxes = self._mailboxes
+        return mailboxes.signatures.sign_request(
+            url=url,
+            body=body,
+            key_id=mailboxes.domain,
+            now=mailboxes.clock.now(),
+            nonce=b64(mailboxes.entropy.draw(18)),
+        )
 
     def _key_in(self, raw: bytes, sender: str) -> bytes:
         record = records.read_record(raw)
@@ -316,8 +339,11 @@ class Federation:
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         return domain
 
-    async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[DeliveryResult]:
-        """The outcome of each packet of a signed request; `Refused` when the request itself does not hold."""
+    async def speaker(self, *, url: str, headers: Mapping[str, str], body: bytes) -> str:
+        """The relay that has signed a request, once; `Refused` when the signature does not hold.
+
+        What was used before is known over a restart, and each request counts against that relay's own rate.
+        """
         mailboxes, now = self._mailboxes, self._mailboxes.clock.now()
         domain = self.admit(headers)
         try:
@@ -327,8 +353,20 @@ class Federation:
             )
         except (aiohttp.ClientError, TimeoutError, PeerFault, Refused, Unavailable):
             raise Refused(codes.BAD_SIGNATURE, "the relay signature does not hold", row="A2ACP-255") from None
-        if signer != domain or not self._nonces.fresh(domain, nonce, now):
+        wait = self._requests.take(domain, now)
+        if wait:
+            raise Refused(codes.RATE_LIMITED, "too many requests", details={"retry_after": wait})
+        fresh = signer == domain and await mailboxes.store.write(
+            lambda file: registry.use_nonce(file, domain, nonce, now, NONCE_KEPT)
+        )
+        if not fresh:
             raise Refused(codes.BAD_SIGNATURE, "the relay signature was used before", row="A2ACP-255")
+        return domain
+
+    async def receive(self, *, url: str, headers: Mapping[str, str], body: bytes) -> list[DeliveryResult]:
+        """The outcome of each packet of a signed request; `Refused` when the request itself does not hold."""
+        now = self._mailboxes.clock.now()
+        domain = await self.speaker(url=url, headers=headers, body=body)
         try:
             delivery = msgspec.json.decode(body, type=Delivery)
         except UNREADABLE:

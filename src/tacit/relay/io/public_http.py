@@ -18,9 +18,11 @@ from tacit.base.errors import Refused
 from tacit.relay.federation import RelayCard
 from tacit.relay.io import registry
 from tacit.relay.io.metrics import CONTENT_TYPE, exposition
+from tacit.relay.io.prekey_requests import PrekeyRequests
 from tacit.relay.io.replies import bounded, caller, json_reply
 from tacit.relay.rate import ConcurrencyLimit, PerMinute
-from tacit.wire.encoding import b64
+from tacit.wire import records
+from tacit.wire.encoding import UNREADABLE, b64
 
 if TYPE_CHECKING:
     from tacit.relay.io.federation_http import Federation
@@ -32,6 +34,7 @@ _PAGES: Final = {
     "join.css": ("join.css", "text/css"),
 }
 _MOST_DELIVERY: Final = 32 * 1024 * 1024
+_MOST_QUESTION: Final = 4 * 1024
 _READ_WITHIN: Final = 30.0
 _DELIVERIES: Final = 8
 _DELIVERIES_EACH: Final = 2
@@ -46,6 +49,7 @@ class PublicHttp:
         self._base = base_url
         limit = mailboxes.limits.lookups_per_minute
         self._lookups = PerMinute(limit, limit)
+        self._prekeys = PrekeyRequests(mailboxes, federation)
         self._deliveries = ConcurrencyLimit(most=_DELIVERIES, most_each=_DELIVERIES_EACH)
 
     def routes(self) -> list[web.RouteDef]:
@@ -57,6 +61,7 @@ class PublicHttp:
             web.get("/v1/agents/{username}", self.lookup),
             web.post("/v1/agents/{username}/prekeys", self.prekeys),
             web.post("/v1/federation/packets", self.deliver),
+            web.post("/v1/federation/agents", self.lookup_for_relay),
             web.get("/join", self.page),
             web.get("/join/{name}", self.page),
         ]
@@ -110,12 +115,11 @@ class PublicHttp:
         return web.Response(body=self._agent(request).record, content_type="application/json")
 
     async def prekeys(self, request: web.Request) -> web.Response:
-        """Record and prekeys; the one-time prekey is handed out once."""
+        """Record and prekeys, to whoever says who they are; a one-time prekey is handed out once."""
         self._count_lookup(request)
         agent = self._agent(request)
-        signed, one_time, last = await self._mailboxes.store.write(
-            lambda file: registry.pop_prekeys(file, agent.account)
-        )
+        asked = records.read_prekey_request(await bounded(request.content, _MOST_QUESTION))
+        signed, one_time, last = await self._prekeys.hand_out(agent, asked)
         if one_time is None or registry.prekeys_left(self._mailboxes.store.reader, agent.account) < 20:
             self._mailboxes.prekeys_low(agent.account)
         bundle: dict[str, msgspec.Raw] = {"record": msgspec.Raw(agent.record)}
@@ -123,6 +127,21 @@ class PublicHttp:
             if body is not None:
                 bundle[name] = msgspec.Raw(body)
         return json_reply(bundle)
+
+    async def lookup_for_relay(self, request: web.Request) -> web.Response:
+        """An agent's key record for another relay, which has a rate of its own (A2ACP-255)."""
+        self._federation.admit(request.headers)
+        body = await bounded(request.content, _MOST_QUESTION)
+        await self._federation.speaker(
+            url=f"{self._base}/v1/federation/agents", headers=request.headers, body=body
+        )
+        try:
+            username = msgspec.json.decode(body, type=dict[str, str]).get("username", "")
+        except UNREADABLE:
+            raise Refused("bad_request", "name one agent", row="A2ACP-255") from None
+        self._mailboxes.counts.lookups += 1
+        agent = self._mailboxes.agent(username)
+        return web.Response(body=agent.record if agent else b"{}", content_type="application/json")
 
     async def deliver(self, request: web.Request) -> web.Response:
         """Packets from another relay.

@@ -260,7 +260,7 @@ def delete_account(connection: apsw.Connection, account: int, spoken: str) -> No
     for table, column in (
         ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
         ("markers", "recipient"), ("notices", "account"), ("agent_steps", "account"),
-        ("written", "account"), ("ended_sessions", "account"),
+        ("written", "account"), ("ended_sessions", "account"), ("handed", "account"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column}=?", (account,))  # noqa: S608 - fixed names
     connection.execute("UPDATE accounts SET state='deleted', email_hash=NULL WHERE id=?", (account,))
@@ -313,21 +313,31 @@ def one_time_ids(connection: apsw.Connection, account: int) -> list[int]:
     return [int(cast("int", row[0])) for row in rows]
 
 
-def pop_prekeys(connection: apsw.Connection, account: int) -> tuple[bytes | None, bytes | None, bytes | None]:
-    """Signed, one-time (taken away in this step) and last-resort prekey."""
-    one_time = _one(
+def pop_prekeys(
+    connection: apsw.Connection, account: int, *, one_time: bool
+) -> tuple[bytes | None, bytes | None, bytes | None]:
+    """Signed, one-time (taken away in this step, if it may be) and last-resort prekey."""
+    single = _one(
         connection,
         "DELETE FROM prekeys WHERE account=?1 AND kind=1 AND id="
         "(SELECT min(id) FROM prekeys WHERE account=?1 AND kind=1) RETURNING body",
         account,
-    )
+    ) if one_time else None  # fmt: skip
     signed = _one(connection, "SELECT body FROM prekeys WHERE account=? AND kind=?", account, SIGNED)
     last = _one(connection, "SELECT body FROM prekeys WHERE account=? AND kind=?", account, LAST_RESORT)
     return (
         signed[0] if signed else None,
-        one_time[0] if one_time else None,
+        single[0] if single else None,
         last[0] if last else None,
     )
+
+
+def use_nonce(connection: apsw.Connection, domain: str, nonce: str, now: Moment, keep: int) -> bool:
+    """True once for each nonce of a relay, over restarts; those past their time go."""
+    connection.execute("DELETE FROM nonces WHERE at<?", (int(now) - keep,))
+    before = connection.total_changes()
+    connection.execute("INSERT OR IGNORE INTO nonces VALUES (?,?,?)", (domain, nonce, int(now)))
+    return connection.total_changes() > before
 
 
 def secret(connection: apsw.Connection, name: str, fresh: bytes) -> bytes:

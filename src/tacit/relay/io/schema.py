@@ -169,7 +169,33 @@ CREATE TABLE ended_sessions (account INTEGER PRIMARY KEY, until INTEGER NOT NULL
 
 _EPOCHS: Final = "ALTER TABLE prekeys ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;"
 
+# One-time prekeys that were handed out, by a digest of the request and of who asked; nonces of other relays.
+_HANDED: Final = """
+CREATE TABLE handed (
+  once BLOB PRIMARY KEY,
+  account INTEGER NOT NULL,
+  whom BLOB NOT NULL,
+  stranger INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX handed_of ON handed (account, at);
+CREATE TABLE nonces (
+  domain TEXT NOT NULL, nonce TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (domain, nonce)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX nonces_at ON nonces (at);
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17701,
-    steps=(_FIRST, _short_index, _sealed_anew, _AGENT_STEPS, _WRITTEN, _RECOVERED, _OWNED, _EPOCHS),
+    steps=(
+        _FIRST,
+        _short_index,
+        _sealed_anew,
+        _AGENT_STEPS,
+        _WRITTEN,
+        _RECOVERED,
+        _OWNED,
+        _EPOCHS,
+        _HANDED,
+    ),
 )
