@@ -215,6 +215,16 @@ class SessionMachine(RuleBasedStateMachine):
             self.lost_since |= set(agent.memory.said) - set(self.snapshots[who][1].said)
             agent.set_back(self.snapshots[who])
 
+    @rule(who=WHO, thread=THREADS)
+    def speak_on_after_being_set_back(self, who, thread):
+        """The worst moment for it: the next words are sealed from a state that has sealed others."""
+        self.copy_a_device(who)
+        for _ in range(2):
+            self.say(who, thread)
+            self.agents[who].flush()
+            self.set_a_device_back(who)
+        self.say(who, thread)
+
     @rule(who=WHO)
     def move_to_a_new_device(self, who):
         self.agents[who].move()
