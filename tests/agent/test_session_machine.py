@@ -166,6 +166,14 @@ class SessionMachine(RuleBasedStateMachine):
         if mailbox:
             del mailbox[which % len(mailbox)]
 
+    @rule(who=WHO, thread=THREADS)
+    def lose_what_was_accepted(self, who, thread):
+        """The relay says that it has a packet, and has not."""
+        agent = self.agents[who]
+        self.say(who, thread)
+        agent.flush()
+        self.relay.mailbox[agent.peer.address].clear()
+
     @rule(which=SMALL, at=st.integers(0, 5_000))
     def alter(self, which, at):
         if self.relay.ever:
