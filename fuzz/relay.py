@@ -1,9 +1,10 @@
-"""Fuzz the relay: frames, HTTP bodies and federation requests, edited and invented, against a real relay.
+"""Fuzz the relay: frames, HTTP bodies and federation requests, edited, invented and by a grammar, against a real relay.
 
     python fuzz/relay.py [--examples 2000] [--seed 0]
 
 Whatever arrives is taken, or refused with a documented error; the relay lives on; nothing is stored that its
-sender did not sign and was not told of. Hypothesis shrinks what it finds. The test suite runs a short stretch
+sender did not sign and was not told of. The agent's end hears the same grammar from a relay that lies
+(`fuzz/agent_end.py`). Hypothesis shrinks what it finds. The test suite runs a short stretch
 of the same (tests/relay/test_fuzz.py).
 """
 
@@ -24,6 +25,8 @@ from hypothesis import strategies as st
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from fuzz import frame_grammar  # noqa: E402
+from fuzz.agent_end import fuzz_agent  # noqa: E402
 from tests.relay_support import PATIENCE, Relay  # noqa: E402
 
 from tacit.base.errors import PeerFault  # noqa: E402
@@ -31,8 +34,8 @@ from tacit.relay.io import registry  # noqa: E402
 from tacit.relay.io.federation_http import ACCEPTED, OVERFLOW  # noqa: E402
 from tacit.relay.settings import MINUTE, Limits  # noqa: E402
 from tacit.seal import http_signature, primitives  # noqa: E402
-from tacit.wire import codes, envelope, frames  # noqa: E402
-from tacit.wire.encoding import unb64  # noqa: E402
+from tacit.wire import codes, envelope, frames, records  # noqa: E402
+from tacit.wire.encoding import b64, canonical, unb64  # noqa: E402
 
 FRAGMENTS = [
     b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"NaN", b"-0", b"1e999", b"-1", b"0.5",
@@ -96,7 +99,9 @@ PATHS = [
     ("POST", "/v1/accounts"), ("POST", "/v1/accounts/confirm"), ("POST", "/v1/accounts/passkey"),
     ("POST", "/v1/accounts/recovery"), ("POST", "/v1/accounts/recovery/confirm"), ("DELETE", "/v1/accounts"),
     ("POST", "/v1/sessions/options"), ("POST", "/v1/sessions"), ("POST", "/v1/passkeys/options"),
-    ("POST", "/v1/passkeys"), ("POST", "/v1/enrolment-codes"), ("POST", "/v1/agents"),
+    ("POST", "/v1/passkeys"), ("POST", "/v1/enrolment-codes"), ("POST", "/v1/agents"), ("GET", "/v1/account"),
+    ("DELETE", "/v1/account/passkeys/AAAA"), ("DELETE", "/v1/account/recovery"), ("DELETE", "/v1/account/sessions"),
+    ("DELETE", "/v1/account/session"), ("DELETE", "/v1/account/passkeys/%FF"),
     ("POST", "/v1/agents/alice/prekeys"), ("POST", "/v1/agents/%00/prekeys"), ("GET", "/v1/agents/alice"),
     ("GET", "/v1/agents/%F0%9F%98%80"), ("GET", "/v1/agents/%FF"), ("POST", "/v1/federation/packets"),
     ("GET", "/join/x"), ("GET", "/a2acp"), ("GET", "/nowhere"), ("PUT", "/v1/agents"),
@@ -191,6 +196,64 @@ class Ground:
             frames.encode(frames.Prekeys(one_time=[{"id": 1, "key": "A" * 43, "sig": "A" * 86}], reset=True)),
             frames.encode(alice.signed("A" * 43)),
         ]
+
+    def texts(self, sentence: dict) -> list[bytes]:
+        """The frames of a sentence, as alice says them."""
+        fields = {key: value for key, value in sentence.items() if key != "say"}
+        match sentence["say"]:
+            case "packet":
+                return [self._packet(sentence)] * (2 if sentence["twice"] else 1)
+            case "prekeys":
+                return [self._prekeys(sentence)]
+            case "auth":
+                signer = self.alice if sentence["signed_by"] == "me" else self.bob
+                login = signer.signed(fields["challenge"], address=self._name(fields["address"]))
+                return [frames.encode(login)]
+            case name:
+                for key in ("sender", "address", "relay"):
+                    if key in fields:
+                        fields[key] = self._name(fields[key])
+                return [json.dumps({"frame": name, **fields}).encode()]
+
+    def _name(self, name: str) -> str:
+        known = {"$me": self.alice.address, "$peer": self.bob.address, "$relay": self.here.domain}
+        known |= {"$abroad": self.carol.address, "$nobody": f"agent:nobody@{self.here.domain}"}
+        return known.get(name, name)
+
+    def _packet(self, sentence: dict) -> bytes:
+        """An envelope with some fields of the grammar's, signed as it then is."""
+        honest = json.loads(bytes(self.alice.packet(self.bob.address, body=bytes(sentence["size"])).envelope))
+        to = {"to": self._name(sentence["to"])} if sentence["to"] != "$me" else {}
+        header = {
+            key: self._name(value) if isinstance(value, str) else value
+            for key, value in sentence["header"].items()
+        }
+        raw = canonical({**honest, **to, **header})
+        signer = {"me": self.alice, "peer": self.bob}.get(sentence["signed_by"])
+        sig = b64(signer.me.sign(envelope.signed_bytes(raw))) if signer else "A" * 86
+        return frames.packet_bytes(raw, sig, sentence["delivery"])
+
+    def _prekeys(self, sentence: dict) -> bytes:
+        ids, twist = iter(sentence["ids"]), sentence["twist"]
+
+        def made(kind: str, *, twisted: bool) -> dict:
+            number, key = next(ids), b64(bytes(31) + b"\x09")
+            named = "one_time" if twisted and twist == "kind" else kind
+            owner = self.bob.address if twisted and twist == "other owner" else self.alice.address
+            sig = b64(self.alice.me.sign(records.prekey_signed_bytes(owner, named, number, key)))
+            one = {"id": number, "key": key, "sig": sig}
+            if twisted and twist in {"key", "sig", "id"}:
+                one[twist] = "A"
+            if twisted and twist == "lacks":
+                del one["sig"]
+            return one
+
+        frame = {"frame": "prekeys", "reset": sentence["reset"]}
+        for kind in ("signed", "last_resort"):
+            if sentence[kind]:
+                frame[kind] = made(kind, twisted=kind == "signed")
+        frame["one_time"] = [made("one_time", twisted=n == 1) for n in range(sentence["one_time"])]
+        return json.dumps(frame).encode()
 
     async def frames(self, texts: list[bytes], *, binary: bool) -> None:
         """Say all of them; then an honest packet must still be accepted."""
@@ -358,7 +421,15 @@ def fuzz(examples: int, number: int) -> None:
         def carried(count, edits, header, header_edits):
             runner.run(here.federated(edited(here.delivery(count), edits), header=header, edits=header_edits))
 
+        @seed(number)
+        @bounded
+        @given(st.lists(frame_grammar.OF_AN_AGENT, max_size=5))
+        def spoken(sentences):
+            texts = [text for sentence in sentences for text in here.texts(sentence)]
+            runner.run(here.frames(texts, binary=False))
+
         said()
+        spoken()
         asked()
         carried()
 
@@ -385,7 +456,10 @@ def main() -> None:
     chosen = options.parse_args()
     decode_alone(chosen.examples * 5, chosen.seed)
     fuzz(chosen.examples, chosen.seed)
-    print(f"{chosen.examples} turns at each of three doors: nothing but documented errors")
+    fuzz_agent(chosen.examples, chosen.seed)
+    print(
+        f"{chosen.examples} turns at each of three doors and at the agent's end: nothing but documented errors"
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ reorders, withholds, sets itself back and lies only by the rules of the machine 
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -329,15 +331,17 @@ class Agent:
             envelope.associated_data(envelope.header_of(outer)),
         )
         contact = self.store.contact(outer.sender)
-        for me in (self.store.me().identity, *self.store.formers()):
-            for peer in self.peer.public_keys | ({contact.pin.keys} if contact and contact.pin else set()):
-                try:
-                    session.open_body(
-                        me, peer, self.store.sessions(outer.sender), self.store, unb64(outer.body) or b"",
-                        binding, Repeatable("thief"),
-                    )  # fmt: skip
-                except primitives.CannotOpen:
-                    continue
+        peers = self.peer.public_keys | ({contact.pin.keys} if contact and contact.pin else set())
+        # A thief may well leave the sessions aside and begin with the prekeys that are left.
+        for me, peer, sessions in itertools.product(
+            (self.store.me().identity, *self.store.formers()),
+            peers,
+            (self.store.sessions(outer.sender), ()),
+        ):
+            with contextlib.suppress(primitives.CannotOpen):
+                session.open_body(
+                    me, peer, sessions, self.store, unb64(outer.body) or b"", binding, Repeatable("thief")
+                )
                 return True
         return False
 

@@ -166,6 +166,14 @@ class SessionMachine(RuleBasedStateMachine):
         if mailbox:
             del mailbox[which % len(mailbox)]
 
+    @rule(who=WHO, thread=THREADS)
+    def lose_what_was_accepted(self, who, thread):
+        """The relay says that it has a packet, and has not."""
+        agent = self.agents[who]
+        self.say(who, thread)
+        agent.flush()
+        self.relay.mailbox[agent.peer.address].clear()
+
     @rule(which=SMALL, at=st.integers(0, 5_000))
     def alter(self, which, at):
         if self.relay.ever:
@@ -214,6 +222,16 @@ class SessionMachine(RuleBasedStateMachine):
             agent = self.agents[who]
             self.lost_since |= set(agent.memory.said) - set(self.snapshots[who][1].said)
             agent.set_back(self.snapshots[who])
+
+    @rule(who=WHO, thread=THREADS)
+    def speak_on_after_being_set_back(self, who, thread):
+        """The worst moment for it: the next words are sealed from a state that has sealed others."""
+        self.copy_a_device(who)
+        for _ in range(2):
+            self.say(who, thread)
+            self.agents[who].flush()
+            self.set_a_device_back(who)
+        self.say(who, thread)
 
     @rule(who=WHO)
     def move_to_a_new_device(self, who):
