@@ -103,6 +103,7 @@ bench-relay: $(VENV)/.ready-bench
 
 bench-web: setup-test system-test
 	$(PY) -m bench.web $(ARGS)
+	$(PY) -m bench.cards
 
 # The page is built from web/ and committed: running needs no Node, changing the page does. The lock holds the builder's
 # binaries for Linux alone, which `npm ci` does not forgive.

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 import uvloop
-from bench import cli, keys
+from bench import cards, cli, keys
 from bench.spine import appends, cccc, fanout, growth, latency, memory
 from bench.spine.machine import describe
 from bench.spine.plan import Case, Plan
@@ -58,7 +58,8 @@ def write(results: dict[str, Any], *, quick: bool) -> None:
     for path in (saved, page):
         path.parent.mkdir(parents=True, exist_ok=True)
     saved.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    page.write_text(markdown(results) + keys.saved_section() + cli.saved_section(), encoding="utf-8")
+    sections = keys.saved_section() + cards.saved_section() + cli.saved_section()
+    page.write_text(markdown(results) + sections, encoding="utf-8")
     try:
         from bench.spine.plot import draw
     except ImportError:

@@ -3,7 +3,7 @@
  * from the agent's own record when somebody opens it. The ledger has only the summary.
  */
 
-import { signal, type Signal } from "@preact/signals";
+import { batch, signal, type Signal } from "@preact/signals";
 import type { Line } from "../net/socket";
 
 export interface Item {
@@ -30,6 +30,10 @@ interface Update extends Card {
 }
 
 const KEPT = 60;
+/** Milliseconds between two drawings of cards: an eye reads no faster, and every drawing costs. */
+export const DRAWN_EVERY = 150;
+/** Milliseconds between two questions for a card of which an update was missed: the hub passes on twenty a second. */
+export const ASKED_EVERY = 1000;
 
 /** An update put into a card: the same thing under the same id takes its own place. */
 export function merged(card: Card, update: Card): Card {
@@ -46,7 +50,10 @@ export class Activities {
   private readonly known = new Map<string, Signal<Card[]>>();
   private readonly asking = new Set<string>();
   private readonly waiting = new Map<string, Update[]>();
+  private readonly missed = new Set<string>();
+  private readonly asked = new Map<string, number>();
   private drawing = 0;
+  private drawn = -DRAWN_EVERY;
 
   constructor(
     private readonly groupId: string,
@@ -60,23 +67,50 @@ export class Activities {
       this.known.set(eventId, found);
       if (this.known.size > KEPT) {
         const old = [...this.known].find(([, cards]) => cards.peek().every((card) => card.state === "ended"));
-        if (old !== undefined) this.known.delete(old[0]);
+        if (old !== undefined) {
+          this.known.delete(old[0]);
+          this.asked.delete(old[0]);
+        }
       }
     }
     return found;
   }
 
-  /** However fast they come, updates are drawn once a frame. */
+  /** However fast they come, updates are drawn together, a few times a second; the first one at once. */
   take(update: Update): void {
-    this.waiting.set(update.event_id, [...(this.waiting.get(update.event_id) ?? []), update]);
-    if (this.drawing === 0) {
-      this.drawing = requestAnimationFrame(() => {
-        this.drawing = 0;
-        const all = [...this.waiting];
-        this.waiting.clear();
-        for (const [eventId, updates] of all) this.draw(eventId, updates);
-      });
-    }
+    const waiting = this.waiting.get(update.event_id);
+    if (waiting === undefined) this.waiting.set(update.event_id, [update]);
+    else waiting.push(update);
+    if (this.drawing !== 0) return;
+    const wait = this.drawn + DRAWN_EVERY - performance.now();
+    this.drawing = 1;
+    if (wait > 0) setTimeout(() => this.drawNext(), wait);
+    else this.drawNext();
+  }
+
+  private drawNext(): void {
+    requestAnimationFrame(() => {
+      this.drawing = 0;
+      this.drawn = performance.now();
+      const all = [...this.waiting];
+      this.waiting.clear();
+      batch(() => all.forEach(([eventId, updates]) => this.draw(eventId, updates)));
+    });
+  }
+
+  /** Ask for a card of which something was missed: at once, and then once for all that is missed meanwhile. */
+  private catchUp(eventId: string): void {
+    if (this.missed.has(eventId)) return;
+    this.missed.add(eventId);
+    const wait = (this.asked.get(eventId) ?? -ASKED_EVERY) + ASKED_EVERY - performance.now();
+    setTimeout(
+      () => {
+        this.missed.delete(eventId);
+        this.asked.set(eventId, performance.now());
+        void this.fetch(eventId).catch(() => undefined);
+      },
+      Math.max(0, wait),
+    );
   }
 
   private draw(eventId: string, updates: Update[]): void {
@@ -95,7 +129,7 @@ export class Activities {
       }
     }
     cards.value = next;
-    if (missed) void this.fetch(eventId);
+    if (missed) this.catchUp(eventId);
   }
 
   /** Everything about an event, as the hub and the agents' harnesses have it; whose record could not be had. */

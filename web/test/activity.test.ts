@@ -1,0 +1,49 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Line } from "../src/net/socket";
+import { Activities, ASKED_EVERY, DRAWN_EVERY, type Card } from "../src/state/activity";
+
+function update(number: number, text = `step ${number}`) {
+  return { event_id: "e1", session: "ada", turn: "t1", state: "running" as const, update: number, items: [{ id: "w", kind: "text" as const, state: "running" as const, text }] };
+}
+
+function activities() {
+  const asked: string[] = [];
+  const line = { call: async (name: string) => (asked.push(name), { cards: [], away: [] }) } as unknown as Line;
+  return { made: new Activities("g1", line), asked };
+}
+
+describe("a card's stream", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "requestAnimationFrame", "performance"] });
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it("is drawn at once, and then a few times a second, however fast it comes, to its last update", () => {
+    const { made } = activities();
+    const drawn: Card[][] = [];
+    made.of("e1").subscribe((cards) => void drawn.push(cards));
+    made.take(update(1));
+    vi.advanceTimersByTime(20);
+    expect(drawn.length).toBe(2);
+    for (let number = 2; number <= 201; number++) {
+      made.take(update(number));
+      vi.advanceTimersByTime(5);
+    }
+    vi.advanceTimersByTime(DRAWN_EVERY * 2);
+    expect(drawn.length).toBeLessThan(2 + 1000 / DRAWN_EVERY + 3);
+    expect(drawn.at(-1)![0]!.items[0]!.text).toBe("step 201");
+  });
+
+  it("is asked for once in a while where updates are missed, the first time at once", async () => {
+    const { made, asked } = activities();
+    for (let number = 10; number < 410; number += 2) {
+      made.take(update(number));
+      await vi.advanceTimersByTimeAsync(10);
+      if (number === 40) expect(asked.length).toBe(1);
+    }
+    await vi.advanceTimersByTimeAsync(2 * ASKED_EVERY);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(asked.length).toBeLessThanOrEqual(4);
+  });
+});
