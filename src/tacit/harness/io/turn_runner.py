@@ -42,8 +42,10 @@ Answer = TypeVar("Answer")
 class Shell(Protocol):
     """What the harness does for a turn: one input at a time, and nothing that a stop has to wait for."""
 
-    is_stopping: bool
-    """Has the harness been asked to end?"""
+    @property
+    def is_stopping(self) -> bool:
+        """Has the harness been asked to end?"""
+        ...
 
     async def step(self, work: Callable[[Moment], list[Effect]]) -> None:
         """One input: judged, written, then acted on."""
