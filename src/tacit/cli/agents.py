@@ -86,7 +86,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     from rich.table import Table
 
     caption = "Turns, tokens, time and cost are of today (UTC)."
-    if any((row.get("today") or {}).get("estimated") for row in rows):
+    spent: list[dict[str, Any]] = [row.get("today") or {} for row in rows]
+    if any(one.get("estimated") for one in spent):
         caption += " ~ is reckoned by bytes, as the agent counts no tokens."
     table = Table(box=None, caption=caption, caption_justify="left")
     table.add_column("agent", no_wrap=True, overflow="fold")
