@@ -195,3 +195,41 @@ def test_a_tree_is_not_changed_under_a_running_turn(shell, project, act):
     until_said(shell, "ada")
     shell.run("worktree", act, "ada")
     ada.leave()
+
+
+def test_two_sessions_of_one_agent_answer_side_by_side_each_in_a_tree_of_its_own(shell, project):
+    program = shell.home / "both.sh"
+    program.write_text(
+        f"#!/bin/sh\ncat > {shell.home}/asked.$$\n"
+        f"if tail -n 1 {shell.home}/asked.$$ | grep -q 'long job'; then\n"
+        f"  while [ ! -e {shell.home}/go ]; do sleep 0.05; done\nfi\n"
+        'pwd > where.txt\necho "The answer from $(pwd)"\n'
+    )
+    program.chmod(0o755)
+    refused = shell.run(
+        "join", "Lobby", "--as", "ada", "--driver", "command", "--sessions", "2", "--",
+        "--text", "--cwd", str(project), str(program), code=1,
+    )  # fmt: skip
+    assert "2 sessions that write in one folder" in " ".join(refused.split())
+    ada = Joining(
+        shell, "join", "Lobby", "--as", "ada", "--driver", "command", "--worktree", "--sessions", "2", "--",
+        "--text", "--cwd", str(project), str(program),
+    )  # fmt: skip
+    ada.until("is in the room")
+    assert "its session 2 works on branch tacit/ada.2" in "".join(ada.lines)
+    shell.run("send", "Lobby", "@ada do the long job")
+    ada.until("thinks about it")
+    shell.run("send", "Lobby", "@ada unrelated: which port is it?")
+    [quick] = until_said(shell, "ada")
+    assert "session-2" in quick["data"]["text"]
+    (shell.home / "go").touch()
+    assert len(until_said(shell, "ada", 2)) == 2
+    listed = {one["agent"]: one for one in shell.json("worktree", "list")}
+    assert {name: one["status"]["files"] for name, one in listed.items()} == {
+        "ada": ["where.txt"],
+        "ada.2": ["where.txt"],
+    }
+    assert listed["ada.2"]["running"]
+    assert "is running in this worktree" in shell.run("worktree", "discard", "ada.2", code=1)
+    assert "merged ada.2's work into main" in shell.run("worktree", "merge", "ada.2")
+    ada.leave()

@@ -100,6 +100,8 @@ class Usage:
     currency: str = ""
     model: str = ""
     driver: str = ""
+    estimated: bool = False
+    """Nobody counted the tokens: they are reckoned by bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ def members(value: Notification) -> dict[str, Any]:
         case Usage():
             counts = {wire: getattr(value, name) for name, wire in _COUNTS.items()}
             words = {name: getattr(value, name) or None for name in ("turn", "currency", "model", "driver")}
+            words["estimated"] = value.estimated or None
             return _said(eventIds=list(value.event_ids), cost=value.cost, **counts, **words)
         case Work(event_id, state, turn, position, code, message, retry_at):
             words = {"turn": turn, "code": code, "message": message, "retryAt": retry_at}
@@ -278,6 +281,7 @@ def _usage(params: Mapping[str, Any]) -> Usage:
         currency=_text(params, "currency"),
         model=_text(params, "model"),
         driver=_text(params, "driver"),
+        estimated=params.get("estimated") is True,
         **{name: _count(params.get(wire)) for name, wire in _COUNTS.items()},
     )
 

@@ -85,9 +85,11 @@ def _add_worktrees(session: CliSession, group_id: str, rows: Sequence[dict[str, 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
     from rich.table import Table
 
-    table = Table(
-        box=None, caption="Turns, tokens, time and cost are of today (UTC).", caption_justify="left"
-    )
+    caption = "Turns, tokens, time and cost are of today (UTC)."
+    spent: list[dict[str, Any]] = [row.get("today") or {} for row in rows]
+    if any(one.get("estimated") for one in spent):
+        caption += " ~ is reckoned by bytes, as the agent counts no tokens."
+    table = Table(box=None, caption=caption, caption_justify="left")
     table.add_column("agent", no_wrap=True, overflow="fold")
     for name in ("roles", "status", "owes", "holds", "turns", "tokens", "time", "cost"):
         table.add_column(name)
@@ -96,7 +98,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
     for row in rows:
         today: dict[str, Any] = row.get("today") or {}
         currency = row.get("currency")  # none: the agent does not say what it costs
-        cost = f"{today.get('cost', 0.0):.2f} {currency}" if today and currency else ""
+        about = "~" if today.get("estimated") else ""
+        cost = f"{about}{today.get('cost', 0.0):.2f} {currency}" if today and currency else ""
         table.add_row(
             show.plain(str(row["actor_id"])),
             show.plain(", ".join(row.get("roles") or ())),
@@ -104,7 +107,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
             str(len(row.get("owes") or ())),
             str(len(row.get("claims") or ())),
             str(today.get("turns", 0)),
-            str(today.get("tokens", 0)),
+            f"{about}{today.get('tokens', 0)}",
             _lasting(today.get("duration_ms", 0)),
             cost,
             *([show.plain(_branch(row["worktree"]))] if row.get("worktree") else []),

@@ -343,12 +343,14 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
                 "cost": spent.cost if spent else 0.0,
                 "currency": spent.currency if spent else "",
                 "duration_ms": spent.duration_ms if spent else 0,
+                "estimated": spent.estimated if spent else False,
                 "today": {
                     "day": spent.day,
                     "turns": spent.day_turns,
                     "tokens": spent.day_tokens,
                     "cost": spent.day_cost,
                     "duration_ms": spent.day_ms,
+                    "estimated": spent.day_estimated,
                 }
                 if spent
                 else None,

@@ -215,6 +215,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     driver: str = ""
     prompt_bytes: int = 0
     duration_ms: int = 0
+    estimated: bool = False
     for_: list[str] = msgspec.field(name="for", default_factory=list[str])
 
 

@@ -31,6 +31,9 @@ class SessionSpending:
     duration_ms: int = 0
     """How long its turns took, all together."""
     day_ms: int = 0
+    estimated: bool = False
+    """Are tokens in it that nobody counted?"""
+    day_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +65,6 @@ def spending(known: SessionSpending, record: records.Usage, day: str) -> Session
         record.currency or known.currency,
         known.duration_ms + record.duration_ms,
         (known.day_ms if same else 0) + record.duration_ms,
+        known.estimated or record.estimated,
+        (known.day_estimated and same) or record.estimated,
     )

@@ -469,6 +469,7 @@ class Harness:
             currency="" if spent.cost_usd is None else "USD",
             model=self.config.model,
             driver=self._driver.traits.name,
+            estimated=spent.estimated,
         )
         await self._context.session.tell(told)
         self._check_budget(self._clock.now())

@@ -305,6 +305,7 @@ class Conversation:
             currency=told.currency[:8],
             model=told.model[:100],
             driver=told.driver[:40],
+            estimated=told.estimated,
             for_=[self._session],
         )
         await self._ports.ledger.append(submitted(self._group_id, [record])[0])
