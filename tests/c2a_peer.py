@@ -85,6 +85,10 @@ class Peer:
         self.settings: dict[str, Any] = {}
         self.hears: list[str] = []
         """What it says in its greeting that it makes sense of."""
+        self.tells: list[str] = []
+        """What it says in its greeting that it tells by itself."""
+        self.looks = 0
+        """How often it was asked what an author added."""
         self.changed = asyncio.Condition()
         self._ids = itertools.count(1)
         self._runner: web.AppRunner | None = None
@@ -211,6 +215,7 @@ class Peer:
             }
         elif "after" in params.get("arguments", {}):
             # The look for what an author added before a turn is nothing that a script is about.
+            self.looks += 1
             body = {"result": {"ok": True, "events": self.added}}
         else:
             script = self.script if method == "tools/call" else self.reports
@@ -243,6 +248,7 @@ class Peer:
                 "names": ["ada"],
                 "settings": self.settings,
                 "hears": self.hears,
+                "tells": self.tells,
             },
         }
 

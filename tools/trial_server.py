@@ -108,8 +108,8 @@ class Server:
         return result
 
     def _say(self, **words: object) -> None:
-        # Who has heard enough listens no more.
-        with contextlib.suppress(BrokenPipeError):
+        # Who has heard enough listens no more; and a parent whose asker is gone has nobody to tell.
+        with contextlib.suppress(OSError):
             os.write(self._said, json.dumps(words).encode() + b"\n")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

@@ -9,9 +9,10 @@ from tests.relay_support import Relay, until
 
 from tacit.base.io import sqlite
 from tacit.base.io.sqlite import Schema
-from tacit.relay.io import registry, schema
+from tacit.relay.io import registry, schema, store
 from tacit.relay.io.store import FILE
-from tacit.wire import frames
+from tacit.relay.settings import Limits
+from tacit.wire import envelope, frames
 
 
 @contextlib.asynccontextmanager
@@ -221,3 +222,24 @@ async def test_the_file_is_for_the_relay_alone(tmp_path):
     async with two_on(tmp_path):
         [path] = tmp_path.rglob(FILE)
         assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.spec("A2ACP-215")
+async def test_the_relays_for_which_packets_wait_are_known_after_a_restart(tmp_path):
+    async with two_on(tmp_path) as (relay, alice, _):
+        [path] = tmp_path.rglob(FILE)
+        now = relay.clock.now()
+        packets = [
+            alice.packet(f"agent:carol@{domain}") for domain in ("b.example", "c.example", "b.example")
+        ]
+    file = sqlite.connect(path)
+    assert store.outgoing_domains(file) == []
+    for position, packet in enumerate(packets, 1):
+        found = envelope.read(bytes(packet.envelope))
+        domain = found.recipient.partition("@")[2]
+        assert store.put_outgoing(file, position, found, packet.sig, domain, now, Limits()) is None
+    assert sorted(store.outgoing_domains(file)) == ["b.example", "c.example"]
+    assert [one.position for one in store.outgoing(file, "b.example", 10)] == [1, 3]
+    store.remove_outgoing(file, [1, 3])
+    assert store.outgoing_domains(file) == ["c.example"]
+    file.close()

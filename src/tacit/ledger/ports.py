@@ -108,8 +108,8 @@ class Lookup(Protocol):
         """The first message of the group that carries this CLowl id."""
         ...
 
-    def source(self, group_id: str, event_id: str, reader: str) -> StoredEvent:
-        """An event of another group that `reader` may read; refuses otherwise (CCCS-095)."""
+    def require_source(self, group_id: str, event_id: str, reader: str) -> None:
+        """Refuses unless it is an event of another group that `reader` may read (CCCS-095)."""
         ...
 
 

@@ -71,7 +71,7 @@ def _message(case: Case) -> Outcome:
     audience_of(body, case.group, case.by, replied)
     relayed = body.src_group_id is not None
     if body.src_group_id is not None and body.src_event_id is not None:
-        case.lookup.source(body.src_group_id, body.src_event_id, case.by)
+        case.lookup.require_source(body.src_group_id, body.src_event_id, case.by)
     check_references(body.refs, lookup=case.lookup, reader=case.by, relayed=relayed)
     linked = {"reply_to": replied.event_id} if replied is not None and body.reply_to is None else {}
     if not body.attachments:

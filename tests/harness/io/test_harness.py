@@ -98,6 +98,17 @@ async def test_a_question_accepted_before_a_stop_is_answered_by_the_next_process
     assert [send["content"] for send in peer.sends] == ["second try"]
 
 
+@pytest.mark.spec("C2A-024", "C2A-083")
+@pytest.mark.parametrize("tells", [[], ["continued"]])
+async def test_a_hub_that_tells_when_an_author_goes_on_is_not_asked_for_it(peer, desk, tmp_path, tells):
+    peer.tells = tells
+    async with living(peer.url, "token", tmp_path, desk):
+        desk.script([{"text": "The port is 8080."}])
+        await peer.accepted(delivery("e1"))
+        await peer.until(lambda: peer.sends)
+    assert (peer.looks == 0) == bool(tells)
+
+
 @pytest.mark.spec("C2A-059")
 async def test_silence_posts_nothing(peer, desk, harness):
     desk.script([{"text": "NO_REPLY"}])

@@ -254,6 +254,8 @@ async def test_a_delete_before_the_reply_cancels_and_nothing_can_be_answered_any
     shown = await ann.call("chat.read_thread", threadId=said["id"])
     assert "hunter2" not in str(shown)
     assert shown["events"][0]["deleted"] is True
+    left = (await stage.get(f"/v1/groups/{stage.group_id}/events/{said['id']}")).body["event"]["data"]
+    assert (left["text"], left["deleted"]) == ("", True)
     assert (await ann.call("chat.search", query="hunter2"))["events"] == []
     assert (await ann.call("chat.list_events"))["events"] == []
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.hub.c2a.transports import TRANSPORTS, OverWebhook
+from tests.hub.c2a.transports import TRANSPORTS, OverWebhook, OverWebSocket
 
 import tacit.attention
 
@@ -197,3 +197,25 @@ async def test_a_called_back_delivery_is_named_by_its_request(stage, harness):
     )  # fmt: skip
     assert late["error"]["code"] == -32014
     assert late["error"]["data"]["details"]["replacedBy"] == edited
+
+
+@pytest.mark.spec("C2A-007", "C2A-011")
+async def test_a_webhook_goes_on_when_the_sessions_own_connection_ended(stage):
+    await stage.member("ann")
+    hook = OverWebhook(stage, "ann", VERSIONS[0])
+    await hook.open()
+    await hook.initialize()
+    socket = OverWebSocket(stage, "ann", VERSIONS[0])
+    await socket.open()
+    await socket.initialize()
+    meanwhile = await stage.tell("@ann which port?")
+    await socket.delivery(meanwhile)
+    async with stage.stream(stage.group_id, kinds="x.c2a.accepted") as stream:
+        await stream.event()
+    assert hook.seen == []
+    await socket.close()
+    later = await stage.tell("@ann and which host?")
+    await hook.delivery(later)
+    assert [one["params"]["eventId"] for one in hook.seen] == [later["id"]]
+    await stage.call("DELETE", f"/v1/groups/{stage.group_id}/actors/ann/webhook")
+    await hook.close()

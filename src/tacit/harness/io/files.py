@@ -109,7 +109,6 @@ class Files:
         shown = title.strip() or name
         return {
             "path": str(answer["path"]),
-            "sha256": str(answer["path"]),
             "bytes": len(data),
             "title": shown[:200],
             "mime_type": mime,

@@ -374,8 +374,8 @@ class Writer:
         """The look-ups of the open batch."""
         return self._model
 
-    def source(self, group_id: str, event_id: str, reader: str) -> StoredEvent:
-        """An event that `reader` may read, in any group (CCCS-095)."""
+    def require_source(self, group_id: str, event_id: str, reader: str) -> None:
+        """Refuses unless it is an event that `reader` may read, in any group (CCCS-095)."""
         try:
             group = self._group(group_id)
         except Refused as refused:
@@ -389,7 +389,6 @@ class Writer:
             raise denied("this principal may not read the source event", "CCCS-095")
         if self._model.mark(group.number, "delete", found.seq, "", "") is not None:
             raise missing("event", "the source event was deleted", "C2A-187")
-        return found
 
 
 class View:
@@ -438,6 +437,6 @@ class View:
         """The first message of the group that carries this CLowl id."""
         return self._model.speech(self._number, mid)
 
-    def source(self, group_id: str, event_id: str, reader: str) -> StoredEvent:
-        """An event of another group that `reader` may read; refuses otherwise."""
-        return self._writer.source(group_id, event_id, reader)
+    def require_source(self, group_id: str, event_id: str, reader: str) -> None:
+        """Refuses unless it is an event of another group that `reader` may read."""
+        self._writer.require_source(group_id, event_id, reader)
