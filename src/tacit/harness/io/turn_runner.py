@@ -101,8 +101,7 @@ class TurnRunner:
 
     async def close(self) -> None:
         """End every process of the agent's."""
-        for driver in self._drivers:
-            await driver.close()
+        await asyncio.gather(*(driver.close() for driver in self._drivers))
 
     async def cancel(self, turn_id: str) -> None:
         """End a turn."""
