@@ -231,11 +231,11 @@ async def test_keys_of_a_device_that_is_no_more_are_taken_from_no_relay(tmp_path
                 await alice.post.directory.prekeys(bob.address)
             sent = alice.say(bob, "waits for the laptop")
             await alice.online()
-            await until(lambda: alice.connection._resting)
+            await until(lambda: alice.connection._bundles.resting())
             assert alice.post.outbox.pending(sent) == "waiting"
             await laptop.online()
             await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
-            alice.connection._resting.clear()
+            alice.connection._bundles._resting.clear()
             alice.connection._wake.set()
             await laptop.has("waits for the laptop")
             await laptop.offline()

@@ -214,12 +214,20 @@ class Outbox:
                 )  # fmt: skip
         return count
 
-    def waiting(self, limit: int = 64, besides: Sequence[str] = ()) -> list[UnsentPacket]:
-        """The oldest packets that the relay does not have, besides those for some peers; mail first."""
+    def waiting(
+        self, limit: int = 64, besides: Sequence[str] = (), unkeyed: Sequence[str] = ()
+    ) -> list[UnsentPacket]:
+        """The oldest packets that the relay does not have, besides those for some peers; mail first.
+
+        For the `unkeyed` only receipts are given: those need no prekeys.
+        """
         rows = self._store.rows(
             "SELECT position, packet_id, peer, envelope, sig, kind, later FROM outbox WHERE state='waiting'"
-            " AND peer NOT IN (SELECT value FROM json_each(?)) ORDER BY later, position LIMIT ?",
+            " AND peer NOT IN (SELECT value FROM json_each(?))"
+            " AND (kind='receipt' OR peer NOT IN (SELECT value FROM json_each(?)))"
+            " ORDER BY later, position LIMIT ?",
             msgspec.json.encode(besides).decode(),
+            msgspec.json.encode(unkeyed).decode(),
             limit,
         )
         return [

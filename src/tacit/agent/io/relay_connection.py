@@ -451,8 +451,8 @@ class RelayConnection:
         """Send what waits, in order; a peer that cannot be reached yet holds up only itself."""
         stuck: set[str] = set()
         held = [peer for peer, end in self._held.items() if asyncio.get_running_loop().time() < end]
-        besides = held + self._bundles.resting()
-        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=besides):
+        unkeyed = self._bundles.resting()
+        for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=held, unkeyed=unkeyed):
             now = asyncio.get_running_loop().time()
             said = self._in_flight.get(waiting.packet_id)
             behind = waiting.peer in stuck and not waiting.receipt
