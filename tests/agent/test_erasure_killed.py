@@ -1,6 +1,7 @@
 """A real process, killed with SIGKILL in the middle of its work: what it had destroyed by then is in no byte it left."""
 
 import asyncio
+import contextlib
 import signal
 import sys
 from dataclasses import dataclass, field
@@ -34,7 +35,9 @@ class Life:
         return code
 
 
-async def born(folder, dead, *phrase) -> Life:
+@contextlib.asynccontextmanager
+async def living(folder, dead, *phrase):
+    """A life that ends with the test at the latest."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -43,7 +46,12 @@ async def born(folder, dead, *phrase) -> Life:
         *phrase,
         stdout=asyncio.subprocess.PIPE,
     )
-    return Life(process, dead)
+    life = Life(process, dead)
+    try:
+        yield life
+    finally:
+        if process.returncode is None:
+            await life.end(signal.SIGKILL)
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-212")
@@ -59,24 +67,25 @@ async def test_no_key_destroyed_by_a_process_is_left_while_it_runs_after_a_kill_
         dead: set[bytes] = set()
         said = 0
         for life in range(3):
-            bobs = await born(bob.folder, dead, *phrase)
-            known = len(dead)
-            for _ in range(4):
-                alice.say(bob, f"line {said}")
-                said += 1
-                await until(lambda known=known: len(dead) > known)
+            async with living(bob.folder, dead, *phrase) as bobs:
                 known = len(dead)
-                assert not found_in(bob.folder, set(dead)), "while it runs"
-            if life < 2:
-                # More comes while it dies, so that the kill meets it at work.
-                for _ in range(8):
+                for _ in range(4):
                     alice.say(bob, f"line {said}")
                     said += 1
-                await until(lambda known=known: len(dead) > known)
-                assert await bobs.end(signal.SIGKILL) == -signal.SIGKILL
-            else:
-                await until(lambda said=said: len(alice.texts()) == said)
-                assert await bobs.end(signal.SIGTERM) == 0
+                    await until(lambda known=known: len(dead) > known)
+                    known = len(dead)
+                    assert not found_in(bob.folder, set(dead)), "while it runs"
+                if life < 2:
+                    # More comes while it dies, so that the kill meets it at work.
+                    for _ in range(8):
+                        alice.say(bob, f"line {said}")
+                        said += 1
+                    await until(lambda known=known: len(dead) > known)
+                    assert await bobs.end(signal.SIGKILL) == -signal.SIGKILL
+                else:
+                    # Killed between an answer and its note that it has answered, it answers twice.
+                    await until(lambda said=said: len(alice.texts()) >= said)
+                    assert await bobs.end(signal.SIGTERM) == 0
             assert len(dead) > 8
             assert not found_in(bob.folder, dead), "after its end"
-        assert alice.texts() == ["heard"] * said
+        assert set(alice.texts()) == {"heard"}

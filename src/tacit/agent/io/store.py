@@ -146,7 +146,10 @@ class AgentStore:
 
     def rewrite(self) -> None:
         """Write the file anew, so that nothing of what it held before stays in it."""
-        self._file.execute("VACUUM")
+        try:
+            self._file.execute("VACUUM")
+        except sqlite.FAILED as error:
+            raise Unavailable(f"the agent's file was not rewritten: {type(error).__name__}") from error
 
     def has_identity(self) -> bool:
         """Whether keys exist."""
