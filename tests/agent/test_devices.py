@@ -231,7 +231,7 @@ async def test_keys_of_a_device_that_is_no_more_are_taken_from_no_relay(tmp_path
                 await alice.post.directory.prekeys(bob.address)
             sent = alice.say(bob, "waits for the laptop")
             await alice.online()
-            await until(lambda: alice.connection._bundles.resting())
+            await until(alice.connection._bundles.resting)
             assert alice.post.outbox.pending(sent) == "waiting"
             await laptop.online()
             await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
