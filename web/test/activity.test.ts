@@ -1,6 +1,8 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Line } from "../src/net/socket";
+import { summed } from "../src/ui/activity";
+import { tail } from "../src/ui/approvals";
 import { Activities, ASKED_EVERY, DRAWN_EVERY, type Card } from "../src/state/activity";
 
 function update(number: number, text = `step ${number}`) {
@@ -12,6 +14,14 @@ function activities() {
   const line = { call: async (name: string) => (asked.push(name), { cards: [], away: [] }) } as unknown as Line;
   return { made: new Activities("g1", line), asked };
 }
+
+describe("what a card says", () => {
+  it("names a long folder by its end and a cost below a cent as such", () => {
+    expect(tail("/srv/importer")).toBe("/srv/importer");
+    expect(tail("/home/ann/.local/share/tacit-join/g_01a1e329b817c7be/ada/worktree/importer")).toBe("…/ada/worktree/importer");
+    expect(summed([{ duration_ms: 1000, cost_usd: 0.0003 }] as never)).toContain("under $0.01");
+  });
+});
 
 describe("a card's stream", () => {
   beforeEach(() => {

@@ -79,7 +79,14 @@ async def test_a_correction_an_unrelated_question_and_a_stop_during_a_job(rig, c
     assert ended.get(job, {"state": "called_off"})["state"] in {"called_off", "handed_over", "answered"}
 
 
-@pytest.mark.parametrize("rig", named("codex", "claude", "openai"))
+@pytest.mark.parametrize(
+    "rig",
+    [
+        *named("codex", "openai"),
+        # Claude Code takes seconds for each of its thirteen tries.
+        *(pytest.param(*one.values, id=one.id, marks=pytest.mark.soak) for one in named("claude")),
+    ],
+)
 @pytest.mark.spec("C2A-163", "C2A-176")
 async def test_a_model_that_is_down_for_an_hour_is_waited_for_and_then_answers_everybody(rig, clocked, model):
     home = clocked

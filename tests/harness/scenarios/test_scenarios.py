@@ -163,17 +163,6 @@ async def test_somebody_else_s_stop_ends_nobody_s_job(rig, home, model):
 
 
 @PROGRAM
-async def test_yes_to_a_second_question_is_said(rig, home, model):
-    model.script(Say("Yes."), Say("Yes."))
-    async with home.agent("ada", driver_of(rig, home, model)):
-        first = await home.say("@ada is the build green?")
-        await home.until_reply(first)
-        second = await home.say("@ada is the deploy done?")
-        said = await home.until_reply(second)
-    assert said.data["text"] == "Yes."
-
-
-@PROGRAM
 async def test_a_budget_that_is_reached_stops_the_agent_until_the_next_day_and_says_so(rig, home, model):
     model.script(Say("A first answer."), Say("Never said."))
     async with home.agent(

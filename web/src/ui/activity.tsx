@@ -114,7 +114,7 @@ export function summed(turns: TurnSummary[]): string {
     ...counted(commands, "command"),
     ...(commands + files === 0 ? counted(tools, "tool call") : []),
     ...(tests ? [tests.ok ? "tests pass" : "tests fail"] : []),
-    ...(cost > 0 ? [`$${cost.toFixed(2)}`] : []),
+    ...(cost > 0 ? [cost < 0.005 ? "under $0.01" : `$${cost.toFixed(2)}`] : []),
     ...(ended && ended !== "done" ? [ended.replaceAll("_", " ")] : []),
   ].join(" · ");
 }

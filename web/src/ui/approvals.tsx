@@ -70,7 +70,7 @@ function Permission({ room, one }: { room: Room; one: Approval }): VNode {
               for this message
             </button>
           )}
-          {one.directory && <p class="place">in {one.directory}</p>}
+          {one.directory && <p class="place" title={one.directory}>in {tail(one.directory)}</p>}
         </div>
         <Left until={one.expires_at} />
       </header>
@@ -165,4 +165,13 @@ export function Granted({ room, agent }: { room: Room; agent?: string }): VNode 
       </ul>
     </section>
   );
+}
+
+/** A folder by its end: of a long path that tells which it is; the whole stands in the title. */
+export function tail(folder: string, most = 40): string {
+  if (folder.length <= most) return folder;
+  const parts = folder.split("/");
+  let kept = parts.pop()!;
+  while (parts.length > 1 && kept.length + parts.at(-1)!.length + 3 <= most) kept = `${parts.pop()}/${kept}`;
+  return `…/${kept}`;
 }
