@@ -2,9 +2,10 @@
 
 A2ACP-029, A2ACP-031, A2ACP-226, A2ACP-227, A2ACP-243, A2ACP-247, A2ACP-250, A2ACP-259.
 
-Envelope shape, blocklist, memory of ids, pinned key, signature, seal, inner header equal to outer, schema of
-the type, participants. A drop is silent: nothing is sent back, no state changes; only a fault is counted
-where it is one.
+Envelope shape, blocklist, memory of ids and of what was dropped before, pinned key, signature, seal, inner
+header equal to outer, schema of the type, participants. A drop changes no session: what can be sent twice
+must not move anything. It is silent too, with one exception: what its sender signed and we cannot open is
+asked for again (`agent.receipt`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from tacit.agent import packet
+from tacit.agent import packet, receipt
 from tacit.base.errors import Refused
 from tacit.seal import primitives, replay, session
 from tacit.wire import envelope
@@ -53,11 +54,20 @@ FAULTS = frozenset({Drop.BAD_ENVELOPE, Drop.HEADER, Drop.MALFORMED, Drop.OUTSIDE
 
 
 @dataclass(frozen=True, slots=True)
+class Signed:
+    """An envelope whose signature holds: its packet's id, and what names these very bytes."""
+
+    packet_id: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
-    """A packet that ends here."""
+    """A packet that ends here; `signed` when its sender has surely sent it."""
 
     why: Drop
     sender: str | None = None
+    signed: Signed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,15 @@ class Taken:
     envelope: Envelope
     packet: packet.Packet
     opened: Opened
+    signed: Signed
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A receipt: a word about a packet, and none itself."""
+
+    envelope: Envelope
+    receipt: receipt.Receipt
 
 
 class Knowledge(Protocol):
@@ -78,6 +97,10 @@ class Knowledge(Protocol):
 
     def seen(self, sender: str, packet_id: str) -> bool:
         """Whether this id was processed before."""
+        ...
+
+    def dropped(self, sender: str, digest: bytes) -> bool:
+        """Whether these very bytes were dropped before, their sender's signature upon them."""
         ...
 
     def pin(self, sender: str) -> Pin | None:
@@ -104,7 +127,7 @@ class Knowledge(Protocol):
 
 def receive(
     raw: bytes, sig: str, *, me: Identity, address: str, knowledge: Knowledge, entropy: Entropy, now: Moment
-) -> Taken | Dropped:
+) -> Taken | Heard | Dropped:
     """What becomes of a packet frame."""
     try:
         outer = envelope.read(raw)
@@ -118,6 +141,9 @@ def receive(
         return Dropped(Drop.BLOCKED, sender)
     if knowledge.seen(sender, outer.packet_id):
         return Dropped(Drop.REPEAT, sender)
+    digest = session.digest(raw)
+    if knowledge.dropped(sender, digest):
+        return Dropped(Drop.REPEAT, sender)
     created = envelope.timestamp_of(outer.timestamp)
     if created is None or not replay.within_window(created, now):
         return Dropped(Drop.STALE, sender)
@@ -128,12 +154,14 @@ def receive(
         return Dropped(Drop.KEY_CHANGED, sender)
     if not primitives.verify(pin.keys.signing, envelope.signed_bytes(raw), unb64(sig) or b""):
         return Dropped(Drop.BAD_SIGNATURE, sender)
-    return _unseal(outer, pin, me=me, knowledge=knowledge, entropy=entropy)
+    signed = Signed(outer.packet_id, digest)
+    found = _unseal(outer, pin, signed, me=me, knowledge=knowledge, entropy=entropy)
+    return Dropped(found, sender, signed) if isinstance(found, Drop) else found
 
 
 def _unseal(
-    outer: Envelope, pin: Pin, *, me: Identity, knowledge: Knowledge, entropy: Entropy
-) -> Taken | Dropped:
+    outer: Envelope, pin: Pin, signed: Signed, *, me: Identity, knowledge: Knowledge, entropy: Entropy
+) -> Taken | Heard | Drop:
     sender = outer.sender
     binding = session.Binding(
         sender, outer.recipient, outer.packet_id, envelope.associated_data(envelope.header_of(outer))
@@ -152,17 +180,19 @@ def _unseal(
             )
             break
     if opened is None:
-        return Dropped(Drop.SEALED, sender)
+        return Drop.SEALED
     try:
+        if opened.receipt:
+            return Heard(outer, receipt.read(opened.payload))
         inner = packet.read(opened.payload)
     except packet.MalformedPacket:
-        return Dropped(Drop.MALFORMED, sender)
+        return Drop.MALFORMED
     if not any(_headers_agree(outer, inner, who, pin) for who in _ourselves(me, knowledge)):
-        return Dropped(Drop.HEADER, sender)
+        return Drop.HEADER
     # Last, as only an opened packet tells its thread: the relay sees a tag that means nothing to it.
     if not knowledge.participant(inner.thread_id, sender):
-        return Dropped(Drop.OUTSIDER, sender)
-    return Taken(outer, inner, opened)
+        return Drop.OUTSIDER
+    return Taken(outer, inner, opened, signed)
 
 
 def _ourselves(me: Identity, knowledge: Knowledge) -> Iterator[Identity]:

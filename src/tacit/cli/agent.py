@@ -9,6 +9,7 @@ import os
 import signal
 import ssl
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
@@ -22,6 +23,7 @@ from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.moment import rfc3339
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.session import beside_hub
 from tacit.cli.terminal import Terminal, bold, styled
@@ -368,6 +370,40 @@ def _print(one: Arrived, *, as_json: bool) -> None:
 def _plain(text: str) -> str:
     """What a stranger or a relay wrote must not steer the reader's terminal."""
     return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text)
+
+
+@agent.command("take-over")
+@json_option
+@reported
+@_pass_post
+def take_over(post: Post, *, as_json: bool) -> None:
+    """Speak for the address from this device again; the other one is refused from the next login on."""
+    post.take_over()
+    owner = post.store.me().address
+    show(
+        {"address": owner},
+        f"this device speaks for {bold(owner)} from its next connection on",
+        as_json=as_json,
+    )
+
+
+@agent.command()
+@json_option
+@reported
+@_pass_post
+def repairs(post: Post, *, as_json: bool) -> None:
+    """Show packets that could not be opened at first, and what became of them.
+
+    `repaired`: it was sealed and sent again, and has arrived. `could not be delivered`: it was given up.
+    """
+    found = post.inbox.repairs.known()
+    rows = [{**asdict(one), "at": rfc3339(one.at)} for one in found]
+    arrows = {"in": "from", "out": "to"}
+    lines = [
+        f"{rfc3339(one.at)[:19]}Z {one.packet_id} {arrows[one.direction]} {one.peer}: {one.state}"
+        for one in found
+    ]
+    show({"repairs": rows}, "\n".join(lines) or "every packet could be opened", as_json=as_json)
 
 
 def _passphrase(given: str | None, *, confirm: bool) -> str:

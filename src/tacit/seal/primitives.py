@@ -7,6 +7,7 @@ alone.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from typing import Final
 
@@ -99,6 +100,11 @@ def decrypt(key: bytes, nonce: bytes, ciphertext: bytes, associated: bytes) -> b
 def mac(key: bytes, message: bytes) -> bytes:
     """HMAC-SHA256."""
     return hmac.digest(key, message, "sha256")
+
+
+def digest(message: bytes) -> bytes:
+    """SHA-256."""
+    return hashlib.sha256(message).digest()
 
 
 def hkdf(secret: bytes, *, salt: bytes, info: bytes, length: int) -> bytes:

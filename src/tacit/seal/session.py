@@ -26,6 +26,7 @@ VERSION: Final = b"\x01"
 MAX_SESSIONS: Final = 5
 _STATELESS: Final = b"\x00"
 _FIRST: Final = b"\x01"
+_RECEIPT: Final = b"\x02"
 _BOX_OVERHEAD: Final = 32 + NONCE_BYTES + TAG_BYTES + 1
 MOST_OVERHEAD: Final = (
     len(VERSION) + ratchet.OVERHEAD + _BOX_OVERHEAD + x3dh.OPENING_BYTES + SIGNATURE_BYTES + 1
@@ -72,6 +73,7 @@ class Opened:
     sessions: tuple[RatchetSession, ...]
     used_one_time: int | None = None
     stateless: bool = False
+    receipt: bool = False
 
 
 def begin(
@@ -122,6 +124,23 @@ def seal_stateless(
     return VERSION + _box(peer, _STATELESS + plain, binding, entropy)
 
 
+def seal_receipt(
+    me: Identity, peer: PublicIdentity, payload: bytes, binding: Binding, size: int, entropy: Entropy
+) -> bytes:
+    """A word about a packet, in no session: it must be read when none is left. It has `size` bytes.
+
+    A reader who does not know the form takes it for a packet that does not open, and shows it to nobody.
+    """
+    signature = me.sign(_receipt_bytes(payload, binding))
+    plain = _fill(signature + payload, len(VERSION) + _BOX_OVERHEAD, lambda _: size)
+    return VERSION + _box(peer, _RECEIPT + plain, binding, entropy)
+
+
+def digest(envelope: bytes) -> bytes:
+    """What names one sealing of a packet among all others."""
+    return primitives.digest(b"tacit-sealing-v1\n" + envelope)
+
+
 def open_body(
     me: Identity,
     peer: PublicIdentity,
@@ -145,6 +164,12 @@ def open_body(
     inner = _unbox(me, message, binding)
     if inner.startswith(_STATELESS):
         return Opened(_verified(peer, inner[1:], binding), sessions, stateless=True)
+    if inner.startswith(_RECEIPT):
+        content = padding.unpad(inner[1:])
+        signature, said = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+        if not primitives.verify(peer.signing, _receipt_bytes(said, binding), signature):
+            raise CannotOpen
+        return Opened(said, sessions, stateless=True, receipt=True)
     if not inner.startswith(_FIRST):
         raise CannotOpen
     return _open_first(me, peer, sessions, prekeys, inner[1:], binding, entropy)
@@ -192,6 +217,10 @@ def _bound(binding: Binding) -> bytes:
 
 def _inner_bytes(payload: bytes, binding: Binding) -> bytes:
     return b"a2acp-inner-v1\n" + _bound(binding) + payload
+
+
+def _receipt_bytes(payload: bytes, binding: Binding) -> bytes:
+    return b"a2acp-receipt-v1\n" + _bound(binding) + payload
 
 
 def _signed(me: Identity, payload: bytes, binding: Binding) -> bytes:

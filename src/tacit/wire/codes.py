@@ -20,6 +20,8 @@ NOT_AUTHENTICATED: Final = "not_authenticated"
 UNAVAILABLE: Final = "unavailable"
 # Told to a sender whose stored packet passed its thirty days unread (A2ACP-222).
 EXPIRED: Final = "expired"
+# Another device speaks for this address now; the login or the upload of an older one is refused (A2ACP-223).
+OTHER_DEVICE: Final = "other_device"
 
 ERROR_CODES: Final = frozenset(
     {
@@ -34,6 +36,7 @@ ERROR_CODES: Final = frozenset(
         NOT_AUTHENTICATED,
         UNAVAILABLE,
         EXPIRED,
+        OTHER_DEVICE,
     }
 )
 RETRYABLE: Final = frozenset({RATE_LIMITED, UNAVAILABLE})
@@ -44,3 +47,4 @@ CLOSE_AUTH_FAILED: Final = 4003
 CLOSE_SILENT: Final = 4008
 CLOSE_TOO_SLOW: Final = 4009
 CLOSE_BLOCKED: Final = 4010
+CLOSE_OTHER_DEVICE: Final = 4011

@@ -31,6 +31,9 @@ class Auth(msgspec.Struct, frozen=True, tag_field="frame", tag="auth"):
     address: str
     challenge: str
     signature: str
+    # Of which epoch this device's prekeys are, and whether it is only about to publish them.
+    epoch: int = 0
+    begins: bool = False
 
 
 class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
@@ -41,6 +44,8 @@ class AuthOk(msgspec.Struct, frozen=True, tag_field="frame", tag="auth_ok"):
     heartbeat: int = 30
     one_time_prekeys: int = 0
     signed_prekey: int = 0
+    prekey_epoch: int = 0
+    one_time_ids: list[int] = []
 
 
 class Packet(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame", tag="packet"):
@@ -94,6 +99,7 @@ class Prekeys(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="frame"
     last_resort: dict[str, Any] | None = None
     one_time: list[dict[str, Any]] = []
     reset: bool = False
+    epoch: int = 0
 
 
 class PrekeysOk(msgspec.Struct, frozen=True, tag_field="frame", tag="prekeys_ok"):

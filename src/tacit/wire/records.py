@@ -64,6 +64,7 @@ class Prekey(msgspec.Struct, frozen=True):
     id: int
     key: str
     sig: str
+    epoch: int = 0
 
 
 class Bundle(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,9 +91,13 @@ def rotation_signed_bytes(raw: bytes) -> bytes:
     return b"a2acp-key-rotation-v1\n" + raw
 
 
-def prekey_signed_bytes(owner: str, kind: str, identifier: int, key: str) -> bytes:
-    """What the owner signs for one prekey; the kind keeps a one-time key from posing as another."""
-    return "\n".join(("a2acp-prekey-v1", owner, kind, str(identifier), key)).encode("utf-8")
+def prekey_signed_bytes(owner: str, kind: str, identifier: int, key: str, epoch: int = 0) -> bytes:
+    """What the owner signs for one prekey.
+
+    The kind keeps a one-time key from posing as another, the epoch one device's key from posing as another's.
+    """
+    label = ("a2acp-prekey-v2", str(epoch)) if epoch else ("a2acp-prekey-v1",)
+    return "\n".join((*label, owner, kind, str(identifier), key)).encode("utf-8")
 
 
 def enrolment_signed_bytes(*, relay: str, owner: str, code: str, statement: bytes) -> bytes:
@@ -149,7 +154,7 @@ def read_bundle(raw: bytes) -> Bundle:
     except UNREADABLE:
         raise Refused(codes.BAD_ENVELOPE, "not a prekey bundle", row="A2ACP-021") from None
     for prekey in (bundle.signed, bundle.one_time, bundle.last_resort):
-        if prekey is not None and not 0 <= prekey.id < _NUMBERS:
+        if prekey is not None and not (0 <= prekey.id < _NUMBERS and 0 <= prekey.epoch < _NUMBERS):
             raise Refused(codes.BAD_ENVELOPE, "a prekey's id is a number below 2 to the 53", row="A2ACP-245")
     return bundle
 
@@ -161,6 +166,7 @@ def prekey_of(fields: dict[str, Any]) -> Prekey:
     except msgspec.ValidationError:
         raise Refused(codes.BAD_ENVELOPE, "a prekey has id, key and sig", row="A2ACP-245") from None
     key = unb64(prekey.key)
-    if key is None or len(key) != 32 or not 0 <= prekey.id < _NUMBERS:
+    numbers = 0 <= prekey.id < _NUMBERS and 0 <= prekey.epoch < _NUMBERS
+    if key is None or len(key) != 32 or not numbers:
         raise Refused(codes.BAD_ENVELOPE, "a prekey has 32 bytes in base64url", row="A2ACP-245")
     return prekey

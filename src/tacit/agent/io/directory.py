@@ -16,7 +16,7 @@ import aiohttp
 import msgspec
 
 from tacit.agent import rotation
-from tacit.agent.io import prekeys
+from tacit.agent.io import handshakes, prekeys
 from tacit.agent.io.store import OWN_FAULTS, Myself
 from tacit.agent.packet import LARGEST_NUMBER
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
@@ -108,6 +108,9 @@ class Directory:
         )
         if single is None:
             return None
+        with self._store.transaction():
+            now = self._clock.now()
+            handshakes.check_epoch(self._store, peer, bundle.signed.epoch, single.epoch, now)
         return x3dh.PublicPrekeys(
             signed_id=bundle.signed.id,
             signed=_prekey(peer, pin, "signed", bundle.signed),
@@ -293,7 +296,7 @@ def _answer_of_another() -> Generator[None]:
 
 
 def _prekey(peer: str, pin: Pin, kind: str, prekey: records.Prekey) -> bytes:
-    signed = records.prekey_signed_bytes(peer, kind, prekey.id, prekey.key)
+    signed = records.prekey_signed_bytes(peer, kind, prekey.id, prekey.key, prekey.epoch)
     key = unb64(prekey.key)
     if not 0 <= prekey.id < LARGEST_NUMBER:
         raise PeerFault("the relay handed out a prekey with an impossible id")

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import ordering, packet, reception, reputation, sync
-from tacit.agent.io import prekeys
+from tacit.agent.io import handshakes, prekeys
+from tacit.agent.io.repairs import Repairs
 from tacit.agent.io.store import OWN_FAULTS
 from tacit.agent.io.threads import NO_COMMON_VERSION, OPEN, Threads
 from tacit.agent.io.unverified import Unverified
-from tacit.agent.reception import FAULTS, Drop, Dropped
+from tacit.agent.reception import FAULTS, Drop, Dropped, Heard
 from tacit.agent.settings import AUTO_BLOCK, FOR_EVER, HISTORY_DAYS, UNKNOWN_SENDERS
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
@@ -80,6 +81,10 @@ class _StoredKnowledge:
         sql = "SELECT 1 FROM seen WHERE sender=? AND packet_id=?"
         return self._store.row(sql, sender, packet_id) is not None
 
+    def dropped(self, sender: str, digest: bytes) -> bool:
+        sql = "SELECT 1 FROM dropped WHERE sender=? AND digest=?"
+        return self._store.row(sql, sender, digest) is not None
+
     def pin(self, sender: str) -> Pin | None:
         contact = self._contact(sender)
         return contact.pin if contact else None
@@ -109,6 +114,7 @@ class Inbox:
         self._entropy = entropy
         self.threads = Threads(store)
         self.unverified = Unverified(store)
+        self.repairs = Repairs(store, outbox)
 
     def admit(self, raw: bytes, sig: str) -> bool:
         """Take a packet, or keep it until it can be judged; False when the relay must go on keeping it."""
@@ -164,16 +170,26 @@ class Inbox:
             if isinstance(found, Dropped):
                 self._count(found, now)
                 return found.why
+            if isinstance(found, Heard):
+                self._hear(found, now)
+                return None
             self._write_down(found, now)
             return None
+
+    def _hear(self, found: Heard, now: Moment) -> None:
+        sender = found.envelope.sender
+        if self.repairs.hear(sender, found.receipt, now):
+            self._store.run(
+                "INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, found.envelope.packet_id, int(now)
+            )
 
     def _count(self, dropped: Dropped, now: Moment) -> None:
         store = self._store
         if dropped.sender is None:
             return
-        if dropped.why is Drop.SEALED:
-            # Perhaps our ratchet is gone (a restored device): the next packet to this peer begins anew.
-            store.run("UPDATE contacts SET fresh_session=1 WHERE address=?", dropped.sender)
+        if dropped.signed is not None:
+            # Nothing more: whoever can repeat a packet must not move a session by it.
+            self.repairs.drop(dropped.sender, dropped.signed, dropped.why, now)
         if dropped.why not in FAULTS:
             return
         contact = store.contact(dropped.sender)
@@ -189,9 +205,11 @@ class Inbox:
         store, inner, sender = self._store, found.packet, found.envelope.sender
         if not found.opened.stateless:
             store.set_sessions(sender, found.opened.sessions)
+            handshakes.answered(store, sender, found.opened.sessions[0].ephemeral, now)
         if found.opened.used_one_time is not None:
             store.run("DELETE FROM prekeys WHERE kind=? AND id=?", x3dh.ONE_TIME, found.opened.used_one_time)
         store.run("INSERT OR IGNORE INTO seen VALUES (?,?,?)", sender, inner.packet_id, int(now))
+        self.repairs.taken(sender, found.signed, inner.type, now)
         if not self._learn(inner, sender, now):
             return
         if inner.type == packet.THREAD_SYNC:
@@ -430,6 +448,8 @@ class Inbox:
         with self._store.transaction():
             self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.unverified.forget_old(now)
+            self.repairs.forget_old(now)
+            self.repairs.ask_late(now)
             prekeys.forget_replaced(self._store, now)
             self._forget_content(now)
 

@@ -4,7 +4,8 @@ A2ACP-209, A2ACP-212, A2ACP-213, A2ACP-215, A2ACP-220, A2ACP-243, A2ACP-248, A2A
 
 A packet is first written down, unsealed, so that it can be made without any connection. It is sealed in the
 same transaction that moves the ratchet and stores the envelope; only then may it reach a socket. A repeat
-sends the same bytes under the same id.
+sends the same bytes under the same id. What is sealed anew, as its recipient lacks it or could not open it,
+waits until the relay has answered for the copy before: there is never more than one of a packet here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.agent import packet, reception, sync
+from tacit.agent import packet, receipt, reception, sync
+from tacit.agent.io import handshakes
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import rfc3339
@@ -42,6 +44,7 @@ class UnsentPacket:
     peer: str
     envelope: bytes | None
     sig: str
+    receipt: bool = False
 
 
 class Outbox:
@@ -148,6 +151,30 @@ class Outbox:
             self._store.me(), None, peer, packet.PROCESSING_ERROR, body, thread_id, replace_queue=False
         )
 
+    def write_receipt(self, peer: str, said: receipt.Receipt) -> None:
+        """A word about a packet, inside a transaction of the caller's; kept in no history."""
+        self._store.run(
+            "INSERT INTO outbox (packet_id, peer, thread_id, payload, kind) VALUES (?,?,'',?,'receipt')",
+            packet.identifier("pkt_", self._entropy.draw(17)), peer, receipt.compose(said),
+        )  # fmt: skip
+
+    def put_back(self, packet_ids: Sequence[str]) -> None:
+        """Send again what is due, unless a copy of it is still on its way to the relay."""
+        for packet_id in packet_ids:
+            for peer, thread_id, payload in self._store.rows(
+                "SELECT peer, thread_id, payload FROM history JOIN sealings USING (peer, packet_id)"
+                " WHERE packet_id=?1 AND direction='out' AND sealings.state='due'"
+                " AND NOT EXISTS (SELECT 1 FROM outbox WHERE packet_id=?1 AND outbox.peer=history.peer)",
+                packet_id,
+            ):
+                self._store.run(
+                    "INSERT INTO outbox (packet_id, peer, thread_id, payload) VALUES (?,?,?,?)",
+                    packet_id, peer, thread_id, payload,
+                )  # fmt: skip
+                self._store.run(
+                    "UPDATE sealings SET state='repairing' WHERE peer=? AND packet_id=?", peer, packet_id
+                )
+
     def _protocol(self, contact: Contact | None, peer: str) -> str:
         if contact is None or not contact.versions:
             return version.opening_version(self._threads.last_version(peer))
@@ -182,16 +209,23 @@ class Outbox:
     def waiting(self, limit: int = 64, besides: Sequence[str] = ()) -> list[UnsentPacket]:
         """The oldest packets that the relay does not have, besides those for some peers."""
         rows = self._store.rows(
-            "SELECT position, packet_id, peer, envelope, sig FROM outbox WHERE state='waiting'"
+            "SELECT position, packet_id, peer, envelope, sig, kind FROM outbox WHERE state='waiting'"
             " AND peer NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?",
             msgspec.json.encode(besides).decode(),
             limit,
         )
-        return [UnsentPacket(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+        return [
+            UnsentPacket(row[0], row[1], row[2], row[3], row[4] or "", row[5] == "receipt") for row in rows
+        ]
 
     def recipient(self, packet_id: str) -> str | None:
         """For whom a packet waits."""
         row = self._store.row("SELECT peer FROM outbox WHERE packet_id=?", packet_id)
+        return row[0] if row else None
+
+    def position(self, packet_id: str) -> int | None:
+        """The place of a packet that waits; another one each time it is put back."""
+        row = self._store.row("SELECT position FROM outbox WHERE packet_id=?", packet_id)
         return row[0] if row else None
 
     def needs_prekeys(self, peer: str) -> bool:
@@ -221,16 +255,20 @@ class Outbox:
     def _sealed(self, position: int, prekeys: PublicPrekeys | None) -> UnsentPacket | None:
         store = self._store
         row = store.row(
-            "SELECT packet_id, peer, payload, flags, envelope, sig FROM outbox WHERE position=?", position
+            "SELECT packet_id, peer, payload, flags, envelope, sig, kind FROM outbox WHERE position=?",
+            position,
         )
         if row is None:
             return None
-        packet_id, peer, payload, flags, sealed, sig = row
+        packet_id, peer, payload, flags, sealed, sig, kind = row
         if sealed is not None:
-            return UnsentPacket(position, packet_id, peer, sealed, sig)
+            return UnsentPacket(position, packet_id, peer, sealed, sig, kind == "receipt")
         contact = store.contact(peer)
         if contact is None or contact.pin is None or not contact.pin.usable:
             return None
+        if kind == "receipt":
+            raw = self._sealed_receipt(store.me(), contact.pin, peer, packet_id, payload)
+            return self._keep_sealed(position, packet_id, peer, raw, receipt=True)
         form = version.common_encryption(contact.encryption)
         if form is None:
             problem = "UPDATE outbox SET state='failed', problem='no_common_encryption' WHERE position=?"
@@ -242,9 +280,34 @@ class Outbox:
         if body is None:
             return None
         raw = envelope.compose(header, b64(body))
-        sig = b64(store.me().identity.sign(envelope.signed_bytes(raw)))
-        store.run("UPDATE outbox SET envelope=?, sig=? WHERE position=?", raw, sig, position)
-        return UnsentPacket(position, packet_id, peer, raw, sig)
+        under = store.sessions(peer)[0].ephemeral if form == version.RATCHET else b""
+        store.run(
+            "INSERT INTO sealings (peer, packet_id, digest, session, at) VALUES (?,?,?,?,?)"
+            " ON CONFLICT (peer, packet_id) DO UPDATE SET digest=excluded.digest, session=excluded.session",
+            peer, packet_id, session.digest(raw), under, int(self._clock.now()),
+        )  # fmt: skip
+        return self._keep_sealed(position, packet_id, peer, raw)
+
+    def _keep_sealed(
+        self, position: int, packet_id: str, peer: str, raw: bytes, *, receipt: bool = False
+    ) -> UnsentPacket:
+        sig = b64(self._store.me().identity.sign(envelope.signed_bytes(raw)))
+        self._store.run("UPDATE outbox SET envelope=?, sig=? WHERE position=?", raw, sig, position)
+        return UnsentPacket(position, packet_id, peer, raw, sig, receipt)
+
+    def _sealed_receipt(self, me: Myself, pin: Pin, peer: str, packet_id: str, said: bytes) -> bytes:
+        """An envelope like any other's: to the relay, the first packet of some new thread."""
+        header = envelope.visible_header(
+            protocol=version.NEWEST,
+            packet_id=packet_id,
+            queue_tag="q_" + b64(self._entropy.draw(16)),
+            sender=me.address,
+            recipient=peer,
+            timestamp=rfc3339(self._clock.now()),
+        )
+        binding = session.Binding(me.address, peer, packet_id, envelope.associated_data(header))
+        body = session.seal_receipt(me.identity, pin.keys, said, binding, receipt.BODY_BYTES, self._entropy)
+        return envelope.compose(header, b64(body))
 
     @staticmethod
     def _header(me: Myself, pin: Pin, payload: bytes, flags: str) -> dict[str, Any]:
@@ -280,7 +343,11 @@ class Outbox:
             return session.seal_stateless(me.identity, pin.keys, payload, binding, fit, self._entropy)
         sessions = store.sessions(contact.address)
         if prekeys is not None and (contact.fresh_session or not sessions):
+            now = self._clock.now()
+            if not handshakes.may_begin(store, contact.address, prekeys, now):
+                return None
             begun = session.begin(me.identity, pin.keys, prekeys, self._entropy)
+            handshakes.began(store, contact.address, prekeys, begun.ephemeral, now)
             sessions = session.with_new(sessions, begun)
             store.run("UPDATE contacts SET fresh_session=0 WHERE address=?", contact.address)
         elif contact.fresh_session or not sessions:
@@ -296,10 +363,13 @@ class Outbox:
         with self._store.transaction():
             for packet_id in packet_ids:
                 self._store.run("DELETE FROM outbox WHERE packet_id=?", packet_id)
+            self.put_back(packet_ids)
 
     def refused(self, packet_id: str, code: str, *, overflow: bool = False) -> None:
         """The relay will not take it; it is kept, and the person is told."""
         with self._store.transaction():
+            if self._store.run("DELETE FROM outbox WHERE packet_id=? AND kind='receipt'", packet_id):
+                return
             state = "overflow" if overflow else "failed"
             changed = self._store.run(
                 "UPDATE outbox SET state=?, problem=? WHERE packet_id=?", state, code, packet_id

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 import msgspec
 
+from tacit.agent.io import epochs
 from tacit.agent.io.directory import Directory
 from tacit.agent.io.inbox import Inbox
 from tacit.agent.io.outbox import Outbox
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
 
-_KEPT_TABLES = ("contacts", "threads", "history", "seen", "settings")
+_KEPT_TABLES = ("contacts", "threads", "history", "seen", "settings", "sealings", "dropped")
 
 
 class Post:
@@ -118,6 +119,12 @@ class Post:
                     "UPDATE outbox SET envelope=NULL, sig=NULL WHERE peer=? AND state='waiting'", peer
                 )
 
+    def take_over(self) -> None:
+        """Speak for the address from this device again, with new prekeys and new sessions (A2ACP-223)."""
+        self.store.me()
+        with self.store.transaction():
+            epochs.begin_epoch(self.store, self._clock.now())
+
     # Backup.
 
     def backup(self, passphrase: str, **cost: int) -> bytes:
@@ -153,9 +160,11 @@ class Post:
         with self.store.transaction():
             self.store.set_identity(me)
             for table in _KEPT_TABLES:
-                for row in content["tables"][table]:
-                    marks = ",".join("?" * len(row))
-                    self.store.run(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", *row)  # noqa: S608
-            self.store.run("UPDATE contacts SET fresh_session=1")
+                # An older program's backup lacks the tables and columns that were added since.
+                columns = [row[0] for row in self.store.rows("SELECT name FROM pragma_table_info(?)", table)]
+                for row in content["tables"].get(table, ()):
+                    names, marks = ",".join(columns[: len(row)]), ",".join("?" * len(row))
+                    self.store.run(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", *row)  # noqa: S608
+            epochs.begin_epoch(self.store, self._clock.now())
             self.store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
         return me

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.agent.io.epochs import epoch_of
 from tacit.agent.io.store import SIGNED
 from tacit.base.moment import SECOND
 from tacit.seal import primitives, x3dh
@@ -43,6 +44,8 @@ def restock(
             SIGNED,
         )
         made = newest[0] if newest else None
+        # Whatever the relay still has is of no use then, and is replaced.
+        left = 0 if made is None else left
         lost = held is not None and newest is not None and held != newest[1]
         renew = made is None or lost or now - made > _WEEK
         if not renew and left >= REFILL_BELOW:
@@ -56,6 +59,7 @@ def restock(
                 _make(store, me, entropy, x3dh.ONE_TIME, int(now)) for _ in range(STOCK - left)
             ] if left < REFILL_BELOW or made is None else [],
             reset=made is None,
+            epoch=epoch_of(store),
         )  # fmt: skip
 
 
@@ -86,5 +90,7 @@ def _make(store: AgentStore, me: Myself, entropy: Entropy, kind: int, now: int) 
     identifier = int.from_bytes(entropy.draw(6), "big")
     key = b64(primitives.agreement_public(private))
     store.run("INSERT INTO prekeys VALUES (?,?,?,?,NULL)", kind, identifier, private, now)
-    signed = records.prekey_signed_bytes(me.address, _NAMES[kind], identifier, key)
-    return {"id": identifier, "key": key, "sig": b64(me.identity.sign(signed))}
+    epoch = epoch_of(store)
+    signed = records.prekey_signed_bytes(me.address, _NAMES[kind], identifier, key, epoch)
+    made = {"id": identifier, "key": key, "sig": b64(me.identity.sign(signed))}
+    return {**made, "epoch": epoch} if epoch else made

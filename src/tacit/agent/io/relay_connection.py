@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp import WSMsgType
 
 from tacit.agent import reception, timing
-from tacit.agent.io import prekeys
+from tacit.agent.io import epochs, prekeys
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.moment import SECOND
 from tacit.seal.primitives import CannotOpen
@@ -56,6 +56,17 @@ class Superseded(Refused):
 
     def __init__(self) -> None:
         super().__init__("superseded", "another device speaks for this address now", row="A2ACP-208")
+
+
+class OtherDevice(Refused):
+    """The relay holds the keys of a device that was set up after this one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            codes.OTHER_DEVICE,
+            "this address has moved to another device; `tacit agent take-over` brings it back here",
+            row="A2ACP-223",
+        )
 
 
 class LoginRefused(Refused):
@@ -104,6 +115,8 @@ class RelayConnection:
         self._entropy = entropy
         self._changed = changed
         self._in_flight: dict[str, float] = {}
+        # Which copies of a packet the relay still owes an answer for, by their places in the outbox.
+        self._copies: dict[str, list[int]] = {}
         self._resting: dict[str, float] = {}
         self._held: dict[str, float] = {}
         self._lookups = _Lookups()
@@ -118,8 +131,8 @@ class RelayConnection:
         self.attempts = 0
 
     async def run(self) -> None:
-        """Stay connected until cancelled; ends by itself only with `Superseded`."""
-        moved = False
+        """Stay connected until cancelled; ends by itself only with `Superseded` or `OtherDevice`."""
+        moved: Refused | None = None
         while True:
             try:
                 await self._once()
@@ -130,10 +143,12 @@ class RelayConnection:
             except* LoginRefused:
                 _log.warning("the relay refused our login")
             except* Superseded:
-                moved = True
+                moved = Superseded()
+            except* OtherDevice:
+                moved = OtherDevice()
             self.connected.clear()
-            if moved:
-                raise Superseded
+            if moved is not None:
+                raise moved
             pause = timing.RECONNECT.pause(
                 self.attempts, int.from_bytes(self._entropy.draw(4), "big") / 2**32
             )
@@ -146,6 +161,7 @@ class RelayConnection:
         async with self._http.ws_connect(url, autoping=False, max_msg_size=frames.MAX_TEXT * 2) as ws:
             await self._login(ws)
             self._in_flight.clear()
+            self._copies.clear()
             self._wake.set()
             self.connected.set()
             self.attempts = 0
@@ -164,8 +180,11 @@ class RelayConnection:
             # Our signature would be good at that other relay; it gets none (A2ACP-017).
             raise PeerFault("the relay speaks for another domain")
         signed = frames.auth_bytes(relay=domain, address=me.address, challenge=challenge.challenge)
-        await self._say(ws, frames.Auth(me.address, challenge.challenge, b64(me.identity.sign(signed))))
+        proof, begins = b64(me.identity.sign(signed)), not epochs.is_published(self._store)
+        epoch = epochs.epoch_of(self._store)
+        await self._say(ws, frames.Auth(me.address, challenge.challenge, proof, epoch, begins))
         welcome = await self._expect(ws, frames.AuthOk)
+        epochs.agree(self._store, welcome, self._clock.now())
         await self._restock(ws, welcome.one_time_prekeys, welcome.signed_prekey)
 
     async def _restock(self, ws: aiohttp.ClientWebSocketResponse, left: int, held: int | None = None) -> None:
@@ -181,6 +200,9 @@ class RelayConnection:
                 frame = frames.decode(message.data)
                 if isinstance(frame, kind):
                     return frame
+                if isinstance(frame, frames.Error) and frame.code == codes.OTHER_DEVICE:
+                    self._store.note(OtherDevice().message, self._clock.now())
+                    raise OtherDevice
                 if isinstance(frame, frames.Error):
                     raise LoginRefused(frame.code, "the relay did not accept the login")
                 if frame is not None:
@@ -238,8 +260,9 @@ class RelayConnection:
             case frames.Packet():
                 await self._packet(ws, frame)
             case frames.Accepted():
-                self._outbox.accepted(frame.packet_ids)
-                for packet_id in frame.packet_ids:
+                answered = [one for one in frame.packet_ids if self._is_answered(one)]
+                self._outbox.accepted(answered)
+                for packet_id in answered:
                     self._in_flight.pop(packet_id, None)
                 self._answered = asyncio.get_running_loop().time()
                 self._wake.set()
@@ -253,6 +276,7 @@ class RelayConnection:
                 )
                 raise Superseded
             case frames.PrekeysOk():
+                epochs.published(self._store)
                 await self._restock(ws, frame.one_time)
             case frames.Notice():
                 said = f"the relay says: {frame.kind} {frame.at or ''}".strip()[:_LONGEST_NOTICE]
@@ -260,6 +284,14 @@ class RelayConnection:
             case _:
                 pass
         self._changed()
+
+    def _is_answered(self, packet_id: str) -> bool:
+        """Whether the relay's answer is for the copy that waits, and not for one sealed before it."""
+        copies = self._copies.get(packet_id, [])
+        answered = copies.pop(0) if copies else None
+        if not copies:
+            self._copies.pop(packet_id, None)
+        return answered is None or self._outbox.position(packet_id) in {answered, None}
 
     async def _packet(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.Packet) -> None:
         if self._inbox.admit(bytes(frame.envelope), frame.sig):
@@ -298,6 +330,7 @@ class RelayConnection:
 
     def _error(self, frame: frames.Error) -> None:
         if frame.packet_id is not None:
+            self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
         if frame.code in codes.RETRYABLE:
             self._hold(frame)
@@ -321,6 +354,7 @@ class RelayConnection:
 
     async def _overflow(self, ws: aiohttp.ClientWebSocketResponse, frame: frames.QueueOverflow) -> None:
         if frame.packet_id is not None:
+            self._is_answered(frame.packet_id)
             self._in_flight.pop(frame.packet_id, None)
             self._outbox.refused(frame.packet_id, "queue_overflow", overflow=True)
             return
@@ -372,7 +406,8 @@ class RelayConnection:
         for waiting in self._outbox.waiting(limit=_IN_FLIGHT * 4, besides=held):
             now = asyncio.get_running_loop().time()
             said = self._in_flight.get(waiting.packet_id)
-            if waiting.peer in stuck or (said is not None and now - said < _REPEAT_AFTER):
+            behind = waiting.peer in stuck and not waiting.receipt
+            if behind or (said is not None and now - said < _REPEAT_AFTER):
                 continue
             if len(self._in_flight) >= _IN_FLIGHT and waiting.packet_id not in self._in_flight:
                 return
@@ -383,11 +418,12 @@ class RelayConnection:
             if not self._in_flight:
                 self._answered = now
             self._in_flight[sealed.packet_id] = now
+            self._copies.setdefault(sealed.packet_id, []).append(sealed.position)
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
     async def _seal(self, waiting: UnsentPacket) -> UnsentPacket | None:
         bundle = None
-        if self._outbox.needs_prekeys(waiting.peer):
+        if not waiting.receipt and self._outbox.needs_prekeys(waiting.peer):
             if self._rests(waiting.peer):
                 return None
             try:

@@ -133,6 +133,41 @@ CREATE TABLE former (
 ALTER TABLE prekeys ADD COLUMN replaced_at INTEGER;
 """
 
+# `sealings`: how each packet of ours was sealed last, and what became of it. `dropped`: envelopes that their
+# sender signed and that ended here. `handshakes`: with which keys sessions were begun.
+_HEALING: Final = """
+CREATE TABLE sealings (
+  peer TEXT NOT NULL,
+  packet_id TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  session BLOB NOT NULL,
+  at INTEGER NOT NULL,
+  tries INTEGER NOT NULL DEFAULT 0,
+  state TEXT NOT NULL DEFAULT 'sent' CHECK (state IN ('sent', 'due', 'repairing', 'repaired', 'lost')),
+  PRIMARY KEY (peer, packet_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sealings_open ON sealings (state, at) WHERE state<>'sent';
+CREATE TABLE dropped (
+  sender TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  packet_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  told_at INTEGER,
+  state TEXT NOT NULL CHECK (state IN ('fault', 'failed', 'asked', 'repaired', 'lost')),
+  PRIMARY KEY (sender, digest)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX dropped_packet ON dropped (sender, packet_id);
+CREATE INDEX dropped_told ON dropped (told_at) WHERE told_at IS NOT NULL;
+CREATE TABLE handshakes (
+  address TEXT PRIMARY KEY,
+  epoch INTEGER NOT NULL DEFAULT 0,
+  weak_session BLOB NOT NULL DEFAULT x'',
+  weak_at TEXT NOT NULL DEFAULT '',
+  told_at INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+ALTER TABLE outbox ADD COLUMN kind TEXT NOT NULL DEFAULT 'packet' CHECK (kind IN ('packet', 'receipt'));
+"""
+
 SCHEMA: Final = Schema(
-    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER)
+    application_id=0x7AC17702, steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _HEALING)
 )

@@ -248,6 +248,10 @@ class Mailboxes:
             connection.close(codes.CLOSE_AUTH_FAILED, frames.Error(codes.NOT_AUTHENTICATED))
             return
         self.failures.succeeded(connection.source, frame.address)
+        if not frame.begins and frame.epoch < registry.prekey_epoch(self.store.reader, agent.account):
+            # Before it could take the place, or the mail, of the device that was set up after it.
+            connection.close(codes.CLOSE_OTHER_DEVICE, frames.Error(codes.OTHER_DEVICE))
+            return
         self._welcome(connection, agent, frame.address)
 
     def _welcome(self, connection: Connection, agent: Agent, spoken: str) -> None:
@@ -268,6 +272,8 @@ class Mailboxes:
                 self.limits.heartbeat_seconds,
                 registry.prekeys_left(self.store.reader, agent.account),
                 registry.signed_prekey_id(self.store.reader, agent.account),
+                prekey_epoch=registry.prekey_epoch(self.store.reader, agent.account),
+                one_time_ids=registry.one_time_ids(self.store.reader, agent.account),
             )
         )
         for identifier, tag, refused in store.markers(self.store.reader, agent.account):

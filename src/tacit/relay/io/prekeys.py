@@ -1,7 +1,8 @@
 """An agent's fresh prekeys: charged by their number, checked, then stored (A2ACP-245, A2ACP-257).
 
-Each costs a signature check, so an agent has a rate of them, apart from that of its packets. Knows nothing of
-mailboxes; what the agent is told is the caller's.
+Each costs a signature check, so an agent has a rate of them, apart from that of its packets. All that are
+held for an agent are of one epoch: a later one replaces them whole, of an earlier one nothing is taken. Knows
+nothing of mailboxes; what the agent is told is the caller's.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Refused
+from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.wire import codes, records
 from tacit.wire.encoding import canonical, unb64
@@ -30,6 +32,10 @@ _KINDS: Final = {
 }
 
 
+# For clocks that are ahead of ours.
+_AHEAD: Final = 2 * 24 * 3600 * SECOND
+
+
 class PrekeyUploads:
     """Takes prekeys into one relay's file, at most `most` one-time keys of an agent."""
 
@@ -49,23 +55,40 @@ class PrekeyUploads:
             registry.ONE_TIME: frame.one_time[:most],
         }
         checked = {
-            kind: [self._checked(connection, kind, fields) for fields in given]
+            kind: [self._checked(connection, kind, fields, frame.epoch) for fields in given]
             for kind, given in kinds.items()
             if given
         }
 
         def store(file: apsw.Connection) -> int:
-            if frame.reset:
+            held = registry.prekey_epoch(file, account)
+            if frame.epoch != held:
+                _check_begins(frame, held, now)
+            if frame.reset or frame.epoch != held:
                 registry.drop_prekeys(file, account)
             for kind, prekeys in checked.items():
-                registry.store_prekeys(file, account, kind, prekeys, most)
+                registry.store_prekeys(file, account, kind, prekeys, most, frame.epoch)
             return registry.prekeys_left(file, account)
 
         return await self._store.write(store)
 
-    def _checked(self, connection: Connection, kind: int, fields: dict[str, object]) -> tuple[int, bytes]:
+    def _checked(
+        self, connection: Connection, kind: int, fields: dict[str, object], epoch: int
+    ) -> tuple[int, bytes]:
         prekey = records.prekey_of(fields)
-        signed = records.prekey_signed_bytes(connection.address, _KINDS[kind], prekey.id, prekey.key)
+        if prekey.epoch != epoch:
+            raise Refused(codes.OTHER_DEVICE, "a prekey of another epoch than its upload", row="A2ACP-245")
+        signed = records.prekey_signed_bytes(connection.address, _KINDS[kind], prekey.id, prekey.key, epoch)
         if not self._signatures.verify(connection.key, signed, unb64(prekey.sig) or b""):
             raise Refused(codes.BAD_SIGNATURE, "a prekey is not signed by its agent", row="A2ACP-245")
-        return prekey.id, canonical({"id": prekey.id, "key": prekey.key, "sig": prekey.sig})
+        body: dict[str, object] = {"id": prekey.id, "key": prekey.key, "sig": prekey.sig}
+        return prekey.id, canonical({**body, "epoch": epoch} if epoch else body)
+
+
+def _check_begins(frame: frames.Prekeys, held: int, now: Moment) -> None:
+    """Whether an upload may begin an epoch: all of a later one, with a number that others can follow."""
+    whole = frame.signed is not None and frame.last_resort is not None
+    if frame.epoch < held or not whole:
+        raise Refused(codes.OTHER_DEVICE, "another device speaks for this address now", row="A2ACP-245")
+    if frame.epoch > max(held + 1, int(now) + _AHEAD):
+        raise Refused(codes.BAD_ENVELOPE, "an epoch that lies in the future", row="A2ACP-245")

@@ -266,15 +266,20 @@ def delete_account(connection: apsw.Connection, account: int, spoken: str) -> No
 
 
 def store_prekeys(
-    connection: apsw.Connection, account: int, kind: int, prekeys: Sequence[tuple[int, bytes]], most: int
+    connection: apsw.Connection,
+    account: int,
+    kind: int,
+    prekeys: Sequence[tuple[int, bytes]],
+    most: int,
+    epoch: int = 0,
 ) -> None:
     """Add one-time prekeys up to a limit; the other kinds replace what was there."""
     if kind != ONE_TIME:
         connection.execute("DELETE FROM prekeys WHERE account=? AND kind=?", (account, kind))
     room = most - prekeys_left(connection, account) if kind == ONE_TIME else 1
     connection.executemany(
-        "INSERT OR IGNORE INTO prekeys VALUES (?,?,?,?)",
-        [(account, kind, identifier, body) for identifier, body in prekeys[: max(0, room)]],
+        "INSERT OR IGNORE INTO prekeys (account, kind, id, body, epoch) VALUES (?,?,?,?,?)",
+        [(account, kind, identifier, body, epoch) for identifier, body in prekeys[: max(0, room)]],
     )
 
 
@@ -293,6 +298,18 @@ def signed_prekey_id(connection: apsw.Connection, account: int) -> int:
     """Which signed prekey is held; 0 for none. Tells an agent whether its last upload arrived."""
     row = _one(connection, "SELECT id FROM prekeys WHERE account=? AND kind=?", account, SIGNED)
     return int(row[0]) if row else 0
+
+
+def prekey_epoch(connection: apsw.Connection, account: int) -> int:
+    """Of which epoch the prekeys held are; 0 for none."""
+    row = _one(connection, "SELECT epoch FROM prekeys WHERE account=? AND kind=?", account, SIGNED)
+    return int(row[0]) if row else 0
+
+
+def one_time_ids(connection: apsw.Connection, account: int) -> list[int]:
+    """Which one-time prekeys are held: tells an agent whether one is among them that it has used up."""
+    rows = connection.execute("SELECT id FROM prekeys WHERE account=? AND kind=?", (account, ONE_TIME))
+    return [int(cast("int", row[0])) for row in rows]
 
 
 def pop_prekeys(connection: apsw.Connection, account: int) -> tuple[bytes | None, bytes | None, bytes | None]:

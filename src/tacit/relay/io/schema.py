@@ -104,29 +104,44 @@ CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOU
 """
 
 
-def once(recipient: int, sender: str, packet_id: str) -> bytes:
-    """What makes a stored packet the same as another: sixteen bytes in place of three columns.
+def once(recipient: int, sender: str, packet_id: str, sig: str) -> bytes:
+    """What makes a stored packet the same as another: sixteen bytes in place of four columns.
+
+    Its signature is part of it: a packet that its sender has sealed anew, as its recipient could not open it,
+    must not get lost because the copy before it is still there. A repeat has the same bytes.
 
     An index over the columns themselves is four times as large, and since packet ids are random, nearly every
     packet of a commit dirtied a page of its own in it.
     """
-    named = f"{recipient}\n{sender}\n{packet_id}".encode()
+    named = f"{recipient}\n{sender}\n{packet_id}\n{sig}".encode()
     return hashlib.blake2b(named, digest_size=16).digest()
 
 
 def _short_index(file: apsw.Connection) -> None:
     file.execute("DROP INDEX queue_once")
     file.execute("ALTER TABLE queue ADD COLUMN once BLOB NOT NULL DEFAULT x''")
-    stored = file.execute("SELECT position, recipient, sender, packet_id FROM queue").fetchall()
+    _count_once(file)
+    file.execute("CREATE UNIQUE INDEX queue_once ON queue (once)")
+
+
+def _count_once(file: apsw.Connection) -> None:
+    stored = file.execute("SELECT position, recipient, sender, packet_id, sig FROM queue").fetchall()
     file.executemany(
         "UPDATE queue SET once=? WHERE position=?",
         [
-            (once(recipient, sender, packet_id), position)
-            for position, recipient, sender, packet_id in cast("list[tuple[int, int, str, str]]", stored)
+            (once(*named), position)
+            for position, *named in cast("list[tuple[int, int, str, str, str]]", stored)
         ],
     )
-    file.execute("CREATE UNIQUE INDEX queue_once ON queue (once)")
 
+
+def _sealed_anew(file: apsw.Connection) -> None:
+    _count_once(file)
+    file.execute("DROP INDEX outgoing_once")
+    file.execute("CREATE UNIQUE INDEX outgoing_once ON outgoing (sender, packet_id, recipient, sig)")
+
+
+_EPOCHS: Final = "ALTER TABLE prekeys ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;"
 
 _RECOVERED: Final = "ALTER TABLE codes ADD COLUMN may_reset INTEGER NOT NULL DEFAULT 0;"
 
@@ -136,4 +151,7 @@ ALTER TABLE passkeys ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE ended_sessions (account INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT;
 """
 
-SCHEMA: Final = Schema(application_id=0x7AC17701, steps=(_FIRST, _short_index, _RECOVERED, _OWNED))
+SCHEMA: Final = Schema(
+    application_id=0x7AC17701,
+    steps=(_FIRST, _short_index, _sealed_anew, _EPOCHS, _RECOVERED, _OWNED),
+)

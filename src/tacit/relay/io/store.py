@@ -257,7 +257,7 @@ def _row(put: Put) -> tuple[int, int, str, str, str, int, int, bytes, str, bytes
         put.accepted_at,
         found.raw,
         put.sig,
-        once(put.recipient, found.sender, found.packet_id),
+        once(put.recipient, found.sender, found.packet_id, put.sig),
     )
 
 
