@@ -19,7 +19,7 @@ from tests.agent_support import body
 from tests.post_support import Repeatable
 
 from tacit.agent import packet
-from tacit.agent.io import prekeys
+from tacit.agent.io import epochs, prekeys
 from tacit.agent.io.directory import Directory
 from tacit.agent.io.post import Post
 from tacit.base.errors import PeerFault, Refused
@@ -27,7 +27,7 @@ from tacit.base.moment import SECOND, Moment
 from tacit.relay import registration
 from tacit.relay.registration import Registered
 from tacit.seal import identity, primitives, session, x3dh
-from tacit.wire import envelope, records
+from tacit.wire import envelope, frames, records
 from tacit.wire.encoding import b64, unb64
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Account:
     signed: dict | None = None
     last_resort: dict | None = None
     one_time: list[dict] = field(default_factory=list)
+    epoch: int = 0
 
 
 class MemoryRelay:
@@ -93,8 +94,10 @@ class MemoryRelay:
 
     def stock(self, address: str, frame) -> None:
         account = self.accounts[address]
-        if frame.reset:
+        assert frame.epoch >= account.epoch, "an older device was let in"
+        if frame.reset or frame.epoch != account.epoch:
             account.one_time, account.signed, account.last_resort = [], None, None
+        account.epoch = frame.epoch
         account.signed = frame.signed or account.signed
         account.last_resort = frame.last_resort or account.last_resort
         account.one_time += frame.one_time
@@ -113,7 +116,11 @@ class MemoryRelay:
         if not primitives.verify(key, envelope.signed_bytes(sealed.raw), unb64(sealed.sig) or b""):
             return False
         self.ever.append(sealed)
-        same = [one for one in self.mailbox[sealed.to] if one.packet_id == sealed.packet_id]
+        same = [
+            one
+            for one in self.mailbox[sealed.to]
+            if (one.packet_id, one.sig) == (sealed.packet_id, sealed.sig)
+        ]
         if not same:
             self.mailbox[sealed.to].append(sealed)
         return True
@@ -181,15 +188,22 @@ class Agent:
         if account.registered.signing_key != self.store.me().identity.signing_public:
             self.enrol()
             account = self.relay.accounts[self.address]
+        if epochs.is_published(self.store) and epochs.epoch_of(self.store) < account.epoch:
+            # An older device is refused, until its owner says that this is the one to speak.
+            self.post.take_over()
         held = account.signed["id"] if account.signed else 0
+        ids = [one["id"] for one in account.one_time]
+        welcome = frames.AuthOk(self.address, prekey_epoch=account.epoch, one_time_ids=ids)
+        epochs.agree(self.store, welcome, self.clock.now())
         frame = prekeys.restock(self.store, self.clock, self.entropy, len(account.one_time), held)
         if frame is not None:
             self.relay.stock(self.address, frame)
+            epochs.published(self.store)
         self.post.inbox.summarise_open()
 
     def seal_next(self, waiting, *, one_time: bool = True):
         bundle = None
-        if self.post.outbox.needs_prekeys(waiting.peer):
+        if not waiting.receipt and self.post.outbox.needs_prekeys(waiting.peer):
             try:
                 raw = self.relay.bundle(waiting.peer, one_time=one_time)
                 bundle = self.directory._read_prekeys(waiting.peer, raw)
@@ -339,10 +353,11 @@ class Agent:
             (self.store.sessions(outer.sender), ()),
         ):
             with contextlib.suppress(primitives.CannotOpen):
-                session.open_body(
+                opened = session.open_body(
                     me, peer, sessions, self.store, unb64(outer.body) or b"", binding, Repeatable("thief")
                 )
-                return True
+                # A receipt holds nothing of what was said, and is sealed for the lasting key by design.
+                return not opened.receipt
         return False
 
     @property

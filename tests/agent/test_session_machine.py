@@ -7,9 +7,9 @@ What holds at every step:
 - no stored state opens what was read before (a first packet under the last-resort key is the documented exception).
 
 What holds when the relay has become honest again and both are there for some minutes (`settle`): what was said is
-handed on, or its sender can see that it was not. Two things weaken this and are named where they stand: a folder
-that was set back no longer knows what it said or promised since (`lost_since`), and a peer that never answered cannot be
-asked what it has (`acquainted`).
+handed on, or its sender can see that it was not. Two things weaken this: a folder that was set back no longer knows
+what it said since (`Memory` goes back with it), and of two who never talked nobody can ask what the relay has lost
+(`acquainted`, `lossy`).
 """
 
 import pathlib
@@ -77,7 +77,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.ever_said: dict[str, str] = {}
         self.snapshots: dict[str, object] = {}
         self.relay_copy = None
-        self.lost_since: set[str] = set()
+        self.lossy = False
         self.count = 0
         self.rogue = Repeatable("rogue")
 
@@ -164,6 +164,7 @@ class SessionMachine(RuleBasedStateMachine):
     def drop(self, who, which):
         mailbox = self.relay.mailbox[self.agents[who].address]
         if mailbox:
+            self.lossy = True
             del mailbox[which % len(mailbox)]
 
     @rule(who=WHO, thread=THREADS)
@@ -172,6 +173,7 @@ class SessionMachine(RuleBasedStateMachine):
         agent = self.agents[who]
         self.say(who, thread)
         agent.flush()
+        self.lossy = True
         self.relay.mailbox[agent.peer.address].clear()
 
     @rule(which=SMALL, at=st.integers(0, 5_000))
@@ -204,6 +206,7 @@ class SessionMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.relay_copy is not None)
     @rule()
     def set_the_relay_back(self):
+        self.lossy = True
         self.relay.set_back(self.relay_copy)
 
     # Devices.
@@ -220,7 +223,6 @@ class SessionMachine(RuleBasedStateMachine):
     def set_a_device_back(self, who):
         if who in self.snapshots:
             agent = self.agents[who]
-            self.lost_since |= set(agent.memory.said) - set(self.snapshots[who][1].said)
             agent.set_back(self.snapshots[who])
 
     @rule(who=WHO, thread=THREADS)
@@ -280,7 +282,7 @@ class SessionMachine(RuleBasedStateMachine):
             for who in self.agents:
                 self.nothing_stored_opens_what_was_read(who)
             self.settle()
-            if getattr(self, "acquainted", False):
+            if getattr(self, "acquainted", False) or not self.lossy:
                 self.check_delivery()
             self.no_key_seals_twice()
             for who in self.agents:
