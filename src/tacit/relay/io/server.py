@@ -200,5 +200,9 @@ class RelayServer:
         await self._federation.close()
         await self._http.close()
         await self.mailboxes.settle()
+        try:
+            await self._save_reputation()
+        except Unavailable:
+            _log.warning("scores could not be kept: the file cannot be written")
         await self._store.close()
         self._lock.release()
