@@ -1,4 +1,4 @@
-"""How fast and how lean the relay is: `python -m bench.relay [throughput|idle|seal] [--seconds 3] [--rounds 5]`.
+"""How fast and how lean the relay is: `python -m bench.relay [throughput|idle|seal|start] [--seconds 3]`.
 
 Everything runs on loopback, bounded in time. Servers have one core, the load the other. Figures are printed as
 JSON; the ratios are what counts.
@@ -7,6 +7,8 @@ JSON; the ratios are what counts.
 `magic-wormhole-mailbox-server` with its database on disk. Both servers are driven by the same process in the same
 way: eight connections, each with at most 128 messages of 1 KB unanswered; a message counts when the server has said
 that it is stored. The relay verifies each packet's signature; the mailbox server has none to verify.
+
+`start` is an agent with 5,000 contacts: when its first packet is there, and the longest step of its loop.
 """
 
 from __future__ import annotations
@@ -503,11 +505,12 @@ async def compare(seconds: float, rounds: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument(
-        "what", choices=["all", "throughput", "idle", "seal", "serve"], nargs="?", default="all"
+        "what", choices=["all", "throughput", "idle", "seal", "start", "serve"], nargs="?", default="all"
     )
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=5_000)
+    parser.add_argument("--contacts", type=int, default=5_000)
     parser.add_argument("--folder")
     parser.add_argument("--port", type=int, default=7541)
     parser.add_argument("--names", default="")
@@ -525,6 +528,10 @@ def main() -> None:
         found["idle"] = uvloop.run(idle(options.connections))
     if options.what in {"all", "seal"}:
         found["seal"] = seal_rates(min(2.0, options.seconds))
+    if options.what in {"all", "start"}:
+        from bench.agent_start import start
+
+        found["start"] = asyncio.run(start(options.contacts, options.seconds))
     print(json.dumps(found, indent=1))
 
 

@@ -353,7 +353,6 @@ async def test_behind_a_proxy_each_caller_has_its_own_allowance_and_the_numbers_
 async def test_scores_outlive_a_restart(tmp_path):
     async with relay_with(tmp_path, "alice") as (relay, _):
         relay.mailboxes.reputation.change("agent:x@y.example", -40)
-        await relay.server._save_reputation()
     async with Relay(tmp_path, port=relay.port) as again:
         assert again.mailboxes.reputation.score("agent:x@y.example") == 10
 

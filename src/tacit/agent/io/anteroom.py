@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 IN_ALL: Final = (400, 4 * 1024 * 1024)
 OF_ONE: Final = (25, 512 * 1024)
 """Packets and bytes of all strangers, and of one."""
-_SIZE: Final = "SELECT count(*), ifnull(sum(length(payload)),0) FROM history WHERE state='asked'"
+# Here and in the inbox in the words of the index `history_waiting`: else SQLite reads all of a long history.
+_SIZE: Final = (
+    "SELECT count(*), ifnull(sum(length(payload)),0) FROM history"
+    " WHERE state IN ('held', 'asked') AND state='asked'"
+)
 _NOTHING_KEPT: Final = """
 SELECT address FROM contacts WHERE welcome=0 AND blocked=0 AND faults='' AND trust='pinned' AND score>=50
   AND NOT EXISTS (SELECT 1 FROM history WHERE direction='in' AND peer=address)

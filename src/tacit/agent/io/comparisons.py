@@ -38,10 +38,14 @@ class Comparisons:
         self._refused: set[str] = set()
         self._asked = asyncio.Event()
 
-    async def compare_open(self) -> None:
-        """A summary of every open thread."""
+    async def compare_open(self, after: float = 0.0) -> None:
+        """A summary of every open thread, `after` some seconds."""
         sent = 0
-        for thread_id, peer in self._inbox.open_threads():
+        if after:
+            await asyncio.sleep(after)
+        threads = self._inbox.open_threads()
+        await asyncio.sleep(0)
+        for thread_id, peer in threads:
             with self._store.transaction():
                 said = self._inbox.summarise(peer, thread_id, answer=False)
             sent += said

@@ -322,7 +322,8 @@ class Inbox:
         now = self._clock.now()
         with self._store.transaction():
             overdue = self._store.rows(
-                "SELECT DISTINCT thread_id, peer FROM history WHERE state='held' AND at<=?",
+                "SELECT DISTINCT thread_id, peer FROM history"
+                " WHERE state IN ('held', 'asked') AND state='held' AND at<=?",
                 now - ordering.HOLD,
             )
             for thread_id, peer in overdue:
@@ -376,7 +377,11 @@ class Inbox:
         now = self._clock.now()
         with self._store.transaction():
             self._store.know(peer, welcome=True)
-            self._store.run("UPDATE history SET state='held' WHERE peer=? AND state='asked'", peer)
+            self._store.run(
+                "UPDATE history SET state='held'"
+                " WHERE state IN ('held', 'asked') AND peer=? AND state='asked'",
+                peer,
+            )
             for (thread_id,) in self._store.rows("SELECT thread_id FROM threads WHERE peer=?", peer):
                 self._release(thread_id, peer, now)
 
@@ -389,7 +394,9 @@ class Inbox:
             changed = reputation.Reputation(known.score, known.faults, known.flagged, blocked)
             self._store.set_reputation(peer, changed)
             if blocked:
-                self._store.run("DELETE FROM history WHERE peer=? AND state='asked'", peer)
+                self._store.run(
+                    "DELETE FROM history WHERE state IN ('held', 'asked') AND peer=? AND state='asked'", peer
+                )
                 self.unverified.forget(peer)
 
     # Gap recovery.
@@ -476,7 +483,9 @@ class Inbox:
             " AND (direction='out' OR (ready IS NOT NULL AND ready<=?))",
             until, before,
         )  # fmt: skip
-        self._store.run("DELETE FROM history WHERE at<? AND state='asked'", until)
+        self._store.run(
+            "DELETE FROM history WHERE state IN ('held', 'asked') AND at<? AND state='asked'", until
+        )
 
 
 def _json(numbers: set[int]) -> str:

@@ -52,6 +52,8 @@ _BURST: Final = 120.0
 _FOR_MAIL: Final = 20.0
 _LATER_IN_FLIGHT: Final = 32
 _TAGS_TOGETHER: Final = 500
+# What waited at the relay comes first.
+_FIRST_MAIL: Final = 1.0
 # The same bytes under the same id: a relay that has them already just says so again.
 _REPEAT_AFTER: Final = 3.0
 
@@ -187,7 +189,7 @@ class RelayConnection:
                 tasks.create_task(self._write(ws))
                 tasks.create_task(self._stay_alive(ws))
                 tasks.create_task(self._bundles.run())
-                tasks.create_task(self._comparisons.compare_open())
+                tasks.create_task(self._comparisons.compare_open(_FIRST_MAIL))
                 tasks.create_task(self._comparisons.find_refused())
 
     async def _login(self, ws: aiohttp.ClientWebSocketResponse) -> None:
@@ -250,6 +252,7 @@ class RelayConnection:
             some = fresh[start : start + _TAGS_TOGETHER]
             await self._say(ws, frames.Contacts([records.contact_tag(domain, contact) for contact in some]))
             self._told_contacts.update(some)
+            await asyncio.sleep(0)
 
     async def _expect(self, ws: aiohttp.ClientWebSocketResponse, kind: type[F]) -> F:
         async with asyncio.timeout(_ANSWER_WITHIN):
@@ -274,8 +277,6 @@ class RelayConnection:
 
     async def _stay_alive(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         while True:
-            await self._keep_house(ws)
-            await self._tell_contacts(ws)
             self._pong.clear()
             await ws.ping()
             try:
@@ -283,6 +284,10 @@ class RelayConnection:
                     await self._pong.wait()
             except TimeoutError:
                 raise PeerFault("the relay does not answer pings") from None
+            # The house is kept when the first packets are in, and in steps between which others come.
+            await self._keep_house(ws)
+            await asyncio.sleep(0)
+            await self._tell_contacts(ws)
             await asyncio.sleep(timing.PING_SECONDS)
 
     async def _keep_house(self, ws: aiohttp.ClientWebSocketResponse) -> None:
@@ -291,6 +296,7 @@ class RelayConnection:
         if now >= self._next_hour:
             self._next_hour = now + _HOUR
             self._inbox.forget_old()
+            await asyncio.sleep(0)
             renewed = prekeys.restock(self._store, self._clock, self._entropy, prekeys.STOCK)
             if renewed is not None:
                 await self._tell_steps(ws)

@@ -208,5 +208,9 @@ class RelayServer:
         await self._http.close()
         await self.mailboxes.settle()
         await self._save_steps()
+        try:
+            await self._save_reputation()
+        except Unavailable:
+            _log.warning("scores could not be kept: the file cannot be written")
         await self._store.close()
         self._lock.release()
