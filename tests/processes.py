@@ -6,6 +6,7 @@ import datetime as dt
 import ipaddress
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -81,11 +82,14 @@ class RelayProcess:
             self._process.wait(10)
             self._process = None
 
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait(20)
-            self._process = None
+    def stop(self, number: int = signal.SIGTERM) -> int | None:
+        """End it as an operator does; its exit code."""
+        if self._process is None:
+            return None
+        self._process.send_signal(number)
+        code = self._process.wait(20)
+        self._process = None
+        return code
 
     def invite(self, username: str) -> str:
         return run(RELAY, "--data", self.folder, "invite", username)["code"]

@@ -208,6 +208,8 @@ async def test_strangers_get_few_receipts_and_cannot_make_room_for_more(tmp_path
     monkeypatch.setattr(receipt, "REMEMBERED_OF_A_STRANGER", 5)
     monkeypatch.setattr(receipt, "OF_ALL_STRANGERS", 7)
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
+        with bob.post.store.transaction():
+            bob.post.store.choose("unknown_senders", "accept")
         for name in ("mallory", "trudy", "oscar"):
             stranger = await relay.person(name)
             await bob.post.directory.refresh(stranger.address)
@@ -224,6 +226,20 @@ async def test_strangers_get_few_receipts_and_cannot_make_room_for_more(tmp_path
         relay.clock.ahead += receipt.DAY + SECOND
         bob.post.inbox.forget_old()
         assert len(receipts_waiting(bob)) == 14
+
+
+@pytest.mark.spec("A2ACP-032", "A2ACP-259")
+async def test_a_stranger_hears_nothing_before_it_is_accepted_and_is_asked_then(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
+        stranger = await relay.person("mallory")
+        await bob.post.directory.refresh(stranger.address)
+        for _ in range(2):
+            assert bob.post.inbox.take(*unopenable(stranger, bob)) is Drop.SEALED
+        bob.post.inbox.forget_old()
+        assert receipts_waiting(bob) == []
+        assert [state for _, _, state in repairs(bob)] == ["could not be opened"] * 2
+        bob.post.inbox.welcome(stranger.address)
+        assert len(receipts_waiting(bob)) == 2
 
 
 async def test_what_a_contact_sent_too_much_of_is_asked_for_later(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -182,6 +183,13 @@ def run_status(alice, relay) -> str:
         check=False,
     )
     return json.loads(done.stdout)["status"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_relay_that_is_told_to_stop_closes_its_file_and_ends_well(relay, number):
+    relay.invite("ann")
+    assert relay.stop(number) == 0
+    assert not list(relay.folder.glob("*-wal"))
 
 
 def test_without_tls_a_relay_does_not_listen_to_the_world(tmp_path):

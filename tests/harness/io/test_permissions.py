@@ -8,6 +8,7 @@ import pytest
 
 from tacit.base.io.system import SystemClock
 from tacit.c2a.messages import read_delivered
+from tacit.c2a.notifications import PermissionDecided
 from tacit.harness.drivers.port import PermissionRequest, Permitted
 from tacit.harness.effects import ModelTurn
 from tacit.harness.io.context import tell_nobody
@@ -46,4 +47,27 @@ async def test_a_secret_in_a_command_is_not_shown_and_no_pattern_is_kept_of_it(t
     plain = PermissionRequest("command", "make check", directory="/work")
     assert await permissions.ask(turn, plain) == Permitted("pattern")
     assert await permissions.ask(turn, plain) == Permitted("pattern")
+    assert len(hub.asked) == 2
+
+
+@pytest.mark.spec("C2A-207")
+async def test_what_a_person_takes_back_is_asked_for_again_and_told_once(tmp_path):
+    hub, told = Hub(), []
+    context = SimpleNamespace(
+        session=hub, clock=SystemClock(), tell=lambda what, **more: told.append((what, more))
+    )
+    kept = KeptPatterns(tmp_path / "permissions.json")
+    permissions = Permissions(context, kept, lambda work: work.close(), lambda *_: None)
+    turn = ModelTurn("e1.1", (read_delivered(delivery("e1")),))
+    wanted = PermissionRequest("command", "make check", directory="/srv/project")
+    for _ in range(2):
+        assert await permissions.ask(turn, wanted) == Permitted("pattern")
+    assert len(hub.asked) == 1
+    told.clear()
+    permissions.heard(PermissionDecided("another", "revoked"))
+    assert told == []
+    permissions.heard(PermissionDecided("a1", "revoked"))
+    assert told == [("permission_revoked", {"approval_id": "a1"})]
+    assert kept.all() == []
+    await permissions.ask(turn, wanted)
     assert len(hub.asked) == 2

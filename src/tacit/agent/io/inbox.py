@@ -384,6 +384,7 @@ class Inbox:
             )
             for (thread_id,) in self._store.rows("SELECT thread_id FROM threads WHERE peer=?", peer):
                 self._release(thread_id, peer, now)
+            self.repairs.ask_late(now)
 
     def block(self, peer: str, *, blocked: bool = True) -> None:
         """Put a sender on the local blocklist or take it off; it is told nothing (A2ACP-259)."""

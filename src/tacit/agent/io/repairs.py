@@ -82,9 +82,7 @@ class Repairs:
     def _ask(self, sender: str, digest: bytes, packet_id: str, now: Moment) -> bool:
         """Write the receipt, if one more may go to this sender."""
         welcome = self._welcome(sender)
-        if not welcome and self._store.choice(UNKNOWN_SENDERS) == "reject":
-            return False
-        if not receipt.may_tell(self._told(sender, now), welcome=welcome):
+        if not self._may_hear(sender) or not receipt.may_tell(self._told(sender, now), welcome=welcome):
             return False
         self._store.run(
             "UPDATE dropped SET state='asked', told_at=? WHERE sender=? AND digest=?",
@@ -92,6 +90,14 @@ class Repairs:
         )  # fmt: skip
         self._outbox.write_receipt(sender, receipt.Receipt(receipt.CANNOT_OPEN, packet_id, digest))
         return True
+
+    def _may_hear(self, sender: str) -> bool:
+        """Whether a sender may hear from this device at all.
+
+        Whoever is not accepted would learn that it is awake, and its relay would take it for a contact: we
+        have written to it. What it sent is asked for when it is accepted.
+        """
+        return self._welcome(sender) or self._store.choice(UNKNOWN_SENDERS) == "accept"
 
     def _welcome(self, sender: str) -> bool:
         contact = self._store.contact(sender)
@@ -136,9 +142,9 @@ class Repairs:
             sender, signed.packet_id,
         )  # fmt: skip
         if mended:
-            self._outbox.write_receipt(
-                sender, receipt.Receipt(receipt.OPENED, signed.packet_id, signed.digest)
-            )
+            if self._may_hear(sender):
+                opened = receipt.Receipt(receipt.OPENED, signed.packet_id, signed.digest)
+                self._outbox.write_receipt(sender, opened)
             if packet_type == packet.THREAD_SYNC:
                 # No person wrote it, so none need see it; its id is remembered with those that were taken.
                 forget = "DELETE FROM dropped WHERE sender=? AND packet_id=?"
@@ -216,7 +222,10 @@ class Repairs:
     # As time passes.
 
     def ask_late(self, now: Moment) -> None:
-        """Ask for what could not be asked for when it failed, as there were too many; contacts first."""
+        """Ask for what could not be asked for when it failed; contacts first.
+
+        There were too many, or their sender was not accepted yet.
+        """
         rows = self._store.rows(
             "SELECT sender, digest, packet_id FROM dropped LEFT JOIN contacts ON address=sender"
             " WHERE state='failed' ORDER BY ifnull(welcome,0) DESC, at LIMIT ?",
