@@ -19,7 +19,7 @@ from tests.agent_support import body
 from tests.post_support import Repeatable
 
 from tacit.agent import packet
-from tacit.agent.io import epochs, prekeys
+from tacit.agent.io import epochs, prekeys, rollback
 from tacit.agent.io.directory import Directory
 from tacit.agent.io.post import Post
 from tacit.base.errors import PeerFault, Refused
@@ -63,6 +63,7 @@ class Account:
     last_resort: dict | None = None
     one_time: list[dict] = field(default_factory=list)
     epoch: int = 0
+    steps: frames.Steps = field(default_factory=lambda: frames.Steps(0, ""))
 
 
 class MemoryRelay:
@@ -193,13 +194,29 @@ class Agent:
             self.post.take_over()
         held = account.signed["id"] if account.signed else 0
         ids = [one["id"] for one in account.one_time]
-        welcome = frames.AuthOk(self.address, prekey_epoch=account.epoch, one_time_ids=ids)
+        welcome = frames.AuthOk(
+            self.address,
+            steps=account.steps.steps,
+            steps_sig=account.steps.sig,
+            prekey_epoch=account.epoch,
+            one_time_ids=ids,
+        )
+        rollback.compare(self.store, welcome, self.clock.now())
         epochs.agree(self.store, welcome, self.clock.now())
         frame = prekeys.restock(self.store, self.clock, self.entropy, len(account.one_time), held)
+        self.tell_steps()
         if frame is not None:
             self.relay.stock(self.address, frame)
             epochs.published(self.store)
-        self.post.inbox.summarise_open()
+        with self.store.transaction():
+            for thread, peer in self.post.inbox.open_threads():
+                self.post.inbox.summarise(peer, thread, answer=False)
+
+    def tell_steps(self) -> None:
+        """How far our keys have come, before anything leaves; a relay keeps the furthest."""
+        account, said = self.relay.accounts[self.address], rollback.statement(self.store)
+        if said.steps > account.steps.steps:
+            account.steps = said
 
     def seal_next(self, waiting, *, one_time: bool = True):
         bundle = None
@@ -221,6 +238,7 @@ class Agent:
             if sealed is None or sealed.envelope is None or not arrives:
                 continue
             one = Sealed(self.address, sealed.peer, sealed.packet_id, sealed.envelope, sealed.sig)
+            self.tell_steps()
             if self.relay.accept(one):
                 if told:
                     self.post.outbox.accepted([sealed.packet_id])
@@ -244,6 +262,8 @@ class Agent:
                 self.look_up(sealed.sender)
         finally:
             del self.store.single
+        if done:
+            self.tell_steps()
         if not before and self._seen(sealed):
             self.memory.opened.append((sealed.raw, self.store_asked == x3dh.LAST_RESORT))
         return done

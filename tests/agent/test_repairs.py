@@ -69,7 +69,9 @@ async def test_what_does_not_open_is_sealed_again_and_both_owners_see_it_repaire
             assert all(f"packet {one}" in person.notes() for one in lost)
             assert person.notes().count("repaired") == 3
         # One new session for the three of them.
-        assert len(ephemerals(alice, bob)) == len(before) + 1
+        under = alice.post.store.rows("SELECT DISTINCT session FROM sealings WHERE state='repaired'")
+        assert len(under) == 1
+        assert under[0][0] not in before
         bob.say(alice, "all here")
         await alice.has("hi", "all here")
 
@@ -338,6 +340,8 @@ async def test_the_command_shows_what_was_repaired(tmp_path):
             plain = CliRunner().invoke(agent, words, catch_exceptions=False).output
             assert said in plain
             assert "repaired" in plain
-            (row,) = json.loads(CliRunner().invoke(agent, [*words, "--json"]).output)["repairs"]
+            rows = json.loads(CliRunner().invoke(agent, [*words, "--json"]).output)["repairs"]
+            # A summary of the thread may have failed beside it.
+            (row,) = [one for one in rows if one["packet_id"] == said]
             assert (row["direction"], row["peer"], row["packet_id"]) == (direction, peer.address, said)
             assert row["state"] == "repaired"

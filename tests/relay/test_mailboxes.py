@@ -380,6 +380,9 @@ async def test_no_endpoint_lists_names_and_none_takes_an_agents_memory(tmp_path)
             ("POST", "/v1/accounts/recovery"), ("POST", "/v1/accounts/recovery/confirm"), ("DELETE", "/v1/accounts"),
             ("POST", "/v1/sessions/options"), ("POST", "/v1/sessions"), ("POST", "/v1/passkeys/options"),
             ("POST", "/v1/passkeys"), ("POST", "/v1/enrolment-codes"), ("POST", "/v1/agents"),
+            ("GET", "/v1/account"), ("HEAD", "/v1/account"), ("DELETE", "/v1/account/recovery"),
+            ("DELETE", "/v1/account/passkeys/{id}"), ("DELETE", "/v1/account/sessions"),
+            ("DELETE", "/v1/account/session"),
         }  # fmt: skip
         for path in ("/v1/agents", "/v1/agents/", "/v1/agents/ali", "/v1/agents/*"):
             status, _ = await relay.get(path)
