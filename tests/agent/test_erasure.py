@@ -21,7 +21,7 @@ def secrets_of(sessions):
     found = set()
     for one in sessions:
         found |= {getattr(one.ratchet, name) for name in _DEAD_AFTER_A_STEP}
-        found |= {kept.message_key for kept in one.ratchet.skipped}
+        found |= {key for kept in one.ratchet.skipped for key in (kept.message_key, kept.header_key)}
     return found - {None}
 
 
