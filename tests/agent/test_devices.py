@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.agent_support import Person, people_on
@@ -259,6 +260,37 @@ async def test_prekeys_of_two_epochs_are_not_taken_together(tmp_path):
         await relay.mailboxes.store.write(mix)
         with pytest.raises(PeerFault):
             await alice.post.directory.prekeys(bob.address)
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_an_epoch_that_nobody_signed_is_not_held_against_the_keys_that_follow(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        account = relay.mailboxes.agent("bob").account
+        file = relay.mailboxes.store.reader
+        true = file.execute("SELECT kind, id, body FROM prekeys WHERE account=?", (account,)).fetchall()
+
+        later = epochs.epoch_of(bob.post.store) + 3600 * SECOND
+
+        def lie(file):
+            for kind, identifier, raw in true:
+                claimed = {**msgspec.json.decode(raw), "epoch": later}
+                file.execute(
+                    "UPDATE prekeys SET body=? WHERE account=? AND kind=? AND id=?",
+                    (msgspec.json.encode(claimed), account, kind, identifier),
+                )
+
+        def mend(file):
+            file.executemany(
+                "UPDATE prekeys SET body=? WHERE account=? AND kind=? AND id=?",
+                [(raw, account, kind, identifier) for kind, identifier, raw in true],
+            )
+
+        await relay.mailboxes.store.write(lie)
+        with pytest.raises(PeerFault):
+            await alice.post.directory.prekeys(bob.address)
+        await relay.mailboxes.store.write(mend)
+        assert await alice.post.directory.prekeys(bob.address) is not None
 
 
 async def without_one_time_keys(relay, username):
