@@ -75,6 +75,65 @@ async def test_a_restored_device_replaces_every_prekey_of_the_one_before(tmp_pat
         laptop.post.store.close()
 
 
+@pytest.mark.spec("A2ACP-215", "A2ACP-224")
+async def test_what_waited_in_the_old_device_moves_with_the_agent_and_is_sent_from_the_new_one(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        bob.say(alice, "a first word that never left")
+        laptop = moved_to(tmp_path, relay, bob)
+        async with laptop.post:
+            await laptop.online()
+            await alice.online()
+            await alice.has("a first word that never left")
+            # The old one has it too; it is taken once.
+            bob.post.take_over()
+            await bob.online()
+            await bob.sent()
+            await alice.has("a first word that never left")
+            await laptop.offline()
+        laptop.post.store.close()
+
+
+@pytest.mark.spec("A2ACP-215", "A2ACP-224")
+async def test_what_nobody_could_judge_yet_moves_with_the_agent_and_is_asked_for_by_the_new_device(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        alice.say(bob, "kept unopened")
+        bundle = await alice.post.directory.prekeys(bob.address)
+        sealed = alice.post.outbox.seal(alice.post.outbox.waiting()[0].position, bundle)
+        alice.post.outbox.accepted([sealed.packet_id])
+        # Bob has no key of hers yet; the relay has let the packet go.
+        assert bob.post.inbox.admit(sealed.envelope, sealed.sig)
+        assert bob.post.inbox.unverified.holds(alice.address)
+        laptop = moved_to(tmp_path, relay, bob)
+        async with laptop.post:
+            await laptop.online()
+            await alice.online()
+            await laptop.has("kept unopened")
+            await laptop.offline()
+        laptop.post.store.close()
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["notes kept", "a backup of before"])
+@pytest.mark.spec("A2ACP-224")
+async def test_a_moved_agent_tells_its_owner_every_note_that_was_not_read_yet(tmp_path, kept):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
+        store = bob.post.store
+        with store.transaction():
+            for text in ("read", "read too", "unread"):
+                store.note(text, relay.clock.now())
+            store.choose("noted", "2")
+        laptop = Person(tmp_path / "laptop", relay, "bob")
+        content = laptop.post.open_backup(bob.post.backup(PASSPHRASE, **SMALL), PASSPHRASE)
+        if not kept:
+            del content["tables"]["notes"]
+        laptop.post.become(content)
+        with laptop.post.store.transaction():
+            laptop.post.store.note("said on the new device", relay.clock.now())
+        unread = laptop.post.store.notes(int(laptop.post.store.setting("noted", "0")))
+        assert [text for _, text in unread] == (["unread"] if kept else []) + ["said on the new device"]
+        laptop.post.store.close()
+
+
 @pytest.mark.spec("A2ACP-208", "A2ACP-223")
 async def test_an_old_device_that_wakes_while_the_new_one_is_connected_is_refused_and_nothing_is_lost(
     tmp_path,
