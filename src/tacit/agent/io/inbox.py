@@ -399,6 +399,8 @@ class Inbox:
                     "DELETE FROM history WHERE state IN ('held', 'asked') AND peer=? AND state='asked'", peer
                 )
                 self.unverified.forget(peer)
+                # What this device would have told it by itself: receipts, summaries, what it said it lacks.
+                self._store.run("DELETE FROM outbox WHERE peer=? AND (kind='receipt' OR later=1)", peer)
 
     # Gap recovery.
 
