@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.agent_support import Person, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.io import epochs, handshakes
+from tacit.agent.io import epochs, handshakes, rollback
 from tacit.agent.io.relay_connection import OtherDevice, Superseded
 from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND
@@ -196,12 +196,31 @@ async def test_the_owner_brings_the_address_back_by_a_command_and_the_other_devi
                 await asyncio.wait_for(laptop.running, 20)
             laptop.running = None
             await asyncio.wait_for(bob.connection.stocked.wait(), 20)
+            # Nothing was set back: the owner has said so.
+            assert rollback.NOTE not in bob.notes()
             await refused(laptop)
             alice.say(bob, "for the old one again")
             await until(lambda: "for the old one again" in bob.texts() + laptop.texts())
             everywhere = bob.texts() + laptop.texts()
             assert {"sealed for the laptop, perhaps", "for the old one again"} <= set(everywhere)
         laptop.post.store.close()
+
+
+@pytest.mark.spec("A2ACP-223")
+async def test_a_refused_device_says_so_when_it_sends_and_keeps_the_packet(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        await bob.offline()
+        laptop = moved_to(tmp_path, relay, bob)
+        async with laptop.post:
+            assert await laptop.post.publish()
+        laptop.post.store.close()
+        words = ["--data", str(bob.folder), "send", alice.address, "from the old one", "--wait", "60"]
+        said = await asyncio.to_thread(CliRunner().invoke, agent, words)
+        assert said.exit_code == 3
+        assert "moved to another device" in said.output
+        assert "take-over" in said.output
+        assert [one.peer for one in bob.post.outbox.waiting()] == [alice.address]
 
 
 @pytest.mark.spec("A2ACP-223")
