@@ -3,12 +3,13 @@
 import asyncio
 import shutil
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.agent_support import Person, people_on
 from tests.relay_support import Relay, until
 
-from tacit.agent.io import epochs, handshakes
+from tacit.agent.io import epochs, handshakes, rollback
 from tacit.agent.io.relay_connection import OtherDevice, Superseded
 from tacit.base.errors import PeerFault
 from tacit.base.moment import SECOND
@@ -74,6 +75,65 @@ async def test_a_restored_device_replaces_every_prekey_of_the_one_before(tmp_pat
         laptop.post.store.close()
 
 
+@pytest.mark.spec("A2ACP-215", "A2ACP-224")
+async def test_what_waited_in_the_old_device_moves_with_the_agent_and_is_sent_from_the_new_one(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        bob.say(alice, "a first word that never left")
+        laptop = moved_to(tmp_path, relay, bob)
+        async with laptop.post:
+            await laptop.online()
+            await alice.online()
+            await alice.has("a first word that never left")
+            # The old one has it too; it is taken once.
+            bob.post.take_over()
+            await bob.online()
+            await bob.sent()
+            await alice.has("a first word that never left")
+            await laptop.offline()
+        laptop.post.store.close()
+
+
+@pytest.mark.spec("A2ACP-215", "A2ACP-224")
+async def test_what_nobody_could_judge_yet_moves_with_the_agent_and_is_asked_for_by_the_new_device(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        alice.say(bob, "kept unopened")
+        bundle = await alice.post.directory.prekeys(bob.address)
+        sealed = alice.post.outbox.seal(alice.post.outbox.waiting()[0].position, bundle)
+        alice.post.outbox.accepted([sealed.packet_id])
+        # Bob has no key of hers yet; the relay has let the packet go.
+        assert bob.post.inbox.admit(sealed.envelope, sealed.sig)
+        assert bob.post.inbox.unverified.holds(alice.address)
+        laptop = moved_to(tmp_path, relay, bob)
+        async with laptop.post:
+            await laptop.online()
+            await alice.online()
+            await laptop.has("kept unopened")
+            await laptop.offline()
+        laptop.post.store.close()
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["notes kept", "a backup of before"])
+@pytest.mark.spec("A2ACP-224")
+async def test_a_moved_agent_tells_its_owner_every_note_that_was_not_read_yet(tmp_path, kept):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
+        store = bob.post.store
+        with store.transaction():
+            for text in ("read", "read too", "unread"):
+                store.note(text, relay.clock.now())
+            store.choose("noted", "2")
+        laptop = Person(tmp_path / "laptop", relay, "bob")
+        content = laptop.post.open_backup(bob.post.backup(PASSPHRASE, **SMALL), PASSPHRASE)
+        if not kept:
+            del content["tables"]["notes"]
+        laptop.post.become(content)
+        with laptop.post.store.transaction():
+            laptop.post.store.note("said on the new device", relay.clock.now())
+        unread = laptop.post.store.notes(int(laptop.post.store.setting("noted", "0")))
+        assert [text for _, text in unread] == (["unread"] if kept else []) + ["said on the new device"]
+        laptop.post.store.close()
+
+
 @pytest.mark.spec("A2ACP-208", "A2ACP-223")
 async def test_an_old_device_that_wakes_while_the_new_one_is_connected_is_refused_and_nothing_is_lost(
     tmp_path,
@@ -136,12 +196,31 @@ async def test_the_owner_brings_the_address_back_by_a_command_and_the_other_devi
                 await asyncio.wait_for(laptop.running, 20)
             laptop.running = None
             await asyncio.wait_for(bob.connection.stocked.wait(), 20)
+            # Nothing was set back: the owner has said so.
+            assert rollback.NOTE not in bob.notes()
             await refused(laptop)
             alice.say(bob, "for the old one again")
             await until(lambda: "for the old one again" in bob.texts() + laptop.texts())
             everywhere = bob.texts() + laptop.texts()
             assert {"sealed for the laptop, perhaps", "for the old one again"} <= set(everywhere)
         laptop.post.store.close()
+
+
+@pytest.mark.spec("A2ACP-223")
+async def test_a_refused_device_says_so_when_it_sends_and_keeps_the_packet(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await met(alice, bob)
+        await bob.offline()
+        laptop = moved_to(tmp_path, relay, bob)
+        async with laptop.post:
+            assert await laptop.post.publish()
+        laptop.post.store.close()
+        words = ["--data", str(bob.folder), "send", alice.address, "from the old one", "--wait", "60"]
+        said = await asyncio.to_thread(CliRunner().invoke, agent, words)
+        assert said.exit_code == 3
+        assert "moved to another device" in said.output
+        assert "take-over" in said.output
+        assert [one.peer for one in bob.post.outbox.waiting()] == [alice.address]
 
 
 @pytest.mark.spec("A2ACP-223")
@@ -259,6 +338,37 @@ async def test_prekeys_of_two_epochs_are_not_taken_together(tmp_path):
         await relay.mailboxes.store.write(mix)
         with pytest.raises(PeerFault):
             await alice.post.directory.prekeys(bob.address)
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_an_epoch_that_nobody_signed_is_not_held_against_the_keys_that_follow(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        account = relay.mailboxes.agent("bob").account
+        file = relay.mailboxes.store.reader
+        true = file.execute("SELECT kind, id, body FROM prekeys WHERE account=?", (account,)).fetchall()
+
+        later = epochs.epoch_of(bob.post.store) + 3600 * SECOND
+
+        def lie(file):
+            for kind, identifier, raw in true:
+                claimed = {**msgspec.json.decode(raw), "epoch": later}
+                file.execute(
+                    "UPDATE prekeys SET body=? WHERE account=? AND kind=? AND id=?",
+                    (msgspec.json.encode(claimed), account, kind, identifier),
+                )
+
+        def mend(file):
+            file.executemany(
+                "UPDATE prekeys SET body=? WHERE account=? AND kind=? AND id=?",
+                [(raw, account, kind, identifier) for kind, identifier, raw in true],
+            )
+
+        await relay.mailboxes.store.write(lie)
+        with pytest.raises(PeerFault):
+            await alice.post.directory.prekeys(bob.address)
+        await relay.mailboxes.store.write(mend)
+        assert await alice.post.directory.prekeys(bob.address) is not None
 
 
 async def without_one_time_keys(relay, username):

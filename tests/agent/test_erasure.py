@@ -11,6 +11,7 @@ from tacit.agent.io.store import FILE, AgentStore
 from tacit.agent.settings import HISTORY_DAYS
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
+from tacit.seal import replay
 
 _DEAD_AFTER_A_STEP = ("root", "own_private", "sending", "receiving", "sending_header", "receiving_header",
                       "next_sending_header", "next_receiving_header")  # fmt: skip
@@ -167,3 +168,24 @@ async def test_what_is_not_yet_handled_is_kept_however_old_it_is(tmp_path):
         bob.post.inbox.forget_old()
         (waiting,) = bob.post.inbox.unhandled()
         assert msgspec.json.decode(waiting.payload)["context"]["text"] == "read me"
+
+
+@pytest.mark.spec("A2ACP-222", "A2ACP-259")
+async def test_what_could_not_be_sent_is_told_when_nobody_would_take_it_any_more_and_goes_with_the_history(
+    tmp_path,
+):
+    async with Relay(tmp_path / "relay") as relay, people_on(relay, tmp_path, "alice", "bob") as (alice, bob):
+        words = "said to nobody, for a long time"
+        sent = alice.say(bob, words)
+        relay.clock.ahead += replay.REMEMBERED - DAY
+        alice.post.inbox.forget_old()
+        assert alice.post.outbox.pending(sent) == "waiting"
+        relay.clock.ahead += 2 * DAY
+        alice.post.inbox.forget_old()
+        assert alice.post.outbox.pending(sent) == "failed: expired"
+        assert f"{sent} was not delivered: expired" in alice.notes()
+        assert found_in(alice.folder, [words.encode()])
+        relay.clock.ahead += 30 * DAY
+        alice.post.inbox.forget_old()
+        assert alice.post.outbox.pending(sent) is None
+        assert not found_in(alice.folder, [words.encode()])

@@ -261,6 +261,26 @@ async def test_what_a_contact_sent_too_much_of_is_asked_for_later(tmp_path, monk
         assert sorted(bob.texts()) == sorted(["one", "two", "three", "four", "five"])
 
 
+@pytest.mark.spec("A2ACP-259")
+async def test_whoever_is_blocked_is_asked_for_nothing_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(receipt, "OF_A_CONTACT", 1)
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (_, bob):
+        stranger = await relay.person("carol")
+        await bob.post.directory.refresh(stranger.address)
+        bob.post.inbox.welcome(stranger.address)
+        for _ in range(3):
+            bob.post.inbox.admit(*unopenable(stranger, bob))
+        assert len(receipts_waiting(bob)) == 1
+        bob.post.inbox.block(stranger.address)
+        assert len(receipts_waiting(bob)) == 0
+        relay.clock.ahead += 2 * receipt.HOUR
+        bob.post.inbox.forget_old()
+        assert len(receipts_waiting(bob)) == 0
+        bob.post.inbox.block(stranger.address, blocked=False)
+        bob.post.inbox.forget_old()
+        assert len(receipts_waiting(bob)) == 1
+
+
 async def test_what_never_comes_is_told_after_a_week(tmp_path):
     async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
         await met(alice, bob)

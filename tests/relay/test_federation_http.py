@@ -17,7 +17,7 @@ from tacit.relay.federation import (
 )
 from tacit.relay.io import registry
 from tacit.relay.io.federation_http import Carried, Delivery
-from tacit.relay.settings import HOUR, Limits
+from tacit.relay.settings import HOUR, MINUTE, Limits
 from tacit.seal import http_signature, identity
 from tacit.wire import frames
 
@@ -500,3 +500,25 @@ async def test_an_agent_of_an_allowed_relay_gets_prekeys_and_another_does_not(tm
         await allow(two, one.domain, "denied")
         status, answer = await alice.prekeys_of(bob)
         assert (status, answer["code"]) == (403, "federation_failed")
+
+
+@pytest.mark.spec("A2ACP-245", "A2ACP-255")
+async def test_an_agent_of_another_relay_that_has_new_keys_need_not_wait_for_prekeys(tmp_path):
+    async with two_relays(tmp_path) as (one, two, alice, bob):
+        assert (await alice.prekeys_of(bob))[0] == 200
+        alice.me = identity.generate(SystemEntropy())
+        code = "some-code-for-a-renewal"
+        await one.mailboxes.store.write(
+            lambda file: registry.add_code(file, code=code, purpose="enrol", username="alice", expires=2**60)
+        )
+        assert (await one.post("/v1/agents", alice.enrolment(code, serial=2)))[0] == 201
+        # Looked up again, but not for every bad signature.
+        status, answer = await alice.prekeys_of(bob)
+        assert (status, answer["code"]) == (401, "bad_signature")
+        two.clock.ahead = one.clock.ahead = 2 * MINUTE
+        assert (await alice.prekeys_of(bob))[0] == 200
+        stranger = Bare(one, "alice")
+        looked_up = one.mailboxes.counts.lookups
+        for _ in range(5):
+            assert (await stranger.prekeys_of(bob))[0] == 401
+        assert one.mailboxes.counts.lookups == looked_up

@@ -297,8 +297,9 @@ def send(
             identifier = post.outbox.post(
                 to, packet.CONTEXT, fields, thread_id=thread_id, replace_queue=consolidate
             )
-            await _carry(post, identifier, wait)
-            return identifier, post.outbox.pending(identifier)
+            ended = await _carry(post, identifier, wait)
+            pending = post.outbox.pending(identifier)
+            return identifier, f"{pending}: {ended}" if ended and pending == "waiting" else pending
 
     identifier, pending = _run(work())
     value = {"packet_id": identifier, "thread_id": thread_id, "status": pending or "accepted"}
@@ -325,8 +326,11 @@ def _body(text: str, body: str | None) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-async def _carry(post: Post, identifier: str, wait: float) -> None:
-    """Carry the packet ourselves, unless a listening process of this agent is already connected."""
+async def _carry(post: Post, identifier: str, wait: float) -> str | None:
+    """Carry the packet ourselves, unless a listening process of this agent is already connected.
+
+    Why the relay will have nothing of this device, if so: waiting is of no use then.
+    """
     try:
         lock = FolderLock(post.store.folder, purpose="tacit agent")
     except Unavailable:
@@ -336,16 +340,19 @@ async def _carry(post: Post, identifier: str, wait: float) -> None:
     try:
         async with asyncio.timeout(wait):
             # Another process may be the one that carries it: the file is what both can see.
-            while post.outbox.pending(identifier) == "waiting":  # noqa: ASYNC110
+            while post.outbox.pending(identifier) == "waiting":
+                if running is not None and running.done():
+                    return str(_why(running.exception()))
                 await asyncio.sleep(0.02)
     except TimeoutError:
-        return
+        return None
     finally:
         if running is not None:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
         if lock is not None:
             lock.release()
+    return None
 
 
 @agent.command()

@@ -118,16 +118,18 @@ class Directory:
         )
         if single is None:
             return None
-        with self._store.transaction():
-            now = self._clock.now()
-            handshakes.check_epoch(self._store, peer, bundle.signed.epoch, single.epoch, now)
-        return x3dh.PublicPrekeys(
+        # An epoch is worth its signature: an unsigned number must not be held against the keys that follow.
+        found = x3dh.PublicPrekeys(
             signed_id=bundle.signed.id,
             signed=_prekey(peer, pin, "signed", bundle.signed),
             single_id=single.id,
             single=_prekey(peer, pin, kind, single),
             single_kind=x3dh.ONE_TIME if kind == "one_time" else x3dh.LAST_RESORT,
         )
+        with self._store.transaction():
+            now = self._clock.now()
+            handshakes.check_epoch(self._store, peer, bundle.signed.epoch, single.epoch, now)
+        return found
 
     def _observe(self, peer: str, record: KeyRecord) -> Pin:
         store = self._store

@@ -399,6 +399,8 @@ class Inbox:
                     "DELETE FROM history WHERE state IN ('held', 'asked') AND peer=? AND state='asked'", peer
                 )
                 self.unverified.forget(peer)
+                # What this device would have told it by itself: receipts, summaries, what it said it lacks.
+                self._store.run("DELETE FROM outbox WHERE peer=? AND (kind='receipt' OR later=1)", peer)
 
     # Gap recovery.
 
@@ -468,6 +470,7 @@ class Inbox:
             self.unverified.forget_old(now)
             self.repairs.forget_old(now)
             self.repairs.ask_late(now)
+            self._outbox.expire(now)
             expiry.forget_expired(self._store, now)
             self._forget_content(now)
             self.anteroom.tidy()
@@ -484,6 +487,7 @@ class Inbox:
             " AND (direction='out' OR (ready IS NOT NULL AND ready<=?))",
             until, before,
         )  # fmt: skip
+        self._outbox.forget_content(until)
         self._store.run(
             "DELETE FROM history WHERE state IN ('held', 'asked') AND at<? AND state='asked'", until
         )

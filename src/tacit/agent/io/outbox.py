@@ -20,14 +20,15 @@ from tacit.agent.io import handshakes
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.moment import rfc3339
-from tacit.seal import session
-from tacit.wire import address, buckets, envelope, version
+from tacit.seal import replay, session
+from tacit.wire import address, buckets, codes, envelope, version
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.agent.io.store import AgentStore, Contact, Myself
+    from tacit.base.moment import Moment
     from tacit.base.ports import Clock, Entropy
     from tacit.seal.pinning import Pin
     from tacit.seal.x3dh import PublicPrekeys
@@ -406,6 +407,35 @@ class Outbox:
             )
             if changed or code == "expired":
                 self._store.note(f"packet {packet_id} was not delivered: {code}", self._clock.now())
+
+    def expire(self, now: Moment) -> None:
+        """Give up what nobody would take any more, inside a transaction of the caller's; the person is told.
+
+        A recipient drops what is older than its memory of ids reaches, and says nothing.
+        """
+        for peer, packet_id, packet_type in self._store.rows(
+            "SELECT o.peer, o.packet_id, h.type FROM outbox o JOIN history h"
+            " ON h.direction='out' AND h.peer=o.peer AND h.packet_id=o.packet_id"
+            " WHERE o.state='waiting' AND h.at<?",
+            int(now) - replay.REMEMBERED,
+        ):
+            if packet_type in UNORDERED:
+                # No person wrote it; the next one says more.
+                self._store.run("DELETE FROM outbox WHERE peer=? AND packet_id=?", peer, packet_id)
+                continue
+            self._store.run(
+                "UPDATE outbox SET state='failed', problem=? WHERE peer=? AND packet_id=?",
+                codes.EXPIRED, peer, packet_id,
+            )  # fmt: skip
+            self._store.note(f"packet {packet_id} was not delivered: {codes.EXPIRED}", now)
+
+    def forget_content(self, until: int) -> None:
+        """Let go of what was refused, and written before a moment; inside a transaction of the caller's."""
+        self._store.run(
+            "DELETE FROM outbox WHERE state<>'waiting' AND EXISTS (SELECT 1 FROM history h WHERE"
+            " h.direction='out' AND h.peer=outbox.peer AND h.packet_id=outbox.packet_id AND h.at<?)",
+            until,
+        )
 
     def pending(self, packet_id: str) -> str | None:
         """`waiting`, `overflow` or `failed: code`; None once the relay has it."""

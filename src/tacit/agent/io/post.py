@@ -2,8 +2,8 @@
 
 A2ACP-015, A2ACP-224, A2ACP-225, A2ACP-247.
 
-Composition only. The backup holds identity, contacts and threads, never ratchet state: a restored copy of
-that would use keys twice.
+Composition only. The backup holds identity, contacts, threads and all that waits, to be sent, judged or read;
+never ratchet state: a restored copy of that would use keys twice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
 
-_KEPT_TABLES = ("contacts", "threads", "history", "seen", "settings", "sealings", "dropped")
+_KEPT_TABLES = (
+    "contacts", "threads", "history", "seen", "settings", "sealings", "dropped", "handshakes",
+    # What waits here is nowhere else: a relay lets go of what it has handed out. Sent twice it is taken once.
+    "outbox", "unjudged", "notes",
+)  # fmt: skip
 
 
 class Post:
@@ -129,11 +133,13 @@ class Post:
 
     def backup(self, passphrase: str, **cost: int) -> bytes:
         """An encrypted file to carry to another device (A2ACP-224, A2ACP-225)."""
-        me = self.store.me()
-        tables: dict[str, list[Any]] = {
-            table: self.store.rows(f"SELECT * FROM {table}")  # noqa: S608 - fixed names
-            for table in _KEPT_TABLES
-        }
+        # One moment of all tables: a listening process may be writing.
+        with self.store.transaction():
+            me = self.store.me()
+            tables: dict[str, list[Any]] = {
+                table: self.store.rows(f"SELECT * FROM {table}")  # noqa: S608 - fixed names
+                for table in _KEPT_TABLES
+            }
         content = {
             "address": me.address,
             "relay_url": me.relay_url,
@@ -172,6 +178,9 @@ class Post:
                 for row in content["tables"].get(table, ()):
                     names, marks = ",".join(columns[: len(row)]), ",".join("?" * len(row))
                     self.store.run(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", *row)  # noqa: S608
+            if "notes" not in content["tables"]:
+                # Their numbers begin again: none of the new ones has been read.
+                self.store.choose("noted", "0")
             epochs.begin_epoch(self.store, self._clock.now())
             self.store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
         return me

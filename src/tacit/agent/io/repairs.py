@@ -95,8 +95,11 @@ class Repairs:
         """Whether a sender may hear from this device at all.
 
         Whoever is not accepted would learn that it is awake, and its relay would take it for a contact: we
-        have written to it. What it sent is asked for when it is accepted.
+        have written to it. What it sent is asked for when it is accepted. Whoever is blocked hears nothing.
         """
+        contact = self._store.contact(sender)
+        if contact is not None and contact.reputation.blocked:
+            return False
         return self._welcome(sender) or self._store.choice(UNKNOWN_SENDERS) == "accept"
 
     def _welcome(self, sender: str) -> bool:
@@ -228,7 +231,7 @@ class Repairs:
         """
         rows = self._store.rows(
             "SELECT sender, digest, packet_id FROM dropped LEFT JOIN contacts ON address=sender"
-            " WHERE state='failed' ORDER BY ifnull(welcome,0) DESC, at LIMIT ?",
+            " WHERE state='failed' AND ifnull(blocked,0)=0 ORDER BY ifnull(welcome,0) DESC, at LIMIT ?",
             _A_PAGE,
         )
         for sender, digest, packet_id in rows:

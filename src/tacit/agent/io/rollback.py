@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.io.epochs import begin_epoch
+from tacit.agent.io.epochs import begin_epoch, is_published
 from tacit.seal import primitives
 from tacit.wire import address, frames
 from tacit.wire.encoding import b64, unb64
@@ -54,10 +54,13 @@ def compare(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> bool:
         signature = unb64(welcome.steps_sig) or b""
         if not primitives.verify(me.identity.signing_public, _signed_bytes(me.address, seen), signature):
             return False
-        # Nothing to begin anew where nothing was kept: a backup brought to a new device.
+        # Nothing to begin anew where nothing was kept: a backup brought to a new device. Whoever takes over
+        # begins anyway, and knows that another device was further.
         if store.row("SELECT 1 FROM sessions UNION ALL SELECT 1 FROM prekeys LIMIT 1") is not None:
+            taken_over = not is_published(store)
             begin_anew(store, now)
-            store.note(NOTE, now)
+            if not taken_over:
+                store.note(NOTE, now)
         store.step(to=seen + _LEAP)
     return True
 
