@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.c2a.tools import INPUTS
 from tacit.harness.budget import Budget
 from tacit.harness.io.tool_pipe import KEY
 from tests.c2a_peer import delivery, peering
@@ -55,6 +56,21 @@ async def test_the_tools_of_each_session_speak_for_its_own_turn(peer, desk, tmp_
         await peer.until(lambda: len(peer.sends) == 2)
     assert sorted(send["inReplyTo"] for send in peer.sends) == ["e1", "e2"]
     assert {send["turn"] for send in peer.sends} == {"e1.0", "e2.0"}
+
+
+@pytest.mark.spec("C2A-155")
+async def test_a_file_is_claimed_for_the_turn_that_is_at_it(peer, desk, tmp_path):
+    peer.schemas = {"chat.claim": INPUTS["chat.claim"]}
+    claim = {"tool": "chat_claim", "arguments": {"path": "src/app.py"}}
+    desk.script([{"until": "go"}, {"text": "One."}], [claim, {"text": "Two."}])
+    async with living(peer.url, "token", tmp_path, desk, sessions=2):
+        await peer.accepted(delivery("e1", "Do the long job"))
+        await desk.until_turn(1)
+        await peer.accepted(delivery("e2", "Which port is it?", **BO))
+        await peer.until(lambda: peer.sends)
+        desk.go("go")
+    [claimed] = peer.tool_calls("chat.claim")
+    assert (claimed["path"], claimed["during"]) == ("src/app.py", "e2")
 
 
 @pytest.mark.spec("C2A-180")
