@@ -10,6 +10,7 @@ from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Stop, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Post, Postpone, Report, Settle, Steer
 from tacit.harness.runs import session_name, slot_of, turn_name
+from tests.harness.one_turn import reach_the_model
 from tests.harness.test_conduct import at, event, immediate, kinds, settled
 
 TWO = ConductOptions(boundaries=True, slots=2)
@@ -35,6 +36,7 @@ def test_an_unrelated_question_to_a_busy_agent_is_begun_in_another_slot():
     assert (first.id, second.id) == ("e1.1", "e2.1~1")
     third = ask(conduct, "e3", 20, **CY)
     assert third is None
+    reach_the_model(conduct)
     assert [(one.event_id, one.state, one.position) for one in conduct.work(at(24))] == [
         ("e1", "working", 0),
         ("e2", "working", 0),
@@ -104,6 +106,19 @@ def test_an_urgent_event_takes_a_free_slot_and_interrupts_only_where_there_is_no
     assert conduct.next_due == at(21)
     aborted = [one.turn_id for one in kinds(conduct.due(at(21)), Abort)]
     assert len(aborted) == 1
+
+
+def test_what_came_into_a_turn_that_is_ending_waits_and_is_not_at_work():
+    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
+    turn = ask(conduct, "e1", 0)
+    running = conduct.turn(turn.id)
+    reach_the_model(conduct)
+    running.tool_started("c1", "read_file")
+    conduct.heard(immediate("u1", text="Which host?"), at(10))
+    conduct.boundary(turn.id, "c1", at(11))
+    conduct.heard(event("s1", "stop", attention__reason="cancellation"), at(12))
+    assert running.is_ending
+    assert [(one.event_id, one.state) for one in conduct.work(at(12))] == [("u1", "queued")]
 
 
 def test_a_boundary_and_a_steer_reach_the_turn_that_they_are_of():
