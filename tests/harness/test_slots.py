@@ -49,6 +49,25 @@ def test_an_unrelated_question_to_a_busy_agent_is_begun_in_another_slot():
     assert kinds(conduct.ended(answered(first), at(31)), Post)[0].turn is first
 
 
+def test_no_more_run_side_by_side_than_the_day_has_left():
+    conduct = Conduct(TWO)
+    conduct.turns_left = 1
+    first, second = ask(conduct, "e1", 0), ask(conduct, "e2", 10, **BO)
+    assert second is None
+    assert conduct.next_due is None, "the clock has nothing to ring for"
+    conduct.turns_left = 2
+    [begun] = kinds(conduct.due(at(20)), Begin)
+    assert (begun.turn.carrier.event_id, begun.turn.slot) == ("e2", 1)
+    conduct.turns_left = 0
+    conduct.pause(at(100), "the day's budget is used up")
+    conduct.ended(answered(first), at(21))
+    conduct.ended(answered(begun.turn), at(22))
+    conduct.heard(event("e3", "Which disk?", **CY), at(30))
+    assert conduct.next_due == at(100)
+    conduct.turns_left = 1
+    assert [one.turn.carrier.event_id for one in kinds(conduct.due(at(100)), Begin)] == ["e3"]
+
+
 def test_both_that_wait_are_begun_at_once():
     conduct = Conduct(TWO)
     conduct.heard(event("e1", "Which port?"), at(0))

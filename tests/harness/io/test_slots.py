@@ -119,6 +119,18 @@ async def test_private_talk_side_by_side_with_the_room_shares_no_session(peer, d
     assert len({key_of(turn) for turn in desk.turns}) == 2
 
 
+async def test_two_questions_at_once_keep_to_the_days_turns(peer, desk, tmp_path):
+    desk.script([{"until": "go"}, {"text": "One."}], [{"text": "Two."}])
+    async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=Budget(turns=1)) as harness:
+        await peer.accepted(delivery("e1", "Which port is it?"))
+        await peer.accepted(delivery("e2", "Which host is it?", **BO))
+        await desk.until_turn(1)
+        await desk.until(lambda: len(harness.told.of("heard")) == 2)
+        desk.go("go")
+        await peer.until(lambda: peer.tool_calls("chat.defer"))
+    assert len(desk.turns) == 1
+
+
 async def test_all_sessions_together_keep_to_the_days_turns(peer, desk, tmp_path):
     desk.script([{"text": "One."}])
     async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=Budget(turns=1)) as harness:

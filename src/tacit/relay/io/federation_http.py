@@ -39,7 +39,7 @@ from tacit.wire import address, codes, frames, records
 from tacit.wire.encoding import UNREADABLE, b64, unb64
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from tacit.base.moment import Moment
     from tacit.relay.io.connection import Connection
@@ -273,11 +273,18 @@ class Federation:
         pinned = registry.peer_key(self._mailboxes.store.reader, domain)
         return pinned if pinned is not None else unb64((await self.card(domain)).relay_key) or b""
 
-    async def agent_key(self, sender: str) -> bytes:
-        """The key of another relay's agent, at most an hour old; `Refused` when it has none that holds."""
+    async def agent_keys(self, sender: str) -> AsyncGenerator[bytes]:
+        """The keys of another relay's agent: the known one, then, if that may be old, the one of now.
+
+        `Refused` when it has none that holds. Whoever signs badly has us ask once a minute at most.
+        """
         now = self._mailboxes.clock.now()
         key, at = self._keys.get(sender, (b"", now))
-        return key if key and now - at < KEY_CACHE else await self._agent_key(sender, now)
+        if key and now - at < KEY_CACHE:
+            yield key
+            if now - at < UNKNOWN_CACHE:
+                return
+        yield await self._agent_key(sender, now)
 
     async def _agent_key(self, sender: str, now: Moment) -> bytes:
         """The key of another relay's agent, as its relay says now; `Refused` when it has none that holds."""

@@ -12,6 +12,7 @@ neither a restart nor a repeated request gives more.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from typing import TYPE_CHECKING, Final, cast
 
@@ -24,6 +25,8 @@ from tacit.wire import address, codes, records
 from tacit.wire.encoding import unb64
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     import apsw
 
     from tacit.base.moment import Moment
@@ -66,11 +69,14 @@ class PrekeyRequests:
         if not timely or len(asked.nonce) > _LONGEST or asked.requester in mailboxes.blocked:
             raise _not_known()
         signed = records.prekey_request_signed_bytes(owner, asked.requester, asked.at, asked.nonce)
-        key = await self._key(asked.requester)
-        if not mailboxes.signatures.verify(key, signed, unb64(asked.sig) or b""):
-            raise _not_known()
+        async with contextlib.aclosing(self._keys(asked.requester)) as keys:
+            async for key in keys:
+                if mailboxes.signatures.verify(key, signed, unb64(asked.sig) or b""):
+                    return
+        raise _not_known()
 
-    async def _key(self, requester: str) -> bytes:
+    async def _keys(self, requester: str) -> AsyncGenerator[bytes]:
+        """The keys a request may be signed with: another relay's agent may have new ones since we asked."""
         mailboxes = self._mailboxes
         try:
             who = address.parse(requester)
@@ -80,11 +86,13 @@ class PrekeyRequests:
             found = mailboxes.agent(who.username)
             if found is None:
                 raise _not_known()
-            return found.signing_key
+            yield found.signing_key
+            return
         if not mailboxes.policy.permits(who.domain):
             raise Refused(codes.FEDERATION_FAILED, "this relay does not talk to that one", row="A2ACP-256")
         try:
-            return await self._federation.agent_key(requester)
+            async for key in self._federation.agent_keys(requester):
+                yield key
         except (aiohttp.ClientError, TimeoutError, PeerFault, OSError):
             raise Unavailable("the requester's relay does not answer") from None
 
