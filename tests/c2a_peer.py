@@ -84,6 +84,7 @@ class Peer:
         """The same for the next requests that are no tool calls."""
         self.settings: dict[str, Any] = {}
         self.hears: list[str] = []
+        self.schemas: dict[str, dict[str, Any]] = {}
         """What it says in its greeting that it makes sense of."""
         self.tells: list[str] = []
         """What it says in its greeting that it tells by itself."""
@@ -206,7 +207,7 @@ class Peer:
                         {
                             "name": name,
                             "description": name,
-                            "inputSchema": {"type": "object"},
+                            "inputSchema": self.schemas.get(name, {"type": "object"}),
                             "annotations": {"readOnly": reads, "idempotent": safe},
                         }
                         for name, (reads, safe) in TOOLS.items()

@@ -7,6 +7,12 @@ from dataclasses import replace
 from tacit.harness.conduct import Conduct
 
 
+def reach_the_model(conduct: Conduct) -> None:
+    """What runs is put together, and its model has it."""
+    for running in conduct.turns.values():
+        running.at_model = True
+
+
 class OneTurn(Conduct):
     """Fills in the name of the running turn."""
 

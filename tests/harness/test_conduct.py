@@ -25,7 +25,7 @@ from tacit.harness.effects import (
     Tell,
 )
 from tests.c2a_peer import WRITTEN, delivery
-from tests.harness.one_turn import OneTurn
+from tests.harness.one_turn import OneTurn, reach_the_model
 
 T0 = 1_768_298_400 * SECOND
 PLAIN = ConductOptions(boundaries=True)
@@ -471,10 +471,23 @@ def test_a_person_s_question_met_with_no_word_at_all_is_tried_again_and_then_fai
     for number, pause in enumerate((2, 8)):
         effects = conduct.ended(done("  "), at(10 + 20 * number))
         assert settled(effects) == {}
-        assert kinds(conduct.due(at(10 + 20 * number + pause)), Begin)
+        [again] = kinds(conduct.due(at(10 + 20 * number + pause)), Begin)
+        assert "without a word" in again.turn.note
     effects = conduct.ended(done(""), at(60))
     assert settled(effects) == {"e1": "failed"}
     assert "without a word" in kinds(effects, Settle)[0].more["error"]["message"]
+
+
+@pytest.mark.spec("C2A-163")
+@pytest.mark.parametrize(("tool", "told"), [("shell", True), ("read_file", False)])
+def test_a_turn_that_failed_after_it_had_done_something_is_told_to_look_when_it_is_tried_again(tool, told):
+    conduct = OneTurn(PLAIN)
+    begin(conduct, event())
+    conduct.tool_started("c1", tool)
+    conduct.boundary("c1", at(9))
+    conduct.ended(failure(), at(10))
+    [again] = kinds(conduct.due(at(12)), Begin)
+    assert ("check what is done already" in again.turn.note) is told
 
 
 @pytest.mark.spec("C2A-059")
@@ -632,9 +645,12 @@ def test_a_queue_has_places_and_moves_up():
     turn = begin(conduct, event("e1", "refactor the parser"))
     for number in (2, 3):
         conduct.heard(event(f"e{number}", "unrelated", conversation__id=f"g{number}"), at(10 + number))
+    assert states(conduct, 19) == [("e1", "queued", 0), ("e2", "queued", 1), ("e3", "queued", 2)]
+    reach_the_model(conduct)
     assert states(conduct, 20) == [("e1", "working", 0), ("e2", "queued", 1), ("e3", "queued", 2)]
     assert conduct.work(at(20))[0].turn == turn.id
     conduct.ended(done(), at(20))
+    reach_the_model(conduct)
     assert states(conduct, 20) == [("e2", "working", 0), ("e3", "queued", 1)]
 
 
@@ -644,12 +660,14 @@ def test_every_fragment_of_a_question_is_told_of():
     conduct.heard(event("e2", "two"), at(1))
     assert states(conduct, 1) == [("e1", "queued", 0), ("e2", "queued", 0)]
     conduct.due(at(4))
+    reach_the_model(conduct)
     assert states(conduct, 5) == [("e1", "working", 0), ("e2", "working", 0)]
 
 
 def test_what_waits_for_a_person_or_for_tomorrow_says_so():
     conduct = OneTurn(PLAIN)
     begin(conduct, event("e1"))
+    reach_the_model(conduct)
     conduct.running.waits_for = ("permission", "it asks whether it may run `make`")
     [asked] = conduct.work(at(5))
     assert (asked.state, asked.code, asked.message) == (

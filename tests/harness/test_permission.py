@@ -101,6 +101,26 @@ FURTHER = [
     ("ls", "%h"),
     ("ls", "~"),
     ("ls", "-la /root"),
+    ("julia", "evil.jl"),
+    ("java", "Evil"),
+    ("csh", "evil"),
+    ("busybox", "reboot"),
+    ("conda install numpy", "evil"),
+    ("composer require a/b", "evil/evil"),
+    ("bundle exec", "evil"),
+    ("gh pr", "merge"),
+    ("aws s3", "rb"),
+    ("helm", "uninstall"),
+    ("pnpm dlx", "evil"),
+    ("hatch run", "evil"),
+    ("coverage run", "evil.py"),
+    ("psql", "production"),
+    ("sqlite3 a.db", "vacuum"),
+    ("tmux", "kill-server"),
+    ("truncate a", "b"),
+    ("uv3 run", "evil"),
+    ("./gradlew", "publish"),
+    ("mvn", "deploy"),
 ]
 
 
@@ -147,10 +167,36 @@ def test_a_command_elsewhere_is_another_command():
         (("src/a.py",), ("src/a.py", "etc/b"), False),
         (("src/a.py", "tests/b.py"), ("docs/c.md",), True),
         (("src/a.py",), (), False),
+        (("a.py",), ("src/b.py",), True),
+        (("a.py",), (".github/workflows/x.yml",), True),
+        (("a.py",), (".gitignore",), True),
+        (("a.py",), (".git/hooks/pre-commit",), False),
+        (("a.py",), (".git/config",), False),
+        (("a.py",), (".GIT/config",), False),
+        (("a.py",), (".git",), False),
+        (("a.py",), ("src/b.py", "lib/.git/config"), False),
+        (("a.py",), (".claude/settings.json",), False),
+        (("a.py",), (".codex/config.toml",), False),
+        (("a.py",), (".mcp.json",), False),
+        (("a.py",), (".vscode/tasks.json",), False),
+        (("a.py",), (".envrc",), False),
     ],
 )
 def test_an_edit_is_covered_under_the_folder_that_was_shown(shown, later, yes):
     assert covers(pattern_of(edit(*shown)), edit(*later)) is yes
+
+
+@pytest.mark.parametrize("path", [".git/hooks/pre-commit", ".claude/settings.json", "../other/.git/config"])
+@pytest.mark.spec("C2A-207")
+def test_what_tells_a_program_what_to_run_is_allowed_once_alone(path):
+    assert pattern_of(edit("a.py", path)) is None
+    kept = read_pattern({"kind": "edit", "value": "/srv"})
+    assert not covers(kept, edit(path))
+
+
+def test_a_project_that_lies_in_such_a_folder_is_a_project():
+    at = "/srv/.claude/worktrees/one"
+    assert covers(pattern_of(edit("a.py", directory=at)), edit("src/b.py", directory=at))
 
 
 def test_no_pattern_is_the_whole_disk_or_without_a_place():

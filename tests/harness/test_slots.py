@@ -10,6 +10,7 @@ from tacit.harness.conduct import Conduct, ConductOptions
 from tacit.harness.drivers.port import Failure, FailureKind, Stop, TurnOutcome
 from tacit.harness.effects import Abort, Begin, Post, Postpone, Report, Settle, Steer
 from tacit.harness.runs import session_name, slot_of, turn_name
+from tests.harness.one_turn import reach_the_model
 from tests.harness.test_conduct import at, event, immediate, kinds, settled
 
 TWO = ConductOptions(boundaries=True, slots=2)
@@ -35,6 +36,7 @@ def test_an_unrelated_question_to_a_busy_agent_is_begun_in_another_slot():
     assert (first.id, second.id) == ("e1.1", "e2.1~1")
     third = ask(conduct, "e3", 20, **CY)
     assert third is None
+    reach_the_model(conduct)
     assert [(one.event_id, one.state, one.position) for one in conduct.work(at(24))] == [
         ("e1", "working", 0),
         ("e2", "working", 0),
@@ -45,6 +47,25 @@ def test_an_unrelated_question_to_a_busy_agent_is_begun_in_another_slot():
     assert settled(effects) == {"e2": None}
     assert [(one.turn.carrier.event_id, one.turn.slot) for one in kinds(effects, Begin)] == [("e3", 1)]
     assert kinds(conduct.ended(answered(first), at(31)), Post)[0].turn is first
+
+
+def test_no_more_run_side_by_side_than_the_day_has_left():
+    conduct = Conduct(TWO)
+    conduct.turns_left = 1
+    first, second = ask(conduct, "e1", 0), ask(conduct, "e2", 10, **BO)
+    assert second is None
+    assert conduct.next_due is None, "the clock has nothing to ring for"
+    conduct.turns_left = 2
+    [begun] = kinds(conduct.due(at(20)), Begin)
+    assert (begun.turn.carrier.event_id, begun.turn.slot) == ("e2", 1)
+    conduct.turns_left = 0
+    conduct.pause(at(100), "the day's budget is used up")
+    conduct.ended(answered(first), at(21))
+    conduct.ended(answered(begun.turn), at(22))
+    conduct.heard(event("e3", "Which disk?", **CY), at(30))
+    assert conduct.next_due == at(100)
+    conduct.turns_left = 1
+    assert [one.turn.carrier.event_id for one in kinds(conduct.due(at(100)), Begin)] == ["e3"]
 
 
 def test_both_that_wait_are_begun_at_once():
@@ -104,6 +125,19 @@ def test_an_urgent_event_takes_a_free_slot_and_interrupts_only_where_there_is_no
     assert conduct.next_due == at(21)
     aborted = [one.turn_id for one in kinds(conduct.due(at(21)), Abort)]
     assert len(aborted) == 1
+
+
+def test_what_came_into_a_turn_that_is_ending_waits_and_is_not_at_work():
+    conduct = Conduct(ConductOptions(inserts=True, boundaries=True))
+    turn = ask(conduct, "e1", 0)
+    running = conduct.turn(turn.id)
+    reach_the_model(conduct)
+    running.tool_started("c1", "read_file")
+    conduct.heard(immediate("u1", text="Which host?"), at(10))
+    conduct.boundary(turn.id, "c1", at(11))
+    conduct.heard(event("s1", "stop", attention__reason="cancellation"), at(12))
+    assert running.is_ending
+    assert [(one.event_id, one.state) for one in conduct.work(at(12))] == [("u1", "queued")]
 
 
 def test_a_boundary_and_a_steer_reach_the_turn_that_they_are_of():

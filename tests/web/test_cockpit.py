@@ -81,6 +81,43 @@ def test_a_permission_is_a_card_that_can_be_answered(visit: Visits, cast, write,
     )
 
 
+@pytest.mark.spec("C2A-207")
+def test_of_two_permissions_a_phone_shows_one_whole_and_says_what_the_other_is(
+    visit: Visits, cast, write
+) -> None:
+    ada = cast["ada"]
+    page = visit(cast["group"], **PHONE)
+    write(page, "@ada please rebuild the bundle")
+    event_id = ada.delivery()["eventId"]
+    deep = "/srv/projects/the-importer-of-the-northern-branch/worktrees/ada-second-session/packages/web"
+    for number in (1, 2):
+        command = f"npm run build{number} -- --production"
+        asks(
+            ada,
+            event_id,
+            key=f"k{number}",
+            title=command,
+            directory=deep,
+            pattern={"kind": "command", "value": command, "directory": deep},
+            covers=f"commands that begin with `{command}` in {deep}",
+        )
+    first, second = page.locator(".approval.permission").nth(0), page.locator(".approval.permission").nth(1)
+    expect(second).to_contain_text("wants to run a command")
+    shot(page, "permission-two-on-a-phone")
+    area = page.locator(".approvals").bounding_box()
+    for card in (first, second):
+        box = card.bounding_box()
+        assert box["y"] + box["height"] <= area["y"] + area["height"] + 1, "no card is cut"
+    said = first.locator(".covers")
+    assert said.evaluate("one => one.scrollHeight <= one.clientHeight + 1"), "what is covered is shown whole"
+    expect(second.locator(".choices")).to_be_hidden()
+    second.get_by_role("button", name="Show").click()
+    expect(second.get_by_role("button", name="Allow once")).to_be_visible()
+    first.get_by_role("button", name="Allow once").click()
+    expect(page.locator(".approval.permission")).to_have_count(1)
+    expect(page.locator(".choices")).to_be_visible()
+
+
 def test_an_edit_shows_its_diff_and_a_no_takes_a_reason(visit: Visits, cast, write) -> None:
     ada = cast["ada"]
     page = visit(cast["group"])

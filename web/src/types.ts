@@ -243,6 +243,8 @@ export interface AgentPresence {
   cost: number;
   currency: string;
   duration_ms: number;
-  today: { day: string; turns: number; tokens: number; cost: number; duration_ms: number } | null;
+  /** Is any of it reckoned by bytes? */
+  estimated?: boolean;
+  today: { day: string; turns: number; tokens: number; cost: number; duration_ms: number; estimated?: boolean } | null;
   progress: { value: number; total: number | null; message: string | null } | null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BLANK, costTold, request, words } from "../src/state/crew";
+import { BLANK, about, costTold, request, words } from "../src/state/crew";
 import type { CrewDriver } from "../src/types";
 
 const driver = (name: string, ...flags: string[]): CrewDriver => ({
@@ -38,6 +38,9 @@ describe("what the form says about an agent", () => {
 });
 
 describe("what agents cost", () => {
+  it("carries a sign where it is reckoned by bytes", () => {
+    expect([about(true, "1,200"), about(false, "1,200"), about(undefined, "1,200")]).toEqual(["~1,200", "1,200", "1,200"]);
+  });
   const one = (currency: string, turns: number, cost: number) => ({ currency, turns, cost });
   it("is told as far as it is known", () => {
     const of = (agent: { cost: number }) => agent.cost;
@@ -46,5 +49,6 @@ describe("what agents cost", () => {
     expect(costTold([one("", 3, 0)], of)).toBe("not told");
     expect(costTold([one("USD", 3, 0.5), one("", 0, 0)], of)).toBe("0.50 USD");
     expect(costTold([one("USD", 3, 0.5), one("", 2, 0)], of)).toBe("at least 0.50 USD");
+    expect(costTold([one("USD", 3, 0.5), one("", 2, 0)], of, true)).toBe("at least ~0.50 USD");
   });
 });

@@ -126,6 +126,7 @@ INPUTS: Final[dict[str, dict[str, Any]]] = {
         },
         ttlMs={"type": "integer", "minimum": 30_000, "maximum": 3_600_000},
         release={"type": "boolean", "description": "give it back"},
+        during=_DURING,
     ),
     "chat.defer": _object(
         ["eventId", "reason"],

@@ -543,10 +543,12 @@ class Conduct:
             shown = (*running.turn.knocks, *running.turn.digests)
             return [*found, *(Settle(one.event_id) for one in shown)]
         later = Moment(now + int(found.pause * SECOND))
-        again = replace(running.question, attempt=running.question.attempt + 1, not_before=later)
+        question = running.question
+        note = found.note or question.note
+        again = replace(question, attempt=question.attempt + 1, not_before=later, note=note)
         if found.fresh:
             self._runs.in_a_new_session(carrier)
-            again = replace(running.question, not_before=now, note=outcomes.AFRESH)
+            again = replace(question, not_before=now, note=outcomes.AFRESH)
         else:
             self._failing.note(carrier, found.failure)
         self._questions.add(replace(again, slot=running.turn.slot))

@@ -35,6 +35,9 @@ PASSING: Final = frozenset({"model_unavailable", "rate_limited"})
 """Failures outside the agent: nothing about the question or the agent makes them."""
 AFRESH: Final = "Your earlier session was full: this is a new one. Look up what you need to know."
 
+WORDLESS: Final = "Your last turn on this ended without a word: say your answer, or why there is none."
+BEGUN: Final = "You have begun on this before; check what is done already."
+
 
 @dataclass(frozen=True, slots=True)
 class RetryTurn:
@@ -44,6 +47,8 @@ class RetryTurn:
     failure: Failure
     fresh: bool = False
     """In a new session: the old one is full."""
+    note: str = ""
+    """What the model should know about the try before."""
 
 
 def ended(running: RunningTurn, outcome: TurnOutcome, faults: int = 0) -> list[Effect] | RetryTurn:
@@ -59,8 +64,15 @@ def ended(running: RunningTurn, outcome: TurnOutcome, faults: int = 0) -> list[E
         return RetryTurn(0.0, failure, fresh=True)
     if _is_tried_again(running, failure, faults):
         pause = PAUSES[min(running.question.attempt, len(PAUSES)) - 1]
-        return RetryTurn(max(pause, min(failure.retry_after or 0.0, LONGEST_PAUSE)), failure)
+        pause = max(pause, min(failure.retry_after or 0.0, LONGEST_PAUSE))
+        return RetryTurn(pause, failure, note=_about_the_try(running, failure))
     return [*failed(running, failure), *_merged(running)]
+
+
+def _about_the_try(running: RunningTurn, failure: Failure) -> str:
+    """What was done is not done twice, and whoever said nothing is not asked the same in the same words."""
+    wordless = WORDLESS if failure.code == "no_answer" else ""
+    return " ".join(filter(None, (wordless, BEGUN if running.side_effects else "")))
 
 
 def _is_wordless(running: RunningTurn, text: str) -> bool:

@@ -6,7 +6,9 @@ few that change only what is printed (nobody can say what another does: `git fet
 program), no setting (`make SHELL=...`), no address, no path out of the directory, nothing that a shell reads
 as more than a word. Where the shown command is more than plain words, or its program does something else
 with every further word, the whole of it must be the same. An edit is covered when every file of it lies under
-the folder that was shown. What was not shown whole, or is neither, has no pattern: it is allowed once.
+the folder that was shown, and none of them tells a program what to run (`.git/hooks`, an agent's settings):
+who may write those may run anything. What was not shown whole, or is neither, has no pattern: it is allowed
+once.
 
 Pure: paths are compared as they are written, after `.` and `..`; nothing is looked up on a disk.
 """
@@ -28,21 +30,37 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./ \-]+\Z")
 """What a shell reads as words and nothing else: no quotes, variables, globs, operators, redirections."""
 _EXACT: Final = frozenset(
     {
-        "apk", "apt", "apt-get", "at", "awk", "bash", "brew", "bun", "bunx", "chmod", "chown", "command",
-        "cp", "crontab", "curl", "dash", "dd", "deno", "dnf", "doas", "docker", "ed", "emacs", "env", "eval",
-        "ex", "exec", "expect", "fish", "find", "gawk", "gdb", "gem", "ip", "iptables", "kill", "killall",
-        "ksh", "kubectl", "ln", "lua", "mount", "mv", "nc", "ncat", "nice", "node", "nodejs", "nohup", "npx",
-        "osascript", "pacman", "parallel", "perl", "php", "pip", "pipx", "pkexec", "pkill", "podman",
-        "poetry", "pypy", "python", "rm", "rmdir", "rsync", "ruby", "scp", "script", "sed", "setsid", "sftp",
-        "sh", "shred", "socat", "source", "ssh", "stdbuf", "strace", "su", "sudo", "systemctl", "tar", "tee",
-        "telnet", "terraform", "time", "timeout", "tsx", "unzip", "uv", "uvx", "vi", "vim", "watch", "wget",
-        "xargs", "yum", "zsh",
+        "ansible", "ansible-playbook", "ant", "apk", "apptainer", "apt", "apt-get", "ash", "at", "awk", "aws",
+        "az", "bash", "bazel", "brew", "bun", "bundle", "bundler", "bunx", "busybox", "cabal", "chgrp",
+        "chmod", "chown", "chroot", "command", "composer", "conda", "coverage", "cp", "cpan", "cpanm",
+        "crontab", "csh", "curl", "dash", "dd", "deno", "direnv", "dnf", "doas", "docker", "ed", "emacs",
+        "emerge", "entr", "env", "eval", "ex", "exec", "expect", "find", "fish", "flatpak", "flock", "fly",
+        "flyctl", "gawk", "gcloud", "gdb", "gem", "gh", "ghci", "glab", "gradle", "gradlew", "groovy",
+        "gsutil", "guile", "hatch", "helm", "heroku", "hyperfine", "install", "ionice", "ip", "iptables",
+        "ipython", "irb", "java", "jshell", "julia", "jupyter", "kill", "killall", "ksh", "kubectl",
+        "kubectx", "lein", "ln", "lua", "luarocks", "mamba", "micromamba", "mise", "mix", "mongo", "mongosh",
+        "mount", "mv", "mvn", "mvnw", "mysql", "nc", "ncat", "netlify", "nice", "nix", "nix-env", "nix-shell",
+        "node", "nodejs", "nohup", "npx", "nsenter", "opam", "open", "osascript", "pacman", "parallel", "pdm",
+        "perl", "php", "pip", "pipx", "pkexec", "pkill", "podman", "poetry", "powershell", "psql", "pwsh",
+        "pypy", "python", "racket", "rake", "redis-cli", "rm", "rmdir", "rscript", "rsync", "ruby", "runghc",
+        "sbt", "scala", "scp", "screen", "script", "sed", "service", "setsid", "sftp", "sh", "shred", "snap",
+        "socat", "source", "sqlite", "ssh", "stack", "stdbuf", "strace", "su", "sudo", "supabase", "swift",
+        "systemctl", "tar", "taskset", "tclsh", "tcsh", "tee", "telnet", "terraform", "time", "timeout",
+        "tmux", "truncate", "ts-node", "tsx", "unlink", "unshare", "unzip", "uv", "uvx", "vercel", "vi",
+        "vim", "watch", "wget", "wrangler", "xargs", "xdg-open", "yum", "zsh", "zypper",
     }
 )  # fmt: skip
 """Programs for which a further word is a further deed: of these only the very same command is covered.
 
 A version behind the name (`python3.12`) is no other program.
 """
+_TELLS_PROGRAMS: Final = frozenset(
+    {
+        ".git", ".hg", ".svn", ".claude", ".codex", ".gemini", ".cursor", ".mcp.json", ".vscode", ".idea",
+        ".husky", ".envrc", ".direnv", ".ssh", ".gitmodules", ".pre-commit-config.yaml",
+    }
+)  # fmt: skip
+"""Files, and folders with all in them, from which git, an editor or an agent's program reads what to run."""
 _SCRIPTS: Final = frozenset({"test", "t", "run"})
 _DEEDS: Final[dict[str, frozenset[str]]] = {
     "git": frozenset({"add", "blame", "diff", "fetch", "log", "ls-files", "show", "status"}),
@@ -110,8 +128,10 @@ def pattern_of(wanted: PermissionRequest) -> Pattern | None:
     if wanted.kind == "command" and wanted.title.strip():
         return Pattern("command", wanted.title, wanted.directory, _takes_more(wanted.title))
     if wanted.kind == "edit" and wanted.paths:
-        folders = [posixpath.dirname(_placed(path, wanted.directory)) for path in wanted.paths]
-        if all(posixpath.isabs(folder) for folder in folders):
+        places = [_placed(path, wanted.directory) for path in wanted.paths]
+        folders = [posixpath.dirname(place) for place in places]
+        tells = any(_tells_programs(place, wanted.directory) for place in places)
+        if all(posixpath.isabs(folder) for folder in folders) and not tells:
             shared = posixpath.commonpath(folders)
             return Pattern("edit", shared) if shared not in {"", "/"} else None
     return None
@@ -123,7 +143,10 @@ def covers(pattern: Pattern, wanted: PermissionRequest) -> bool:
         return False
     if pattern.kind == "edit":
         places = [_placed(path, wanted.directory) for path in wanted.paths]
-        return bool(places) and all(_is_under(place, pattern.value) for place in places)
+        return bool(places) and all(
+            _is_under(place, pattern.value) and not _tells_programs(place, wanted.directory)
+            for place in places
+        )
     if wanted.directory != pattern.directory:
         return False
     if wanted.title == pattern.value:
@@ -141,7 +164,7 @@ def _takes_more(line: str) -> bool:
     words = shlex.split(line)
     if not words or "=" in words[0]:
         return False
-    program = words[0].rsplit("/", 1)[-1]
+    program = words[0].rsplit("/", 1)[-1].casefold()
     if program in _EXACT or program.rstrip("0123456789.-") in _EXACT:
         return False
     return program not in _DEEDS or (len(words) > 1 and words[1] in _DEEDS[program])
@@ -153,11 +176,17 @@ def _is_harmless(word: str, program: str) -> bool:
         return True
     if not _NAME.match(word) or ".." in word.split("/"):
         return False
-    return "::" not in word or program.rsplit("/", 1)[-1] != "git"  # to git this names a program
+    return "::" not in word or program.rsplit("/", 1)[-1].casefold() != "git"  # to git this names a program
 
 
 def _placed(path: str, directory: str) -> str:
     return posixpath.normpath(posixpath.join(directory, path))
+
+
+def _tells_programs(place: str, directory: str) -> bool:
+    """Does a program read from this file what it is to run? Where the directory itself lies says nothing."""
+    inside = place.removeprefix(directory.rstrip("/") + "/") if _is_under(place, directory) else place
+    return not _TELLS_PROGRAMS.isdisjoint(inside.casefold().split("/"))
 
 
 def _is_under(path: str, folder: str) -> bool:

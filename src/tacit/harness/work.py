@@ -27,9 +27,10 @@ LIFE_EVERY: Final = 30 * SECOND
 
 
 def running_states(running: RunningTurn) -> list[Work]:
-    """The turn under way; one that is ending has no work any more."""
+    """The turn under way; one that is ending has no work any more, but what came into it is asked again."""
     if running.is_ending:
-        return []
+        left = (*running.waiting, *running.inserted)
+        return [Work(one.event_id, "queued") for one in left if one.event_id not in running.acts.replied]
     if not running.at_model:
         return [Work(one.event_id, "queued") for one in (*running.question.live, *running.waiting)]
     waits_for, message = running.waits_for

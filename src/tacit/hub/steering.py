@@ -81,7 +81,7 @@ async def list_agents(hub: Hub, credential: Credential, request: requests.OneGro
     def query(reader: Reader) -> dict[str, Any]:
         archive = Archive.on(reader, group, hub.host.online(request.group_id))
         return {
-            "agents": agents_view(archive, statuses, credential.principal),
+            "agents": agents_view(archive, statuses, credential.principal, now),
             "approvals": [
                 approval_view(one)
                 for one in archive.attention.approvals.waiting(now)

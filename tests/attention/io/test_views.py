@@ -25,8 +25,23 @@ def decisions(house: House, event_id: str) -> dict[str, dict[str, Any]]:
 
 
 def progress_of(house: House, agent: str, viewer: str = "user") -> Any:
-    found = house.store.read(lambda reader: agents_view(Archive.on(reader, reader.group(GROUP)), {}, viewer))
-    return {one["actor_id"]: one["progress"] for one in found}[agent]
+    return agent_of(house, agent, viewer)["progress"]
+
+
+def agent_of(house: House, agent: str, viewer: str = "user") -> dict[str, Any]:
+    found = house.store.read(
+        lambda reader: agents_view(Archive.on(reader, reader.group(GROUP)), {}, viewer, house.clock.now())
+    )
+    return {one["actor_id"]: one for one in found}[agent]
+
+
+def test_what_was_spent_yesterday_is_not_todays(house: House) -> None:
+    house.record(records.Usage(session="ann", tokens_in=30, tokens_out=12, estimated=True))
+    shown = agent_of(house, "ann")
+    assert (shown["today"]["tokens"], shown["today"]["estimated"]) == (42, True)
+    house.clock.move(86_400)
+    shown = agent_of(house, "ann")
+    assert (shown["today"], shown["tokens_in"] + shown["tokens_out"]) == (None, 42)
 
 
 @pytest.mark.spec("C2A-181", "C2A-183")

@@ -85,8 +85,18 @@ def test_leases_end_with_the_turn_and_other_claims_do_not() -> None:
     claims = Claims()
     for session, target in (("ada", "path:a"), ("ada", EVENT), ("bob", "path:b")):
         assert taken(claims, session, at(0), target)
-    claims.end_leases("ada")
+    claims.end_leases("ada", ())
     assert sorted(one.target for one in claims) == [EVENT, "path:b"]
+
+
+def test_a_turn_that_ends_leaves_the_leases_of_another_of_the_same_session() -> None:
+    claims = Claims()
+    for target, during in (("path:a", "e1"), ("path:b", "e2"), ("path:c", None)):
+        assert taken(claims, "ada", at(0), target, during=during)
+    claims.end_leases("ada", ["e0", "e1"])
+    assert [one.target for one in claims] == ["path:b"]
+    claims.end_leases("ada", ["e2"])
+    assert list(claims) == []
 
 
 @pytest.mark.spec("C2A-155")

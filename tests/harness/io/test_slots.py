@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.c2a.tools import INPUTS
 from tacit.harness.budget import Budget
 from tacit.harness.io.tool_pipe import KEY
 from tests.c2a_peer import delivery, peering
@@ -57,6 +58,21 @@ async def test_the_tools_of_each_session_speak_for_its_own_turn(peer, desk, tmp_
     assert {send["turn"] for send in peer.sends} == {"e1.0", "e2.0"}
 
 
+@pytest.mark.spec("C2A-155")
+async def test_a_file_is_claimed_for_the_turn_that_is_at_it(peer, desk, tmp_path):
+    peer.schemas = {"chat.claim": INPUTS["chat.claim"]}
+    claim = {"tool": "chat_claim", "arguments": {"path": "src/app.py"}}
+    desk.script([{"until": "go"}, {"text": "One."}], [claim, {"text": "Two."}])
+    async with living(peer.url, "token", tmp_path, desk, sessions=2):
+        await peer.accepted(delivery("e1", "Do the long job"))
+        await desk.until_turn(1)
+        await peer.accepted(delivery("e2", "Which port is it?", **BO))
+        await peer.until(lambda: peer.sends)
+        desk.go("go")
+    [claimed] = peer.tool_calls("chat.claim")
+    assert (claimed["path"], claimed["during"]) == ("src/app.py", "e2")
+
+
 @pytest.mark.spec("C2A-180")
 async def test_a_cancellation_ends_its_own_turn_and_leaves_the_other(peer, desk, tmp_path):
     desk.script([{"until": "go"}, {"text": "One."}], [{"until": "never"}, {"text": "Two."}])
@@ -101,6 +117,18 @@ async def test_private_talk_side_by_side_with_the_room_shares_no_session(peer, d
         desk.go("go")
         await peer.until(lambda: len(peer.sends) == 2)
     assert len({key_of(turn) for turn in desk.turns}) == 2
+
+
+async def test_two_questions_at_once_keep_to_the_days_turns(peer, desk, tmp_path):
+    desk.script([{"until": "go"}, {"text": "One."}], [{"text": "Two."}])
+    async with living(peer.url, "token", tmp_path, desk, sessions=2, budget=Budget(turns=1)) as harness:
+        await peer.accepted(delivery("e1", "Which port is it?"))
+        await peer.accepted(delivery("e2", "Which host is it?", **BO))
+        await desk.until_turn(1)
+        await desk.until(lambda: len(harness.told.of("heard")) == 2)
+        desk.go("go")
+        await peer.until(lambda: peer.tool_calls("chat.defer"))
+    assert len(desk.turns) == 1
 
 
 async def test_all_sessions_together_keep_to_the_days_turns(peer, desk, tmp_path):

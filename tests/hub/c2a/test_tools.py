@@ -319,6 +319,20 @@ async def test_the_host_renders_whom_a_send_is_for(stage):
 
 
 @pytest.mark.spec("C2A-155")
+async def test_a_file_stays_leased_while_another_turn_of_the_same_agent_ends(stage):
+    ann, ben = await stage.cast("ann", "ben")
+    await ann.call("chat.claim", path="src/app.py", during="e1")
+    await ann.call("chat.claim", path="docs", during="e2")
+    await ann.session.tell(Usage(turn="t2", event_ids=("e2",)))
+    async with asyncio.timeout(WAIT):
+        while not await stage.recorded("usage", turn="t2"):
+            await asyncio.sleep(0.01)
+    with refused("claim_conflict"):
+        await ben.call("chat.claim", path="src/app.py")
+    assert (await ben.call("chat.claim", path="docs"))["owner"] == "ben"
+
+
+@pytest.mark.spec("C2A-155")
 async def test_a_file_is_leased_to_one_for_as_long_as_its_turn_lasts(stage):
     ann, ben = await stage.cast("ann", "ben")
     taken = await ann.call("chat.claim", path="src/app.py", ttlMs=60_000)

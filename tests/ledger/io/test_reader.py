@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.base.errors import Refused
-from tacit.ledger.cursor import selection
+from tacit.ledger.cursor import Selection, selection
 from tacit.ledger.io.reader import Reader
 from tests.ledger.world import World, refusal
 
@@ -190,6 +190,34 @@ def test_what_one_may_not_read_takes_no_place_in_a_thread(room: World) -> None:
     for limit, texts in ((1, ["r3"]), (3, ["r1", "r2", "r3"]), (9, ["r0", "r1", "r2", "r3"])):
         found = room.store.read(lambda reader, limit=limit: reader.thread(state, "mute", root.id, limit))
         assert [event.data["text"] for event in found] == ["root", *texts]
+
+
+@pytest.mark.spec("CCCS-110")
+def test_a_short_answer_out_of_much_that_is_not_for_its_reader_takes_few_queries(room: World) -> None:
+    root = room.say("g_one", "user", "root recipe")
+    room.say("g_one", "ann", "open recipe", reply_to=root.id)
+    for number in range(40):
+        room.say(
+            "g_one", "ann", f"recipe {number}", reply_to=root.id, to=["bob"], conversation={"kind": "dm"}
+        )
+    state, asked = room.state("g_one"), []
+
+    def counted(reader: Reader) -> list[list[str]]:
+        reader.connection.set_exec_trace(lambda _cursor, query, _values: asked.append(query) or True)
+        try:
+            found = [
+                reader.thread(state, "mute", root.id, 1),
+                reader.search(state, "mute", "recipe", 1),
+                reader.window(state, "mute", state.last_seq + 1, 1),
+                reader.page(state, "mute", Selection(since_seq=root.seq + 1, limit=1)).events,
+            ]
+        finally:
+            reader.connection.set_exec_trace(None)
+        return [[event.data["text"] for event in events] for events in found]
+
+    texts = room.store.read(counted)
+    assert texts == [["root recipe", "open recipe"], ["open recipe"], ["open recipe"], []]
+    assert len(asked) < 20
 
 
 def test_search_finds_words_and_beginnings_of_words_that_the_reader_may_see(room: World) -> None:

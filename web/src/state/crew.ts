@@ -64,11 +64,15 @@ export function request(groupId: string, form: AgentForm, driver: CrewDriver): R
 
 type Costing = Pick<AgentPresence, "currency" | "turns">;
 
+/** What was counted, or, with a sign, reckoned by bytes where an agent counts nothing. */
+export const BY_BYTES = "~ is reckoned by bytes: an agent here counts no tokens";
+export const about = (estimated: boolean | undefined, told: string): string => (estimated ? `~${told}` : told);
+
 /** What agents cost, said as it is: what some of them do not tell is not nought. */
-export function costTold<One extends Costing>(known: One[], of: (one: One) => number): string {
+export function costTold<One extends Costing>(known: One[], of: (one: One) => number, estimated = false): string {
   const telling = known.filter((one) => one.currency !== "");
   if (telling.length === 0) return known.some((one) => one.turns > 0) ? "not told" : "-";
   const total = telling.reduce((all, one) => all + of(one), 0);
   const isPartial = known.some((one) => one.currency === "" && one.turns > 0);
-  return `${isPartial ? "at least " : ""}${total.toFixed(2)} ${telling[0]!.currency}`;
+  return `${isPartial ? "at least " : ""}${about(estimated, total.toFixed(2))} ${telling[0]!.currency}`;
 }

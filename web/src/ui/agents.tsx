@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
-import { BLANK, costTold, request, type AgentForm } from "../state/crew";
+import { BLANK, BY_BYTES, about, costTold, request, type AgentForm } from "../state/crew";
 import { call, complain, isOwner, say } from "../state/hub";
 import type { Room } from "../state/room";
 import { lasting } from "../text/time";
@@ -74,13 +74,14 @@ export function Agents({ room }: { room: Room }): VNode {
 function Sums({ known }: { known: AgentPresence[] }): VNode | null {
   if (known.length === 0) return null;
   const sum = (of: (one: AgentPresence) => number) => known.reduce((all, one) => all + of(one), 0);
+  const isAbout = known.some((one) => one.today?.estimated);
   return (
     <dl class="sums agent-sums">
       <Sum name="queue" value={String(sum((one) => one.owes?.length ?? 0))} />
       <Sum name="turns today" value={sum((one) => one.today?.turns ?? 0).toLocaleString()} />
-      <Sum name="tokens today" value={sum((one) => one.today?.tokens ?? 0).toLocaleString()} />
+      <Sum name="tokens today" value={about(isAbout, sum((one) => one.today?.tokens ?? 0).toLocaleString())} />
       <Sum name="time today" value={time(sum((one) => one.today?.duration_ms ?? 0))} />
-      <Sum name="cost today" value={costTold(known, (one) => one.today?.cost ?? 0)} />
+      <Sum name="cost today" value={costTold(known, (one) => one.today?.cost ?? 0, isAbout)} />
     </dl>
   );
 }
@@ -91,7 +92,7 @@ function Sum({ name, value }: { name: string; value: string }): VNode {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{value}</dd>
+      <dd title={value.includes("~") ? BY_BYTES : undefined}>{value}</dd>
     </div>
   );
 }
@@ -142,9 +143,9 @@ function AgentCard({ room, name, known, crew, refresh }: CardProps): VNode {
       {known && (
         <dl class="sums">
           <Sum name="queue" value={String(known.owes?.length ?? 0)} />
-          <Sum name="tokens" value={(known.tokens_in + known.tokens_out).toLocaleString()} />
+          <Sum name="tokens" value={about(known.estimated, (known.tokens_in + known.tokens_out).toLocaleString())} />
           <Sum name="time" value={time(known.duration_ms ?? 0)} />
-          <Sum name="cost" value={known.currency ? `${known.cost.toFixed(2)} ${known.currency}` : known.turns > 0 ? "not told" : "-"} />
+          <Sum name="cost" value={known.currency ? about(known.estimated, `${known.cost.toFixed(2)} ${known.currency}`) : known.turns > 0 ? "not told" : "-"} />
         </dl>
       )}
       {crew?.worktree && <Branch tree={crew.worktree} />}

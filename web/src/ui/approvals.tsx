@@ -27,8 +27,12 @@ export function Approvals({ room }: { room: Room }): VNode | null {
   if (open.length === 0 || kindOf(me.value) !== "person") return null;
   return (
     <section class="approvals" aria-label="Waiting for your decision">
-      {open.map((one) =>
-        (one.kind ?? "send") === "send" ? <Sending key={one.approval_id} room={room} one={one} /> : <Permission key={one.approval_id} room={room} one={one} />,
+      {open.map((one, place) =>
+        (one.kind ?? "send") === "send" ? (
+          <Sending key={one.approval_id} room={room} one={one} />
+        ) : (
+          <Permission key={one.approval_id} room={room} one={one} isFirst={place === 0} />
+        ),
       )}
     </section>
   );
@@ -54,13 +58,15 @@ function Sending({ room, one }: { room: Room; one: Approval }): VNode {
 
 const VERBS: Record<string, string> = { command: "wants to run a command", edit: "wants to change files" };
 
-function Permission({ room, one }: { room: Room; one: Approval }): VNode {
+/** On a phone one card is whole at a time: those behind it show who wants what, until they are opened. */
+function Permission({ room, one, isFirst }: { room: Room; one: Approval; isFirst: boolean }): VNode {
+  const [isOpened, setOpened] = useState(false);
   const [refusing, setRefusing] = useState(false);
   const [reason, setReason] = useState("");
   const allow = (scope: Scope) => answer(room, { op: "approve", approval_id: one.approval_id, scope });
   const refuse = () => answer(room, { op: "refuse", approval_id: one.approval_id, reason: reason.trim() });
   return (
-    <article class="approval permission" aria-label={`${room.nameOf(one.session)} ${VERBS[one.kind!] ?? "asks for your leave"}`}>
+    <article class={isFirst || isOpened ? "approval permission" : "approval permission folded"} aria-label={`${room.nameOf(one.session)} ${VERBS[one.kind!] ?? "asks for your leave"}`}>
       <header>
         <Avatar room={room} principal={one.session} />
         <div>
@@ -72,6 +78,9 @@ function Permission({ room, one }: { room: Room; one: Approval }): VNode {
           )}
           {one.directory && <p class="place" title={one.directory}>in {tail(one.directory)}</p>}
         </div>
+        <button type="button" class="quiet small unfold" onClick={() => setOpened(true)}>
+          Show
+        </button>
         <Left until={one.expires_at} />
       </header>
       <pre class="wanted" tabIndex={0} aria-label="What it wants">

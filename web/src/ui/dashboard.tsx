@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren, VNode } from "preact";
-import { costTold } from "../state/crew";
+import { BY_BYTES, about, costTold } from "../state/crew";
 import { figuresOf, type Figures } from "../state/figures";
 import { call, complain } from "../state/hub";
 import type { Room } from "../state/room";
@@ -57,6 +57,7 @@ export function Dashboard({ room }: { room: Room }): VNode {
   }, [range, room]);
   const known = room.attention.agents.value;
   const tokens = known.reduce((sum, one) => sum + one.tokens_in + one.tokens_out, 0);
+  const isAbout = known.some((one) => one.estimated);
   const spent = known.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
   return (
     <div class="page dashboard" tabIndex={-1}>
@@ -80,9 +81,9 @@ export function Dashboard({ room }: { room: Room }): VNode {
             <Tile name="turns avoided" value={figures.avoided.toLocaleString()} good />
             <Tile name="median reply" value={figures.median === null ? "-" : lasting(figures.median)} />
             <Tile name="open obligations" value={String(figures.open)} />
-            <Tile name="tokens, in all" value={tokens.toLocaleString()} />
+            <Tile name="tokens, in all" value={about(isAbout, tokens.toLocaleString())} />
             <Tile name="time, in all" value={spent > 0 ? lasting(spent) : "-"} />
-            <Tile name="cost, in all" value={costTold(known, (one) => one.cost)} />
+            <Tile name="cost, in all" value={costTold(known, (one) => one.cost, isAbout)} />
           </dl>
           <Plots figures={figures} width={width}>
             {known.length > 0 && (
@@ -122,7 +123,7 @@ function Tile({ name, value, good }: { name: string; value: string; good?: boole
   return (
     <div class={good ? "tile good" : "tile"}>
       <dt>{name}</dt>
-      <dd>{value}</dd>
+      <dd title={value.includes("~") ? BY_BYTES : undefined}>{value}</dd>
     </div>
   );
 }

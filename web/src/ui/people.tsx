@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { VNode } from "preact";
+import { about } from "../state/crew";
 import { call, complain, isOwner, me, say } from "../state/hub";
 import type { Room } from "../state/room";
 import { dialog } from "../state/ui";
@@ -94,11 +95,11 @@ function Card({ room, principal, roles }: { room: Room; principal: string; roles
           </div>
           <div>
             <dt>tokens</dt>
-            <dd>{(known.tokens_in + known.tokens_out).toLocaleString()}</dd>
+            <dd>{about(known.estimated, (known.tokens_in + known.tokens_out).toLocaleString())}</dd>
           </div>
           <div>
             <dt>cost</dt>
-            <dd>{known.cost > 0 ? `${known.cost.toFixed(2)} ${known.currency}` : "-"}</dd>
+            <dd>{known.cost > 0 ? about(known.estimated, `${known.cost.toFixed(2)} ${known.currency}`) : "-"}</dd>
           </div>
         </dl>
       )}

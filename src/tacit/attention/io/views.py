@@ -303,8 +303,11 @@ def preview(archive: Archive, event: Event) -> dict[str, Any]:
     }
 
 
-def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: str) -> list[dict[str, Any]]:
+def agents_view(
+    archive: Archive, statuses: dict[str, tuple[str, str]], viewer: str, now: Moment
+) -> list[dict[str, Any]]:
     """Who is there, busy, owing what, spending what; what concerns private talk is for its readers."""
+    today = rfc3339(now)[:10]
     attention = archive.attention
     owing: dict[str, list[dict[str, Any]]] = {}
     for obligation in attention.obligations:
@@ -352,7 +355,7 @@ def agents_view(archive: Archive, statuses: dict[str, tuple[str, str]], viewer: 
                     "duration_ms": spent.day_ms,
                     "estimated": spent.day_estimated,
                 }
-                if spent
+                if spent and spent.day == today
                 else None,
                 "progress": _progress_shown(moved) if moved is not None else None,
             }

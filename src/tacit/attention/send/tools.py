@@ -21,7 +21,7 @@ from tacit.attention.state.obligations import Obligation, ReportedDisposition, a
 from tacit.attention.state.records import Notice, Written
 from tacit.base.moment import rfc3339
 from tacit.c2a.errors import Refusal, refusal
-from tacit.c2a.tools import body_of, read_send
+from tacit.c2a.tools import DURING, body_of, read_send
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Policy
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def claim(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
 
 def _lease(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     """Say that the session is at a file while its turn lasts; who else wants it is told who has it."""
-    path, ttl = arguments["path"], arguments.get("ttlMs")
+    path, ttl, during = arguments["path"], arguments.get("ttlMs"), arguments.get(DURING)
     target = path_target(path) if isinstance(path, str) else None
     if target is None or (ttl is not None and (not isinstance(ttl, int) or isinstance(ttl, bool))):
         return refusal(
@@ -280,8 +280,9 @@ def _lease(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
             return given
         return Done({"claimed": False, "owner": None}, [given] if given is not None else [])
     taken = take(
-        attention.claims, target, caller.session, caller.now, ttl_ms=ttl, settings=attention.settings
-    )
+        attention.claims, target, caller.session, caller.now, ttl_ms=ttl,
+        during=during[:200] if isinstance(during, str) else None, settings=attention.settings,
+    )  # fmt: skip
     if isinstance(taken, Refusal):
         return taken
     until = rfc3339(draft.Moment(taken.expires_at))

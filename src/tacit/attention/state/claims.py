@@ -17,7 +17,7 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.errors import Refusal, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 
 
 MS: Final = 1000
@@ -48,6 +48,8 @@ class Held:
     session: str
     expires_at: Moment
     thread: str | None = None
+    during: str | None = None
+    """The event that a lease was taken for, where its taker said so."""
 
 
 def event_target(event_id: str) -> str:
@@ -129,7 +131,7 @@ class Claims:
             del self._held[record.target]
         else:
             self._held[record.target] = Held(
-                record.target, record.session, Moment(record.expires_at), record.thread
+                record.target, record.session, Moment(record.expires_at), record.thread, record.during
             )
 
     def ended(self, now: Moment) -> list[records.Claim]:
@@ -140,11 +142,15 @@ class Claims:
             if held.expires_at <= now
         ]
 
-    def end_leases(self, session: str) -> None:
-        """A turn of the session is over: it is at no file any more."""
-        for target in [one.target for one in self._held.values() if one.session == session]:
-            if target.startswith("path:"):
-                del self._held[target]
+    def end_leases(self, session: str, event_ids: Collection[str]) -> None:
+        """A turn of the session, about these events, is over: it is at no file any more.
+
+        What was taken during another turn of it stays, for several may run side by side.
+        """
+        for one in list(self._held.values()):
+            is_its = one.session == session and (one.during is None or one.during in event_ids)
+            if is_its and one.target.startswith("path:"):
+                del self._held[one.target]
 
     def of_session(self, session: str, now: Moment) -> list[Held]:
         """The live claims of a session."""
@@ -160,6 +166,7 @@ def take(
     thread: str | None = None,
     ttl_ms: int | None = None,
     assigned: bool = False,
+    during: str | None = None,
     settings: Settings = DEFAULTS,
 ) -> records.Claim | Refusal:
     """The record of a claim, or of its renewal; refused while somebody else owns the target."""
@@ -177,7 +184,12 @@ def take(
     held = claims.holder(target, None, now)
     action = "renew" if held is not None else ("assign" if assigned else "take")
     return records.Claim(
-        target=target, thread=thread, session=session, action=action, expires_at=now + wanted * MS
+        target=target,
+        thread=thread,
+        session=session,
+        action=action,
+        expires_at=now + wanted * MS,
+        during=during,
     )
 
 

@@ -420,7 +420,7 @@ class Attention:
             case records.Digest():
                 self.pending_digests[record.session] = PendingDigest(since=at)
             case records.Usage():
-                self.claims.end_leases(record.session)
+                self.claims.end_leases(record.session, record.event_ids)
                 self.spent[record.session] = spending(
                     self.spent.get(record.session, SessionSpending()), record, day
                 )

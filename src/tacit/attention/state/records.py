@@ -52,13 +52,17 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A claim changed hands or time. `action`: take, renew, assign, release, expire."""
+    """A claim changed hands or time. `action`: take, renew, assign, release, expire.
+
+    `during`: the event that the session was at work on when it took a file; the lease ends with that turn.
+    """
 
     target: str
     session: str
     action: str
     thread: str | None = None
     expires_at: int = 0
+    during: str | None = None
 
 
 class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

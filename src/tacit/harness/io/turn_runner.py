@@ -158,7 +158,7 @@ class TurnRunner:
         request = await self._request(whole, files or ())
         running = self._conduct.turn(turn.id)
         if running is None or running.is_ending:
-            return TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))
+            return _called_off(turn)
         running.at_model = True
         self._context.work_changed.set()
         await self._shell.status()
@@ -245,7 +245,11 @@ class TurnRunner:
                 self._context,
             )
             async with at_work(self._config.slots[turn.slot].state):
-                outcome = await self._drivers[turn.slot].run(request, watch)
+                # A driver ends only what it runs: what was called off while this waited is ended here.
+                running = self._conduct.turn(turn.id)
+                is_over = running is None or running.is_ending
+                driver = self._drivers[turn.slot]
+                outcome = _called_off(turn) if is_over else await driver.run(request, watch)
         finally:
             await self._activity.end(recorder, outcome)
         return outcome
@@ -256,3 +260,8 @@ class TurnRunner:
         if reason := self._config.budget.used_up(spent):
             self._conduct.pause(next_day(now), until_next_day(reason, now))
         return self._conduct.ended(outcome, now)
+
+
+def _called_off(turn: ModelTurn) -> TurnOutcome:
+    """The turn was ended before the driver had it."""
+    return TurnOutcome(turn.id, failure=Failure(FailureKind.CANCELLED, "cancelled"))

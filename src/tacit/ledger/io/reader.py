@@ -11,6 +11,7 @@ import json
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base import ids
@@ -58,7 +59,11 @@ class Inbox:
 
 
 def _step(limit: int | None) -> int:
-    """How many rows to fetch at once: no more than the answer can hold."""
+    """How many rows to fetch at first: no more than the answer can hold.
+
+    Where that does not fill it, whole chunks follow: a short answer out of many rows that are not for its
+    reader costs no query for each of them.
+    """
     return CHUNK if limit is None else min(CHUNK, limit)
 
 
@@ -198,23 +203,23 @@ class Reader:
                 yield found(row)
             if len(rows) < step:
                 return
-            after = int(rows[-1][0]) & SEQ_MASK
+            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
 
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
         base = group.number << SHIFT
         events: list[StoredEvent] = []
-        upper = base | min(before, SEQ_MASK)
+        upper, step = base | min(before, SEQ_MASK), _step(limit)
         while len(events) < limit:
             rows = self._connection.execute(
                 SELECT + "WHERE e.pos>? AND e.pos<? AND e.kind=(SELECT number FROM kinds WHERE "
                 "name='chat.message') ORDER BY e.pos DESC LIMIT ?",
-                (base, upper, limit),
+                (base, upper, step),
             ).fetchall()
             events += [event for row in rows if (event := found(row)).visible_to(principal)]
-            if len(rows) < limit:
+            if len(rows) < step:
                 break
-            upper = int(rows[-1][0])
+            upper, step = int(rows[-1][0]), CHUNK
         return events[:limit][::-1]
 
     def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:
@@ -232,7 +237,7 @@ class Reader:
             replies += [reply for row in rows if (reply := found(row)).visible_to(principal)]
             if len(rows) < step:
                 break
-            before = int(rows[-1][0]) & SEQ_MASK
+            before, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
         first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
         head = [first] if first is not None and first.visible_to(principal) else []
         return head + replies[:limit][::-1]
@@ -254,12 +259,12 @@ class Reader:
         after, step = 0, _step(limit)
         while len(events) < limit:
             rows = self._connection.execute(query, (group.number, tid, after, step)).fetchall()
-            read = [event for row in rows if (event := found(row)).visible_to(principal)]
-            events += [event for event in read if fits(event)]
+            read = (event for row in rows if (event := found(row)).visible_to(principal))
+            events += islice((event for event in read if fits(event)), limit - len(events))
             if len(rows) < step:
                 break
-            after = int(rows[-1][0]) & SEQ_MASK
-        return events[:limit]
+            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+        return events
 
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""
@@ -374,19 +379,19 @@ class Reader:
         match = " ".join(f'"{word}"*' for word in words)
         base = group.number << SHIFT
         events: list[StoredEvent] = []
-        upper = base | SEQ_MASK
+        upper, step = base | SEQ_MASK, _step(limit)
         while len(events) < limit:
             rows = self._connection.execute(
                 SELECT + "JOIN search s ON s.rowid=e.pos WHERE search MATCH ? AND s.rowid>? AND s.rowid<? "
                 "ORDER BY s.rowid DESC LIMIT ?",
-                (match, base, upper, limit),
+                (match, base, upper, step),
             ).fetchall()
-            read = [event for row in rows if (event := found(row)).visible_to(principal)]
-            events += [event for event in read if fits(event)]
-            if len(rows) < limit:
+            read = (event for row in rows if (event := found(row)).visible_to(principal))
+            events += islice((event for event in read if fits(event)), limit - len(events))
+            if len(rows) < step:
                 break
-            upper = int(rows[-1][0])
-        return events[:limit]
+            upper, step = int(rows[-1][0]), CHUNK
+        return events
 
     def context(self, group: Group, store: str) -> dict[str, Any]:
         """The shared context or the task store."""
