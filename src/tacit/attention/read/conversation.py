@@ -86,6 +86,11 @@ def recipients(data: Mapping[str, Any]) -> Sequence[str]:
     return [token for token in cast("list[object]", given) if isinstance(token, str)]
 
 
+def is_for_all(data: Mapping[str, Any]) -> bool:
+    """Is it for everyone, whatever it replies to?"""
+    return "@all" in recipients(data)
+
+
 def _name(given: object, kind: ConversationKind, to: Sequence[str], by: str) -> str:
     """A conversation's id. That of a dm says who its parties are, so that nobody speaks in another one's.
 

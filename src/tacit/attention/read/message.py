@@ -20,7 +20,7 @@ from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Priority
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tacit.attention.read.context import ConversationState
     from tacit.attention.read.roster import Roster
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 _PRIORITIES: Final = {priority.value: priority for priority in Priority}
+_SELECTED: Final = {"@peers": "peer", "@foreman": "foreman"}
 _DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
 
 
@@ -122,11 +123,23 @@ def _priority(data: dict[str, Any], author: AuthorKind, *, attention: bool) -> P
 def _private(
     by: str, to: Sequence[str], conversation: Conversation, roster: Roster, state: ConversationState
 ) -> frozenset[str] | None:
-    """Who alone may read it; None when the group may. A name in the text lets nobody in, only `to` does."""
+    """Who alone may read it; None when the group may. A name in the text lets nobody in, only `to` does.
+
+    As the ledger has it: whom a reply names gets it instead of the other parties of what it replies to.
+    """
     if state.readers is None and conversation.kind is not ConversationKind.DM:
         return None
-    parties = {roster.principal(token.removeprefix("@")) for token in to} - {None}
-    return frozenset({by, *(one for one in parties if one)}) | (state.readers or frozenset())
+    if not to:
+        return frozenset({by}) | (state.readers or frozenset())
+    parties = {one for token in to for one in _named(token, roster)}
+    return frozenset({by, *parties})
+
+
+def _named(token: str, roster: Roster) -> Iterable[str]:
+    if (role := _SELECTED.get(token)) is not None:  # as the ledger selects: by rank, not by a role's name
+        return [agent for agent, known in roster.agents.items() if known.role == role]
+    found = roster.principal(token.removeprefix("@"))
+    return [found] if found else []
 
 
 def _has_task(data: dict[str, Any]) -> bool:

@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
-from tacit.attention.read.conversation import Conversation, conversation_of, inherits
+from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
 from tacit.attention.read.message import ParsedMessage
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
@@ -189,7 +189,7 @@ class Attention:
         if replied is not None and replied.by_agent and replied.intent in _ASKS:
             awaiting |= {replied.by}
         supersedes = data.get("supersedes")
-        inside = replied is not None and conversation.kind is not ConversationKind.CHANNEL
+        inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
         return ConversationState(
             conversation=conversation,
@@ -211,7 +211,7 @@ class Attention:
             root = replied.conversation.thread or above
         found = conversation_of(event.data, event.by, root)
         if replied is not None and inherits(event.data):
-            private = replied.conversation.kind is ConversationKind.DM
+            private = replied.conversation.kind is ConversationKind.DM and not is_for_all(event.data)
             kind = ConversationKind.DM if private else found.kind
             found = Conversation(
                 replied.conversation.id, kind, root, replied.conversation.stream, replied.conversation.title
