@@ -7,11 +7,13 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.agent_support import Person, people_on
-from tests.relay_support import Relay, until
+from tests.relay_support import MovableClock, Relay, until
 
 from tacit.agent.io import epochs, handshakes, rollback
+from tacit.agent.io.directory import Directory
 from tacit.agent.io.relay_connection import OtherDevice, Superseded
-from tacit.base.errors import PeerFault
+from tacit.base.errors import PeerFault, Unavailable
+from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
 from tacit.cli.agent import agent
 from tacit.relay.io import registry
@@ -221,6 +223,20 @@ async def test_a_refused_device_says_so_when_it_sends_and_keeps_the_packet(tmp_p
         assert "moved to another device" in said.output
         assert "take-over" in said.output
         assert [one.peer for one in bob.post.outbox.waiting()] == [alice.address]
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_an_owner_hears_once_that_packets_wait_as_no_relay_believes_the_clock(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        wrong = MovableClock()
+        wrong.ahead = -3600 * SECOND
+        asking = Directory(alice.post.store, alice.post.http, wrong, SystemEntropy())
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await asking.prekeys(bob.address)
+        assert alice.notes().count("clock") == 1
+        assert await alice.post.directory.prekeys(bob.address) is not None
 
 
 @pytest.mark.spec("A2ACP-223")
