@@ -19,6 +19,7 @@ from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.io.store import FILE as RELAY_FILE
 from tacit.seal import x3dh
+from tacit.wire import frames
 
 PASSPHRASE = "correct horse battery"
 SMALL = {"passes": 1, "memory_bytes": 8 * 1024 * 1024}
@@ -223,6 +224,21 @@ async def test_a_refused_device_says_so_when_it_sends_and_keeps_the_packet(tmp_p
         assert "moved to another device" in said.output
         assert "take-over" in said.output
         assert [one.peer for one in bob.post.outbox.waiting()] == [alice.address]
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_a_relay_that_claims_an_epoch_far_ahead_is_not_followed(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        before = epochs.epoch_of(bob.post.store)
+        for claimed in (2**53 - 1, int(relay.clock.now()) + 10 * 24 * 3600 * SECOND):
+            lie = frames.AuthOk(bob.address, 0, 60, prekey_epoch=claimed)
+            with pytest.raises(PeerFault):
+                epochs.agree(bob.post.store, lie, relay.clock.now())
+        assert epochs.epoch_of(bob.post.store) == before
+        assert bob.notes().count("far ahead") == 1
+        # The honest one it comes back to still takes its keys.
+        await met(alice, bob)
 
 
 @pytest.mark.spec("A2ACP-245")
