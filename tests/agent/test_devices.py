@@ -18,7 +18,7 @@ from tacit.base.moment import SECOND
 from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.io.store import FILE as RELAY_FILE
-from tacit.seal import x3dh
+from tacit.seal import identity, pinning, x3dh
 from tacit.wire import frames
 
 PASSPHRASE = "correct horse battery"
@@ -239,6 +239,21 @@ async def test_a_relay_that_claims_an_epoch_far_ahead_is_not_followed(tmp_path):
         assert bob.notes().count("far ahead") == 1
         # The honest one it comes back to still takes its keys.
         await met(alice, bob)
+
+
+@pytest.mark.spec("A2ACP-245", "A2ACP-247")
+async def test_epochs_of_a_key_that_was_given_up_are_not_held_against_the_accepted_one(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        assert await alice.post.directory.prekeys(bob.address) is not None
+        seen = "SELECT epoch FROM handshakes WHERE address=?"
+        assert alice.post.store.row(seen, bob.address) == (epochs.epoch_of(bob.post.store),)
+        pin = alice.post.store.contact(bob.address).pin
+        other = identity.generate(SystemEntropy()).public
+        with alice.post.store.transaction():
+            alice.post.store.set_pin(bob.address, pinning.observe(pin, other, 1, reset=True))
+        alice.post.decide(bob.address, "accept")
+        assert alice.post.store.row(seen, bob.address) == (0,)
 
 
 @pytest.mark.spec("A2ACP-245")
