@@ -7,16 +7,19 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.agent_support import Person, people_on
-from tests.relay_support import Relay, until
+from tests.relay_support import MovableClock, Relay, until
 
 from tacit.agent.io import epochs, handshakes, rollback
+from tacit.agent.io.directory import Directory
 from tacit.agent.io.relay_connection import OtherDevice, Superseded
-from tacit.base.errors import PeerFault
+from tacit.base.errors import PeerFault, Unavailable
+from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
 from tacit.cli.agent import agent
 from tacit.relay.io import registry
 from tacit.relay.io.store import FILE as RELAY_FILE
-from tacit.seal import x3dh
+from tacit.seal import identity, pinning, x3dh
+from tacit.wire import frames
 
 PASSPHRASE = "correct horse battery"
 SMALL = {"passes": 1, "memory_bytes": 8 * 1024 * 1024}
@@ -221,6 +224,50 @@ async def test_a_refused_device_says_so_when_it_sends_and_keeps_the_packet(tmp_p
         assert "moved to another device" in said.output
         assert "take-over" in said.output
         assert [one.peer for one in bob.post.outbox.waiting()] == [alice.address]
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_a_relay_that_claims_an_epoch_far_ahead_is_not_followed(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        before = epochs.epoch_of(bob.post.store)
+        for claimed in (2**53 - 1, int(relay.clock.now()) + 10 * 24 * 3600 * SECOND):
+            lie = frames.AuthOk(bob.address, 0, 60, prekey_epoch=claimed)
+            with pytest.raises(PeerFault):
+                epochs.agree(bob.post.store, lie, relay.clock.now())
+        assert epochs.epoch_of(bob.post.store) == before
+        assert bob.notes().count("far ahead") == 1
+        # The honest one it comes back to still takes its keys.
+        await met(alice, bob)
+
+
+@pytest.mark.spec("A2ACP-245", "A2ACP-247")
+async def test_epochs_of_a_key_that_was_given_up_are_not_held_against_the_accepted_one(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        assert await alice.post.directory.prekeys(bob.address) is not None
+        seen = "SELECT epoch FROM handshakes WHERE address=?"
+        assert alice.post.store.row(seen, bob.address) == (epochs.epoch_of(bob.post.store),)
+        pin = alice.post.store.contact(bob.address).pin
+        other = identity.generate(SystemEntropy()).public
+        with alice.post.store.transaction():
+            alice.post.store.set_pin(bob.address, pinning.observe(pin, other, 1, reset=True))
+        alice.post.decide(bob.address, "accept")
+        assert alice.post.store.row(seen, bob.address) == (0,)
+
+
+@pytest.mark.spec("A2ACP-245")
+async def test_an_owner_hears_once_that_packets_wait_as_no_relay_believes_the_clock(tmp_path):
+    async with Relay(tmp_path / "relay") as relay, pair(tmp_path, relay) as (alice, bob):
+        await bob.post.publish()
+        wrong = MovableClock()
+        wrong.ahead = -3600 * SECOND
+        asking = Directory(alice.post.store, alice.post.http, wrong, SystemEntropy())
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await asking.prekeys(bob.address)
+        assert alice.notes().count("clock") == 1
+        assert await alice.post.directory.prekeys(bob.address) is not None
 
 
 @pytest.mark.spec("A2ACP-223")

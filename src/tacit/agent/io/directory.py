@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=20, connect=10)
 _MOST_BYTES: Final = 65_536
+_NOT_BELIEVED: Final = 401
 _NOT_FEDERATED: Final = 403
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1"})
 
@@ -98,9 +99,20 @@ class Directory:
         status, raw = await self._ask("POST", url, self._prekey_request(peer))
         if status == _NOT_FEDERATED:
             raise _refusal(status, raw)
+        if status == _NOT_BELIEVED:
+            self._tell_disbelieved(peer)
         _expect(status, peer)
         with _answer_of_another():
             return self._read_prekeys(peer, raw)
+
+    def _tell_disbelieved(self, peer: str) -> None:
+        text = (
+            f"packets to {peer} wait: its relay does not believe our request for keys;"
+            " if that lasts, see that the clock of this device is right"
+        )
+        with self._store.transaction():
+            if self._store.row("SELECT 1 FROM notes WHERE text=?", text) is None:
+                self._store.note(text, self._clock.now())
 
     def _prekey_request(self, peer: str) -> dict[str, Any]:
         """Who asks, signed: a relay hands out one-time prekeys to nobody it does not know."""

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tacit.seal import x3dh
+from tacit.base.errors import PeerFault
+from tacit.seal import replay, x3dh
 
 if TYPE_CHECKING:
     from tacit.agent.io.store import AgentStore
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = "prekey_epoch"
 _PUBLISHED: Final = "prekey_epoch_published"
+# A relay takes epochs up to two days ahead of its clock; ours may be behind that.
+_BELIEVED: Final = 2 * replay.AHEAD
+_AHEAD_OF_US: Final = (
+    "the relay holds keys of a time far ahead of this device's clock, and cannot be used;"
+    " see that the clock is right"
+)
 
 
 def epoch_of(store: AgentStore) -> int:
@@ -61,7 +68,16 @@ def _retire(store: AgentStore, now: Moment) -> None:
 
 
 def agree(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> None:
-    """Compare with what the relay holds, after a login: whatever does not fit there is replaced whole."""
+    """Compare with what the relay holds, after a login: whatever does not fit there is replaced whole.
+
+    `PeerFault` for an epoch that lies ahead of all clocks: following it, this device would be refused by
+    every honest relay.
+    """
+    if welcome.prekey_epoch > max(epoch_of(store), int(now) + _BELIEVED):
+        with store.transaction():
+            if store.row("SELECT 1 FROM notes WHERE text=?", _AHEAD_OF_US) is None:
+                store.note(_AHEAD_OF_US, now)
+        raise PeerFault("the relay names an epoch that lies in the future")
     with store.transaction():
         number = epoch_of(store) or _renew(store, now)
         if welcome.prekey_epoch != number:

@@ -119,6 +119,8 @@ class Post:
             if pin.keys != contact.pin.keys:
                 # Packets sealed for the old key would not open; those that wait are sealed anew.
                 self.store.run("DELETE FROM sessions WHERE address=?", peer)
+                # An epoch is signed by a key; those of the former one say nothing of this one's.
+                self.store.run("UPDATE handshakes SET epoch=0 WHERE address=?", peer)
                 self.store.run(
                     "UPDATE outbox SET envelope=NULL, sig=NULL WHERE peer=? AND state='waiting'", peer
                 )
