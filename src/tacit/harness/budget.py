@@ -75,6 +75,10 @@ class Budget:
         cost = None if self.cost_usd is None else max(0.0, self.cost_usd - spent.cost_usd)
         return Allowance(tokens, cost, price)
 
+    def turns_left(self, spent: Spending) -> int | None:
+        """How many more turns the day has; None is no limit."""
+        return None if self.turns is None else max(0, self.turns - spent.turns)
+
     def used_up(self, spent: Spending) -> str:
         """Which limit is reached, in words; empty while none is."""
         if self.cost_usd is not None and spent.cost_usd >= self.cost_usd - _NOTHING:

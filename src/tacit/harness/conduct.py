@@ -151,6 +151,8 @@ class Conduct:
         self.settings = settings
         self.turns: dict[int, RunningTurn] = {}
         """What runs, by slot."""
+        self.turns_left: int | None = None
+        """How many the day's budget has left, running ones included; None is no limit."""
         self.paused_until: Moment | None = None
         self.pause_reason = ""
         self._questions = QuestionQueue()
@@ -573,7 +575,12 @@ class Conduct:
 
     @property
     def _free_slot(self) -> int | None:
-        """The first slot in which nothing runs; a turn that is ending still has its own."""
+        """The first slot in which nothing runs; a turn that is ending still has its own.
+
+        Side by side run no more than the day has left. Whether it has any is for the pause to say.
+        """
+        if self.turns_left is not None and len(self.turns) >= max(1, self.turns_left):
+            return None
         return next((slot for slot in range(self.options.slots) if slot not in self.turns), None)
 
     def _begin_next(self, now: Moment) -> list[Effect]:

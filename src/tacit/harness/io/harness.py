@@ -229,6 +229,7 @@ class Harness:
         """One input: judged, written, then acted on."""
         async with self._one:
             now = self._clock.now()
+            self._turns.count(now)
             effects = work(now)
             await self._persist(effects, now)
         self._act(effects)

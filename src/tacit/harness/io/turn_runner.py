@@ -136,6 +136,12 @@ class TurnRunner:
         await self._shell.step(lambda now: self._ended(outcome, now))
         await self._shell.status()
 
+    def count(self, now: Moment) -> None:
+        """Let the conduct know how many turns the day has left, where that is limited."""
+        if self._config.budget.turns is not None:
+            spent = self._context.store.spent_on(day_of(now))
+            self._conduct.turns_left = self._config.budget.turns_left(spent)
+
     async def steer(self, effect: Steer) -> None:
         """Offer an event to a running turn, with its files."""
         async with self._steering:  # in the order in which it was said, whatever has to be fetched
@@ -257,6 +263,7 @@ class TurnRunner:
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""
         spent = self._context.store.spent_on(day_of(now)).and_turn(outcome.usage, outcome.cost_usd)
+        self._conduct.turns_left = self._config.budget.turns_left(spent)
         if reason := self._config.budget.used_up(spent):
             self._conduct.pause(next_day(now), until_next_day(reason, now))
         return self._conduct.ended(outcome, now)
