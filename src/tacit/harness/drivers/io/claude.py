@@ -64,6 +64,7 @@ class Claude(OneProcess):
         self._insert: list[Handed] = []
         self._place: FilePlace | None = None
         self._word: str | None = None
+        self._halted = False
         self._directory = ""
 
     async def open(self, standing: StandingInstructions, session_id: str | None) -> None:
@@ -170,7 +171,7 @@ class Claude(OneProcess):
         client, messages = self._client, self._messages
         if client is None or messages is None:
             raise Unavailable("Claude Code is not running")
-        self._word = None
+        self._word, self._halted = None, False
         with _faults("Claude Code's process ended"):
             await client.query(_one(said))
             async for message in messages:
@@ -206,7 +207,8 @@ class Claude(OneProcess):
         if result.total_cost_usd is not None:  # a running total of the session
             live.cost_usd = (live.cost_usd or 0.0) + max(0.0, result.total_cost_usd - self._spent)
             self._note_spent(result.total_cost_usd)
-        if (result.terminal_reason or "").startswith("aborted"):
+        # What was said before a tool that may not run any more is no answer.
+        if self._halted or (result.terminal_reason or "").startswith("aborted"):
             return live.outcome(session_id=self._session, failure=cancelled())
         if result.is_error:
             failure = claude.failure(self._word, result.api_error_status, result.subtype, result.result or "")
@@ -236,6 +238,7 @@ class Claude(OneProcess):
         called = text(event, "tool_name")
         name = claude.tool_name(called)
         if live is None or live.shut:
+            self._halted = True
             return {"continue_": False, "stopReason": claude.HALTED}
         if event["hook_event_name"] == "PreToolUse":
             await live.did(claude.began(called, part(event, "tool_input"), call_id))
