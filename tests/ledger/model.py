@@ -142,7 +142,7 @@ class Room:
         elif replied is None:
             private = concrete and len(tokens) == 1
         else:
-            private = inside and not everyone and named <= replied.parties
+            private = inside and not everyone
         return Said(0, "chat.message", by, everyone, frozenset(named), private)
 
     def say(
