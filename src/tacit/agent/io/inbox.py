@@ -31,7 +31,7 @@ from tacit.seal import replay, session, x3dh
 from tacit.wire import envelope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tacit.agent.io.outbox import Outbox
     from tacit.agent.io.store import AgentStore, Contact
@@ -464,16 +464,30 @@ class Inbox:
 
         A2ACP-222, A2ACP-245.
         """
-        now = self._clock.now()
-        with self._store.transaction():
-            self._store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
+        for _ in self.forgetting():
+            pass
+
+    def forgetting(self) -> Iterator[None]:
+        """The same part by part, each on disk for itself: whoever reads the connection comes in between."""
+        store, now = self._store, self._clock.now()
+        with store.transaction():
+            store.run("DELETE FROM seen WHERE at<?", int(replay.forget_before(now)))
             self.unverified.forget_old(now)
+        yield
+        with store.transaction():
             self.repairs.forget_old(now)
             self.repairs.ask_late(now)
             self._outbox.expire(now)
-            expiry.forget_expired(self._store, now)
+        yield
+        with store.transaction():
+            expiry.forget_expired(store, now)
+        yield
+        with store.transaction():
             self._forget_content(now)
+        yield
+        with store.transaction():
             self.anteroom.tidy()
+        yield
 
     def _forget_content(self, now: Moment) -> None:
         """What was said longer ago than the person wants it kept; ids stay, so that nothing comes twice."""

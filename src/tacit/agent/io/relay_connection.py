@@ -295,8 +295,8 @@ class RelayConnection:
         now = self._clock.now()
         if now >= self._next_hour:
             self._next_hour = now + _HOUR
-            self._inbox.forget_old()
-            await asyncio.sleep(0)
+            for _ in self._inbox.forgetting():
+                await asyncio.sleep(0)
             renewed = prekeys.restock(self._store, self._clock, self._entropy, prekeys.STOCK)
             if renewed is not None:
                 await self._tell_steps(ws)
