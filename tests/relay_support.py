@@ -22,7 +22,7 @@ from tacit.seal import identity
 from tacit.wire import envelope, frames, records, version
 from tacit.wire.encoding import b64
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 class MovableClock:
