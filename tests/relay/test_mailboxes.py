@@ -71,6 +71,21 @@ async def test_more_than_a_window_of_packets_still_comes_in_order(tmp_path):
             assert first + await bob.take(30) == sent
 
 
+@pytest.mark.spec("A2ACP-002")
+async def test_what_an_agent_said_behind_a_ping_counts_though_it_is_gone_before_the_pong(tmp_path):
+    async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob), alice:
+        await alice.sent(bob.address)
+        await bob.connect()
+        packet = await bob.hear_a(frames.Packet)
+        # The relay writes the contacts down before it reads on; by then the line is closed.
+        await bob.say(frames.Contacts(["A" * 22]))
+        await bob.ws.ping()
+        await bob.say(frames.Received([packet.delivery]))
+        bob.ws._response.close()
+        await bob.http.close()
+        await until(lambda: relay.mailboxes.quota.total()[0] == 0, patience=20)
+
+
 @pytest.mark.spec("A2ACP-016")
 async def test_before_login_nothing_is_delivered_and_nothing_is_taken(tmp_path):
     async with relay_with(tmp_path, "alice", "bob") as (relay, alice, bob):

@@ -6,6 +6,7 @@ Knows sockets and sizes; what a frame means is for the mailboxes to say.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import WSMsgType, web
@@ -73,7 +74,9 @@ class WebSocketEndpoint:
                 mailboxes.hear(connection, message.data, now)
             elif kind is WSMsgType.PING:
                 connection.heard = now
-                await ws.pong(message.data)
+                # Whoever is gone hears no pong; what it said behind its ping still counts.
+                with contextlib.suppress(ConnectionError):
+                    await ws.pong(message.data)
             elif kind is WSMsgType.PONG:
                 connection.heard = now
                 mailboxes.ponged(connection, message.data)
