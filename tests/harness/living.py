@@ -20,6 +20,8 @@ from tacit.harness.io.harness import Harness
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from tacit.base.ports import Clock
+
 AGENT = Path(__file__).parent / "agents" / "scripted.py"
 WAIT = 60.0
 QUICK = Habits(
@@ -100,6 +102,7 @@ async def living(
     name: str = "ada",
     budget: Budget | None = None,
     sessions: int = 1,
+    clock: Clock | None = None,
     **more: Any,
 ) -> AsyncIterator[Harness]:
     """A harness in this process; stopped cleanly at the end."""
@@ -113,7 +116,7 @@ async def living(
     more["more_slots"] = tuple(SlotPlace(place) for place in places)
     config = AgentConfig(url, token, name, folder / "state", habits=QUICK, budget=budget or Budget(), **more)
     told = Told()
-    harness = Harness(config, driver, beside=beside, tell=told)
+    harness = Harness(config, driver, beside=beside, clock=clock, tell=told)
     harness.told = told
     running = asyncio.create_task(harness.run())
     try:

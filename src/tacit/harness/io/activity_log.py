@@ -46,7 +46,8 @@ class TurnRecorder:
         self.events = {name: None for one in turn.events for name in _names(one)}
         """What the turn is about: every message that its model was given, in each form that it had."""
         self.updates = 0
-        self.is_over = False
+        self.ended: float | None = None
+        """When its model was done; what is still to be told of it is told behind the answer."""
         self.is_forgotten = False
         """Was a message of the turn taken back? Then nothing of it is shown or kept any more."""
         self.stirred = asyncio.Event()
@@ -54,6 +55,11 @@ class TurnRecorder:
     def joined(self, events: Iterable[Delivered]) -> None:
         """Messages that came into the turn on the way."""
         self.events |= {name: None for one in events for name in _names(one)}
+
+    @property
+    def is_over(self) -> bool:
+        """Is the model done?"""
+        return self.ended is not None
 
     def saw(self, event: TurnEvent) -> None:
         """What every driver tells."""
@@ -94,13 +100,20 @@ class ActivityLog:
         self._spawn(self._tell(recorder))
         return recorder
 
-    async def end(self, recorder: TurnRecorder, outcome: TurnOutcome) -> None:
-        """The turn is over: the last update with its summary, and the record."""
+    @staticmethod
+    def over(recorder: TurnRecorder) -> None:
+        """The model is done: nothing more is told as it goes."""
+        recorder.ended = asyncio.get_running_loop().time()
+        recorder.stirred.set()
+
+    async def end(self, turn_id: str, outcome: TurnOutcome) -> None:
+        """The turn is over: the last update with its summary, and the record. Of no turn that never ran."""
+        recorder = self._running.get(turn_id)
+        if recorder is None:
+            return
         failure = outcome.failure
         recorder.activity.ended("failed" if failure else "done")
-        recorder.is_over = True
-        recorder.stirred.set()
-        seconds = asyncio.get_running_loop().time() - recorder.began
+        seconds = (recorder.ended or recorder.began) - recorder.began
         shown = TurnActivity() if recorder.is_forgotten else recorder.activity
         summary = {
             **shown.summary(),

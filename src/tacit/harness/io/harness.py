@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger("tacit.harness")
 Answer = TypeVar("Answer")
+Write: TypeAlias = "Callable[[StoreTransaction], None]"
 TIDY_EVERY: Final = 1_000
 """Deliveries after which old ones are forgotten."""
 REMEMBERED_WHOLE: Final = 1_000
@@ -227,11 +228,20 @@ class Harness:
 
     async def step(self, work: Callable[[Moment], list[Effect]]) -> None:
         """One input: judged, written, then acted on."""
+        self._do(await self._judged(work))
+
+    async def _judged(
+        self, work: Callable[[Moment], list[Effect]], with_it: Write | None = None
+    ) -> list[Effect]:
+        """What follows from an input, on disk; `with_it` is written in the same transaction, before it."""
         async with self._one:
             now = self._clock.now()
             self._turns.count(now)
             effects = work(now)
-            await self._persist(effects, now)
+            await self._persist(effects, now, with_it)
+        return effects
+
+    def _do(self, effects: list[Effect]) -> None:
         self._act(effects)
         self._changed.set()
         self._context.work_changed.set()
@@ -274,26 +284,27 @@ class Harness:
         if agreed is None or "continued" not in agreed.tells or event.late or event.attempt > 1:
             whole.pop(event.event_id, None)
             return
-        whole[event.event_id] = None
+        whole[event.event_id] = self._clock.now()
         while len(whole) > REMEMBERED_WHOLE:
             del whole[next(iter(whole))]
 
     async def _delivered(self, item: Delivery) -> None:
         event, now = item.event, self._clock.now()
-        await self._context.write(
-            lambda writing: writing.accept(event.event_id, item.request_id, item.params, now)
-        )
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
         self._keep_whole(event)
+        self._context.view.heard(event)
+        runs = self._context.store.runs(event.event_id)
+        effects = await self._judged(
+            lambda now: self._conduct.heard(event, now, runs=runs),
+            lambda writing: writing.accept(event.event_id, item.request_id, item.params, now),
+        )
         await item.accept()
+        self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
+        self._do(effects)
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:
             await self._context.write(lambda writing: writing.forget(now))
             self._known = self._context.store.known()
-        self._context.view.heard(event)
-        self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)
-        runs = self._context.store.runs(event.event_id)
-        await self.step(lambda now: self._conduct.heard(event, now, runs=runs))
 
     async def _connected(self, agreed: Connected) -> None:
         self._tell("connected", version=agreed.version)
@@ -344,12 +355,14 @@ class Harness:
 
     # -- what must survive
 
-    async def _persist(self, effects: list[Effect], now: Moment) -> None:
+    async def _persist(self, effects: list[Effect], now: Moment, with_it: Write | None) -> None:
         durable = [one for one in effects if not isinstance(one, Abort | Steer | Claim | Tell | Report)]
-        if not durable:
+        if not durable and with_it is None:
             return
 
         def write(writing: StoreTransaction) -> None:
+            if with_it is not None:
+                with_it(writing)
             for effect in durable:
                 persist(writing, effect, self._context, now)
 
@@ -472,8 +485,9 @@ class Harness:
             driver=self._driver.traits.name,
             estimated=spent.estimated,
         )
-        await self._context.session.tell(told)
         self._check_budget(self._clock.now())
+        await self.answer()
+        await self._context.session.tell(told)
 
     def _check_budget(self, now: Moment) -> None:
         """Stop and tell when the day's budget is used up."""
@@ -486,6 +500,10 @@ class Harness:
         effects = [Tell("warning", words), *self._conduct.pause(next_day(now), words)]
         self._tasks.create_task(self.step(lambda _now: effects), name="pause")
         self._tasks.create_task(self.status(), name="status")
+
+    async def answer(self) -> None:
+        """Let what is ready to be said go first; what the hub cannot take now waits in the outbox."""
+        await self._sender.tried()
 
     async def status(self) -> None:
         """Tell the hub whether the agent is busy."""

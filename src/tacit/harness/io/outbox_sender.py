@@ -51,23 +51,37 @@ class OutboxSender:
         self._context = context
         self._one = asyncio.Lock()
         self._asked: dict[str, int] = {}
+        self._tried = asyncio.Event()
+        self._is_over = False
 
     async def run(self) -> None:
         """For as long as the harness runs."""
         context = self._context
-        while True:
-            await context.outgoing.wait()
-            context.outgoing.clear()
-            if not await self.drain():
-                await asyncio.sleep(REST)
-                context.outgoing.set()
+        try:
+            while True:
+                await context.outgoing.wait()
+                context.outgoing.clear()
+                all_said = await self.drain()
+                tried, self._tried = self._tried, asyncio.Event()
+                tried.set()
+                if not all_said:
+                    await asyncio.sleep(REST)
+                    context.outgoing.set()
+        finally:
+            self._is_over = True
+            self._tried.set()
+
+    async def tried(self) -> None:
+        """Return when what is ready now was said, or could not be said yet."""
+        is_busy = self._context.outgoing.is_set() or self._one.locked()
+        if is_busy and not self._is_over:
+            await self._tried.wait()
 
     async def drain(self) -> bool:
         """Say everything that is ready; false when the hub could not take it now."""
         async with self._one:
-            rows = await asyncio.to_thread(self._context.store.outgoing)
             all_said = True
-            for row in rows:
+            for row in self._context.store.outgoing():
                 if row.key in self._context.in_flight:
                     continue
                 try:

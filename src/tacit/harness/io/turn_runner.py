@@ -59,6 +59,10 @@ class Shell(Protocol):
         """What is asked for; None when the harness is asked to stop before."""
         ...
 
+    async def answer(self) -> None:
+        """Let what is ready to be said go first."""
+        ...
+
     async def status(self) -> None:
         """Tell the hub whether the agent is busy."""
         ...
@@ -128,13 +132,17 @@ class TurnRunner:
         finally:
             self._files.over(turn.id)
             self._permissions.over(turn.id)
-        if outcome is None or (self._shell.is_stopping and outcome.failure is not None):
+        if outcome is None:
             return
-        outcome = priced(outcome, self._config.price, self.prompt_bytes.get(turn.id, 0))
-        await remember(self._context, turn, outcome)
-        self._tell_end(turn, outcome.failure)
-        await self._shell.step(lambda now: self._ended(outcome, now))
-        await self._shell.status()
+        if not self._shell.is_stopping or outcome.failure is None:
+            outcome = priced(outcome, self._config.price, self.prompt_bytes.get(turn.id, 0))
+            await remember(self._context, turn, outcome)
+            self._tell_end(turn, outcome.failure)
+            await self._shell.step(lambda now: self._ended(outcome, now))
+            # The hub hears one thing after the other: first the answer, then how it came about.
+            await self._shell.answer()
+            await self._shell.status()
+        await self._activity.end(turn.id, outcome)
 
     def count(self, now: Moment) -> None:
         """Let the conduct know how many turns the day has left, where that is limited."""
@@ -239,7 +247,6 @@ class TurnRunner:
     async def _watched(self, turn: ModelTurn, request: TurnRequest) -> TurnOutcome:
         """Run the turn, with people looking on."""
         recorder = self._activity.begin(turn)
-        outcome = TurnOutcome(turn.id, failure=Failure(FailureKind.RETRYABLE, "agent_error"))
         try:
             watch = TurnWatch(
                 self._conduct,
@@ -255,10 +262,9 @@ class TurnRunner:
                 running = self._conduct.turn(turn.id)
                 is_over = running is None or running.is_ending
                 driver = self._drivers[turn.slot]
-                outcome = _called_off(turn) if is_over else await driver.run(request, watch)
+                return _called_off(turn) if is_over else await driver.run(request, watch)
         finally:
-            await self._activity.end(recorder, outcome)
-        return outcome
+            self._activity.over(recorder)
 
     def _ended(self, outcome: TurnOutcome, now: Moment) -> list[Effect]:
         """The end of a turn; where it used up the budget, no other begins in the same breath."""
