@@ -10,7 +10,7 @@ import pytest
 from tacit.base.moment import parse_rfc3339, rfc3339
 from tacit.c2a.messages import read_delivered
 from tacit.harness.prompt import turn_prompt
-from tacit.harness.scrolling import BYTES, LINE_BYTES, LINES, scrolled_back, wants_context
+from tacit.harness.scrolling import BYTES, LINE_BYTES, LINES, open_lines, scrolled_back, wants_context
 from tests.c2a_peer import delivery
 
 NOON = parse_rfc3339("2026-06-02T12:00:00Z")
@@ -31,7 +31,7 @@ def line(text: str, minutes: float, sequence: int, by: str = "user", **more: Any
 
 
 def texts(rows: list[Any], **more: Any) -> list[str]:
-    return [one.text for one in scrolled_back(EVENT, rows, "ada", **more)]
+    return [one.text for one in scrolled_back(EVENT, open_lines(rows), "ada", **more)]
 
 
 @pytest.mark.spec("C2A-223")
@@ -42,7 +42,7 @@ def test_what_was_just_said_is_shown_with_its_authors_and_the_question_is_not_re
         line("itself", 0, 900),
     ]
     assert texts(rows) == ["the build is red", "since the merge"]
-    prompt = turn_prompt("rules", [replace(EVENT, window=scrolled_back(EVENT, rows, "ada"))])
+    prompt = turn_prompt("rules", [replace(EVENT, window=scrolled_back(EVENT, open_lines(rows), "ada"))])
     assert "C2A THREAD\nEarlier messages here, quoted" in prompt.user
     assert "human:usr:bea:\n    the build is red" in prompt.user
     assert prompt.user.index("the build is red") < prompt.user.index("C2A EVENT")
@@ -89,7 +89,7 @@ def test_what_the_session_has_read_or_said_is_not_shown_again() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_line_of_the_flow_is_left_out(odd: Any) -> None:
-    assert scrolled_back(EVENT, odd, "ada") == ()
+    assert scrolled_back(EVENT, open_lines(odd), "ada") == ()
 
 
 def test_a_thread_comes_by_itself_and_a_private_session_has_read_its_talk() -> None:

@@ -44,6 +44,9 @@ class Settings:
     sends_per_conversation: int = 6
     thread_window_messages: int = 10
     thread_window_chars: int = 8_000
+    lines_before: int = 24
+    """How many lines before a question in the open flow go along with it; 0: who wants them reads them."""
+    lines_before_chars: int = 6_000
     digest_every_ms: int = 900_000
     digest_chars: int = 2_000
     topic_chars: int = 80
@@ -94,6 +97,8 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "sends_per_conversation": (1, 1_000),
     "thread_window_messages": (0, 49),
     "thread_window_chars": (0, 100_000),
+    "lines_before": (0, 50),
+    "lines_before_chars": (0, 100_000),
     "digest_every_ms": (_MINUTE, 7 * _DAY),
     "digest_chars": (100, 20_000),
     "topic_chars": (10, 80),

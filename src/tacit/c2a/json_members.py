@@ -36,3 +36,9 @@ def text_or_none(value: Mapping[str, Any], name: str) -> str | None:
     """The text under this name; None when there is none."""
     found = value.get(name)
     return found if isinstance(found, str) else None
+
+
+def number_in(value: Mapping[str, Any], name: str) -> int:
+    """A whole number of this name; 0 where there is none."""
+    found = value.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0

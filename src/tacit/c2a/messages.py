@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.attachments import Attached, read_attachments
-from tacit.c2a.json_members import object_in, objects, text_in, text_or_none, words_in
+from tacit.c2a.json_members import number_in, object_in, objects, text_in, text_or_none, words_in
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,
@@ -99,12 +99,13 @@ class Knock:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier message of the thread, sent along (C2A-223)."""
+    """An earlier message of the thread or conversation, sent along (C2A-223)."""
 
     event_id: str
     author: Author
     content: tuple[Part, ...]
     created_at: str
+    sequence: int = 0
 
     @property
     def text(self) -> str:
@@ -141,6 +142,8 @@ class Delivered:
     mentions: tuple[str, ...] = ()
     recipient: str | None = None
     window: tuple[Earlier, ...] = ()
+    before: tuple[Earlier, ...] | None = None
+    """The open lines before it; None when the host does not say what there is."""
     in_thread: bool = False
     """Is the model to see it with its thread (`injection.context`)?"""
     needs_claim: bool = False
@@ -268,6 +271,8 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
         found["attachments"] = [one.members() for one in value.attachments]
     if value.window:
         found["threadWindow"] = [_earlier_members(one, version) for one in value.window]
+    if value.before is not None:
+        found["linesBefore"] = [_earlier_members(one, version) for one in value.before]
     return found
 
 
@@ -295,6 +300,7 @@ def _earlier_members(one: Earlier, version: str) -> dict[str, Any]:
         "author": _author_members(one.author),
         "content": wire_content(one.content, version),
         "createdAt": one.created_at,
+        **({"sequence": one.sequence} if one.sequence else {}),
     }
 
 
@@ -395,6 +401,7 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
         mentions=tuple(str(one) for one in cast("list[object]", target.get("mentions") or [])),
         recipient=text_in(target, "recipient") or None,
         window=read_window(params.get("threadWindow")),
+        before=read_window(params["linesBefore"]) if "linesBefore" in params else None,
         in_thread=injection.get("context") == "thread_window",
         needs_claim=attention.get("needsClaim") is True,
         # Where an answer goes when the host did not say (C2A-096).
@@ -415,6 +422,7 @@ def read_window(value: object) -> tuple[Earlier, ...]:
             _author(object_in(row, "author")),
             _parts(row.get("content")),
             text_in(row, "createdAt"),
+            number_in(row, "sequence"),
         )
         for row in objects(value)
     )

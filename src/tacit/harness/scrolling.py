@@ -2,19 +2,20 @@
 
 Of the lines before it those of the same talk: from the newest back until a long pause, a measure of lines or
 of bytes, or what the session has been shown already. Deleted lines and those inside threads are left out.
-Pure: the lines come from a look at the conversation.
+Pure: the lines come with the question, or from a look at the conversation.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND, parse_rfc3339
+from tacit.c2a.json_members import object_in, objects
 from tacit.c2a.messages import Part, read_window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from tacit.c2a.messages import Delivered, Earlier
 
@@ -41,7 +42,7 @@ def wants_context(event: Delivered) -> bool:
 
 
 def scrolled_back(
-    event: Delivered, rows: object, session: str, *, shown_up_to: int | None = None
+    event: Delivered, lines: Sequence[Earlier], session: str, *, shown_up_to: int | None = None
 ) -> tuple[Earlier, ...]:
     """The lines to show before an event, oldest first.
 
@@ -49,16 +50,13 @@ def scrolled_back(
     """
     chosen: list[Earlier] = []
     room, later, paused = BYTES, event.created_at, False
-    for row in reversed(list(_lines(rows))):
-        at = parse_rfc3339(str(row.get("createdAt", "")))
-        given = row.get("sequence")
-        sequence = given if isinstance(given, int) else 0
-        if at is None or sequence >= event.sequence > 0:
+    for given in reversed(lines):
+        at = parse_rfc3339(given.created_at)
+        if at is None or given.sequence >= event.sequence > 0:
             continue
-        if shown_up_to is not None and (sequence <= shown_up_to or _by(row) == session):
+        if shown_up_to is not None and (given.sequence <= shown_up_to or given.author.id == session):
             continue
-        [line] = read_window([row])
-        line = _cut(line)
+        line = _cut(given)
         room -= len(line.text.encode())
         paused = paused or later - at > PAUSE
         most = ANYWAY if paused else LINES
@@ -69,18 +67,15 @@ def scrolled_back(
     return tuple(reversed(chosen))
 
 
-def _lines(rows: object) -> Iterable[dict[str, Any]]:
-    for row in cast("list[object]", rows) if isinstance(rows, list) else []:
-        line = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
-        place = line.get("conversation")
-        threaded = isinstance(place, dict) and "threadId" in place
-        if line and not threaded and not line.get("deleted"):
-            yield line
-
-
-def _by(row: dict[str, Any]) -> str:
-    author: object = row.get("author")
-    return str(cast("dict[str, Any]", author).get("id", "")) if isinstance(author, dict) else ""
+def open_lines(rows: object) -> tuple[Earlier, ...]:
+    """The lines of a look at the conversation that stand in no thread and were not taken back."""
+    return read_window(
+        [
+            row
+            for row in objects(rows)
+            if row and "threadId" not in object_in(row, "conversation") and not row.get("deleted")
+        ]
+    )
 
 
 def _cut(line: Earlier) -> Earlier:

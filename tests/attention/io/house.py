@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.attention.commands import (
@@ -16,9 +17,11 @@ from tacit.attention.commands import (
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import delivered
 from tacit.attention.io.engine import AttentionEngine
+from tacit.attention.io.read_tools import Pull
 from tacit.attention.state.records import submitted
 from tacit.attention.state.work import SessionLife
 from tacit.base.moment import Moment
+from tacit.harness.scrolling import open_lines
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.store import Options, Store
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from tacit.attention.io.engine import GroupAttention
     from tacit.attention.state.fold import Attention
     from tacit.c2a.errors import Refusal
-    from tacit.c2a.messages import Delivered
+    from tacit.c2a.messages import Delivered, Earlier
     from tacit.ledger.commands import Outcome
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.writer_thread import Done
@@ -40,6 +43,23 @@ if TYPE_CHECKING:
 
 GROUP = "g_one"
 MODES = ["immediate", "buffered", "notify", "tool_mailbox", "digest", "silent"]
+
+
+def lines_before(
+    reader: Reader, group: Group, archive: Archive, made: Delivered, session: str
+) -> tuple[Earlier, ...]:
+    """The open lines before a question, as the session itself can read them."""
+    first = archive.original(made.event_id)
+    tools = Pull(reader, group, archive, session, "2026-06-24", archive.found(first))
+    where = {"conversationId": made.conversation, "before": first, "limit": 200, "brief": True}
+    found: list[Earlier] = []
+    room = archive.attention.settings.lines_before_chars
+    for line in reversed(open_lines(tools.read_channel(where)["events"])):
+        room -= len(line.text)
+        if room < 0 or len(found) == archive.attention.settings.lines_before:
+            break
+        found.append(line)
+    return tuple(reversed(found))
 
 
 class Present(set[str]):
@@ -166,11 +186,14 @@ class House(World):
         obligation = archive.attention.obligations.get(event_id, session)
         if obligation is None or obligation.closed or obligation.accepted:
             return None
-        return delivered(
+        made = delivered(
             archive,
             obligation,
             lambda first: reader.thread(group, obligation.session, first, 50),
         )
+        if made is None or draft.delivered.before is None:
+            return made
+        return replace(made, before=lines_before(reader, group, archive, made, obligation.session))
 
     @property
     def live(self) -> GroupAttention:

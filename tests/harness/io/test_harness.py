@@ -8,6 +8,8 @@ import json
 import pytest
 
 from tacit.base.errors import Unavailable
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import SECOND, Moment
 from tacit.harness.budget import Budget
 from tacit.harness.drivers import catalogue
 from tacit.harness.drivers.options import Options
@@ -659,3 +661,46 @@ async def test_the_lines_before_a_question_are_shown_until_a_session_has_read_th
     one, two = (turn["prompt"] for turn in desk.turns)
     assert "slow since noon" in one
     assert ("slow since noon" in two) is again
+
+
+class _LaterClock(SystemClock):
+    """The system's clock, some seconds further at every look."""
+
+    def __init__(self, seconds: int) -> None:
+        self._step = seconds * SECOND
+        self._ahead = 0
+
+    def now(self) -> Moment:
+        self._ahead += self._step
+        return Moment(super().now() + self._ahead)
+
+
+@pytest.mark.spec("C2A-223", "C2A-204")
+@pytest.mark.parametrize(
+    ("tells", "seconds", "looks"), [(["continued"], 0, False), (["continued"], 2, True), ([], 0, True)]
+)
+async def test_lines_that_came_with_a_question_are_used_while_they_are_sure_to_stand(
+    peer, desk, tmp_path, monkeypatch, tells, seconds, looks
+):
+    """What has waited may have been edited or taken back meanwhile: it is read again."""
+    monkeypatch.setitem(TOOLS, "chat.read_channel", (True, True))
+    monkeypatch.setattr("tacit.harness.io.preparing.STANDS", SECOND)
+    plain, read = peer._result, []
+
+    def result(params):
+        if params.get("name") != "chat.read_channel":
+            return plain(params)
+        read.append(params)
+        return {"ok": True, "untrusted": True, "events": [{**EARLIER, "content": "as it stands now"}]}
+
+    monkeypatch.setattr(peer, "_result", result)
+    peer.tells = tells
+    desk.script([{"text": "The index was gone."}])
+    async with living(peer.url, "token", tmp_path, desk, clock=_LaterClock(seconds)):
+        written = {"createdAt": "2026-01-13T10:00:00Z", "sequence": 2}
+        asked = delivery("e1", "can you look at it?", timing=written)
+        await peer.accepted({**asked, "linesBefore": [EARLIER]})
+        await peer.until(lambda: peer.sends)
+    [turn] = desk.turns
+    assert bool(read) is looks
+    assert ("as it stands now" if looks else "slow since noon") in turn["prompt"]

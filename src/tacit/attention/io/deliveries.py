@@ -18,28 +18,41 @@ from tacit.attention.read.conversation import MAIN
 from tacit.attention.state.obligations import decision_in
 from tacit.base.moment import Moment
 from tacit.c2a.messages import Author, Delivered, Earlier, Part, encode, idempotency_key
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Mode, Reason
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Mode, Policy, Reason
 from tacit.ledger.envelope import decode
 from tacit.ledger.ports import StoredEvent
 
 if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
+    from tacit.attention.io.recent_lines import LineSource, RecentLines
     from tacit.attention.state.obligations import Obligation
 
 LOOKED_AT: Final = 50
 """How many messages of a thread are read for its window."""
 Thread = Callable[[str], Sequence[StoredEvent]]
 """The messages of an event's thread, as far as the receiving session may read them."""
+_ANSWERABLE: Final = frozenset({Policy.MUST_RESPOND, Policy.MAY_RESPOND})
 
 
-def drafted(archive: Archive, obligation: Obligation) -> DeliveryDraft | None:
+def drafted(source: LineSource, obligation: Obligation, lines: RecentLines) -> DeliveryDraft | None:
     """The delivery as the writer can make it; None when more has to be read than it has at hand."""
+    archive = source.archive
     if obligation.session not in archive.attention.sessions or obligation.closed or obligation.accepted:
         return None
     made = delivered(archive, obligation, None)
     if made is None:
         return None
+    if _is_open_question(made):
+        first = archive.found(archive.original(made.event_id))
+        at = first.seq if first is not None else made.sequence
+        made = replace(made, before=lines.before(made.conversation, at, source))
     return DeliveryDraft(obligation.session, obligation.event_id, obligation.request_id, made)
+
+
+def _is_open_question(made: Delivered) -> bool:
+    """Is something asked in the open flow of a conversation? Then the lines before it go along (C2A-223)."""
+    is_flat = made.thread is None and not made.audience and made.signal is None
+    return is_flat and bool(made.content) and made.policy in _ANSWERABLE
 
 
 def delivered(archive: Archive, obligation: Obligation, thread: Thread | None) -> Delivered | None:

@@ -21,6 +21,7 @@ from tacit.attention.decide.rates import MINUTE
 from tacit.attention.io import interpreter
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
+from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.attention.io.state_store import SAID, GroupFolds, PastMessages, attention_on, roster_for
 from tacit.attention.read.roster import Roster
 from tacit.attention.state import consequences, records, timers
@@ -68,6 +69,7 @@ class GroupAttention:
     past: PastMessages
     pushed: defaultdict[str, deque[Moment]] = field(default_factory=lambda: defaultdict(deque))
     roster: Roster | None = None
+    lines: RecentLines = field(default_factory=RecentLines)
     unanswered: dict[tuple[str, Place], dict[tuple[str, str], None]] | None = None
     """By author and place: the (session, event) pairs that are open there; None until somebody asks."""
 
@@ -127,6 +129,7 @@ class AttentionEngine:
         if decided is None:
             return ()
         event, decisions, stopped = decided
+        state.lines.said(found, Archive(state.attention, state.past, lookup, state.past.roster))
         around = Around(state.roster or Roster(), at, state.pushed)
         if any(one.escalate for one in decisions.exceptions.values()):
             around = self.around(state, group, at)
@@ -255,7 +258,8 @@ class AttentionEngine:
         """Make what goes out to a session that is there: everything it takes is at hand here (C2A-006)."""
         if obligation.session not in self.online(group.group_id):
             return
-        draft = drafted(Archive(state.attention, state.past, lookup, state.past.roster), obligation)
+        archive = Archive(state.attention, state.past, lookup, state.past.roster)
+        draft = drafted(LineSource(archive, lookup, group.last_seq), obligation, state.lines)
         if draft is not None:
             self._effects.append(draft)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.errors import Refused
+from tacit.base.moment import Moment
 from tacit.c2a.tools import DURING, body_of
 from tacit.harness.chat_tools import named, takes
 from tacit.harness.naming import Named, company, may_name, named_in
@@ -65,8 +66,8 @@ class HarnessContext:
     """By audience: the session that has read so far."""
     unreached: dict[str, Named] = field(default_factory=dict[str, Named])
     """By audience: whom the last answer named in vain. Its model is told with the next turn."""
-    whole: dict[str, None] = field(default_factory=dict[str, None])
-    """Events after which their author has said nothing more.
+    whole: dict[str, Moment] = field(default_factory=dict[str, Moment])
+    """Events after which their author has said nothing more, with when they came.
 
     They came as they happened, on this connection, from a hub that tells when an author goes on, and it has
     not told so.

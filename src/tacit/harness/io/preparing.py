@@ -20,10 +20,10 @@ from tacit.c2a.vocabulary import Mode
 from tacit.harness.chat_tools import named, takes
 from tacit.harness.continuing import may_go_on, went_on
 from tacit.harness.runs import session_name
-from tacit.harness.scrolling import LOOKED_AT, scrolled_back, wants_context
+from tacit.harness.scrolling import LOOKED_AT, open_lines, scrolled_back, wants_context
 
 if TYPE_CHECKING:
-    from tacit.c2a.messages import Delivered
+    from tacit.c2a.messages import Delivered, Earlier
     from tacit.harness.conduct import Conduct
     from tacit.harness.drivers.port import TurnOutcome
     from tacit.harness.effects import ModelTurn
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 READ_THREAD: Final = "chat.read_thread"
 READ_CHANNEL: Final = "chat.read_channel"
 REMEMBERED_PLACES: Final = 1_000
+STANDS: Final = 5 * SECOND
+"""How long what came with a question counts as it was said: later it may have been edited or taken back."""
 
 
 async def prepared(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -> ModelTurn:
@@ -42,9 +44,32 @@ async def prepared(context: HarnessContext, conduct: Conduct, turn: ModelTurn) -
 async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     """The question with what was said before it, as far as this audience's session has not read it."""
     carrier, first = turn.carrier, turn.events[0]
-    if not wants_context(carrier) or not context.offers(READ_CHANNEL):
+    if not wants_context(carrier):
+        return turn
+    lines = _came_along(context, first)
+    if lines is None:
+        lines = await _read_before(context, carrier, first)
+    if lines is None:
         return turn
     place = (session_name(turn.audience, turn.slot), carrier.conversation)
+    known = None if turn.fresh else context.shown_up_to.get(place)
+    window = scrolled_back(first, lines, context.name, shown_up_to=known)
+    context.showing[turn.id] = (place, carrier.sequence)
+    return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)))
+
+
+def _came_along(context: HarnessContext, first: Delivered) -> tuple[Earlier, ...] | None:
+    """The lines that the hub sent with the question, while they are sure to stand as they were said."""
+    arrived = context.whole.get(first.event_id)
+    return first.before if arrived is not None and context.clock.now() - arrived < STANDS else None
+
+
+async def _read_before(
+    context: HarnessContext, carrier: Delivered, first: Delivered
+) -> tuple[Earlier, ...] | None:
+    """The same from a look at the conversation: for a question that has waited, or was brought again."""
+    if not context.offers(READ_CHANNEL):
+        return None
     where: dict[str, Any] = {"conversationId": carrier.conversation, "before": first.event_id}
     where["limit"] = LOOKED_AT
     if takes(named(READ_CHANNEL, context.session.tools), BRIEF):
@@ -52,11 +77,8 @@ async def _in_context(context: HarnessContext, turn: ModelTurn) -> ModelTurn:
     try:
         result = await context.read(READ_CHANNEL, carrier, **where)
     except (Refused, Unavailable, OutcomeUnknown):
-        return turn
-    known = None if turn.fresh else context.shown_up_to.get(place)
-    window = scrolled_back(first, result.get("events"), context.name, shown_up_to=known)
-    context.showing[turn.id] = (place, carrier.sequence)
-    return replace(turn, events=(*turn.events[:-1], replace(carrier, window=window)))
+        return None
+    return open_lines(result.get("events"))
 
 
 async def remember(context: HarnessContext, turn: ModelTurn, outcome: TurnOutcome) -> None:

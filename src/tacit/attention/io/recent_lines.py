@@ -1,0 +1,118 @@
+"""The last open lines of each conversation, for the questions that are asked there (C2A-223).
+
+Only their places and ids are held, in the writer, which sees every line pass; what a line says is taken from
+its newest form when a question goes out, so that an edit or a deletion counts at once. Nothing is held before
+the first question: then the last events of the group are looked through. May be lost at any time. Says when
+it does not know enough: lines may lie further back than it looked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.decide.delivery import content
+from tacit.attention.read.conversation import author_of
+from tacit.c2a.messages import Earlier
+
+if TYPE_CHECKING:
+    from tacit.attention.io.archive import Archive
+    from tacit.ledger.ports import Lookup, StoredEvent
+
+LOOKED_THROUGH: Final = 1_000
+"""How many events of a group are looked through when its first question is asked."""
+SPARE: Final = 8
+"""Lines that are held beyond those that go along: some are taken back later."""
+MOST_PLACES: Final = 500
+MOST_MADE: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class LineSource:
+    """Where lines are looked up: the group's past, and how far it has come."""
+
+    archive: Archive
+    lookup: Lookup
+    last_seq: int
+
+
+class RecentLines:
+    """One group's last lines."""
+
+    def __init__(self) -> None:
+        self._since: int | None = None
+        """The position from which on every line is known; None before the first question."""
+        self._lines: dict[str, deque[tuple[int, str]]] = {}
+        self._made: dict[str, Earlier] = {}
+
+    def said(self, found: StoredEvent, archive: Archive) -> None:
+        """A message was said."""
+        if self._since is not None:
+            self._hold(found, archive)
+
+    def before(self, place: str, seq: int, source: LineSource) -> tuple[Earlier, ...] | None:
+        """The lines before a position, oldest first; None when there may be more than are known."""
+        settings = source.archive.attention.settings
+        if not settings.lines_before:
+            return None
+        if self._since is None:
+            self._look_through(source)
+        held = self._lines.get(place, deque(maxlen=settings.lines_before + SPARE))
+        is_whole = self._since == 1 and len(held) < (held.maxlen or 0)
+        chosen: list[Earlier] = []
+        room = settings.lines_before_chars
+        for at, event_id in reversed(held):
+            line = self._line(at, event_id, source.archive) if at < seq else None
+            room -= len(line.text) if line is not None else 0
+            if room < 0 or len(chosen) == settings.lines_before:
+                break
+            if line is not None:
+                chosen.append(line)
+        else:
+            if not is_whole and len(chosen) < settings.lines_before:
+                return None
+        return tuple(reversed(chosen))
+
+    def _look_through(self, source: LineSource) -> None:
+        self._since = max(1, source.last_seq - LOOKED_THROUGH)
+        for at in range(self._since, source.last_seq + 1):
+            found = source.lookup.at(at)
+            if found is not None:
+                self._hold(found, source.archive)
+
+    def _hold(self, found: StoredEvent, archive: Archive) -> None:
+        """Only what everybody may read and what stands in no thread."""
+        if found.kind != "chat.message" or found.private or found.root:
+            return
+        event = archive.past.form_of(found)
+        place = archive.past.place(event, found) if event is not None else None
+        if place is None or place.thread is not None:
+            return
+        if place.id not in self._lines and len(self._lines) >= MOST_PLACES:
+            # Begin anew: from here on every line is known.
+            self._lines, self._since = {}, found.seq
+        most = archive.attention.settings.lines_before + SPARE
+        lines = self._lines.get(place.id)
+        if lines is None or lines.maxlen != most:
+            lines = self._lines[place.id] = deque(lines or (), most)
+        if not lines or lines[-1][0] < found.seq:
+            lines.append((found.seq, found.event_id))
+
+    def _line(self, seq: int, event_id: str, archive: Archive) -> Earlier | None:
+        versions = archive.attention.versions
+        if versions.is_deleted(event_id):
+            self._made.pop(event_id, None)
+            return None
+        latest = versions.latest(event_id)
+        made = self._made.get(event_id)
+        if made is not None and made.event_id == latest:
+            return made
+        form = archive.past.form(latest)
+        if form is None:
+            return None
+        if len(self._made) >= MOST_MADE:
+            self._made.clear()
+        made = Earlier(latest, author_of(form), content(form.data), form.ts, seq)
+        self._made[event_id] = made
+        return made
