@@ -13,5 +13,7 @@ PING_SECONDS: Final = 30.0
 PONG_SECONDS: Final = 10.0
 RECONNECT: Final = Backoff(first=1.0, longest=60.0, jitter=(0.5, 1.0))
 """For ever. The jitter spreads agents that fell together when their relay stopped."""
-KEY_LOOKUP: Final = Backoff(first=15.0, longest=3600.0)
+KEY_LOOKUP: Final = Backoff(first=2.0, longest=3600.0)
 """Between questions for the key of a sender whose relay gave none."""
+PREKEY_LOOKUP: Final = Backoff(first=1.0, longest=15.0)
+"""Between questions for the prekeys of a peer that had none; a device that begins anew has none at first."""

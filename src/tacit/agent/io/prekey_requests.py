@@ -3,7 +3,8 @@
 A2ACP-209, A2ACP-245.
 
 A first packet needs a bundle from the peer's relay. It is asked for here, a few at a time; the writer takes
-it when it is there and goes on with other packets meanwhile. A peer whose relay gave none rests for a while.
+it when it is there and goes on with other packets meanwhile. A peer whose relay gave none rests for a while,
+for longer each time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
+from tacit.agent import timing
 from tacit.base.errors import PeerFault, Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 _log: Final = logging.getLogger("tacit.agent")
 _AT_ONCE: Final = 8
-_REST_SECONDS: Final = 15.0
 
 
 class PrekeyRequests:
@@ -38,6 +39,7 @@ class PrekeyRequests:
         self._asking: set[str] = set()
         self._bundles: dict[str, PublicPrekeys | None] = {}
         self._resting: dict[str, float] = {}
+        self._failures: dict[str, int] = {}
         self._called = asyncio.Event()
 
     def take(self, peer: str, packet_id: str) -> tuple[bool, PublicPrekeys | None]:
@@ -60,8 +62,14 @@ class PrekeyRequests:
         return list(self._resting)
 
     def rest(self, peer: str) -> None:
-        """Leave a peer alone for a while."""
-        self._resting[peer] = asyncio.get_running_loop().time() + _REST_SECONDS
+        """Leave a peer alone for a while, and for longer each time until a packet to it was sealed."""
+        failures = self._failures.get(peer, 0)
+        self._failures[peer] = failures + 1
+        self._resting[peer] = asyncio.get_running_loop().time() + timing.PREKEY_LOOKUP.pause(failures)
+
+    def sealed(self, peer: str) -> None:
+        """A packet to this peer was sealed."""
+        self._failures.pop(peer, None)
 
     async def run(self) -> None:
         """Ask, until cancelled."""

@@ -500,6 +500,8 @@ class RelayConnection:
                 return None
             self._lookups.done(waiting.peer)
         sealed = self._outbox.seal(waiting.position, bundle)
+        if sealed is not None:
+            self._bundles.sealed(waiting.peer)
         if sealed is None and self._outbox.pending(waiting.packet_id) == "waiting":
             self._bundles.rest(waiting.peer)
         return sealed
