@@ -450,13 +450,13 @@ def _knock(given: Mapping[str, Any]) -> Knock | None:
     return Knock(*words, count=count if isinstance(count, int) and count > 1 else 1)
 
 
+_KINDS: Final = {kind.value: kind for kind in AuthorKind}
 _KNOCK: Final = ("from", "where", "directedness", "policy", "priority", "topic", "pullWith")
 
 
 def _author(value: Mapping[str, Any]) -> Author:
     """An author of a kind that nobody knows counts as the system: nobody to answer to (C2A-033)."""
-    kind = text_in(value, "kind")
-    known = AuthorKind(kind) if kind in set(AuthorKind) else AuthorKind.SYSTEM
+    known = _KINDS.get(text_in(value, "kind"), AuthorKind.SYSTEM)
     return Author(text_in(value, "id"), known, text_in(value, "displayName"))
 
 

@@ -178,9 +178,11 @@ def quoted(text: str) -> str:
 
 def single_line(text: str, limit: int = NAME_CHARS) -> str:
     """A name or id without control characters, on one line, cut (C2A-097)."""
-    kept = "".join(
-        " " if unicodedata.category(one) in {"Cc", "Cf", "Zl", "Zp", "Cs"} else one for one in text
-    )
+    kept = text
+    if not (text.isascii() and text.isprintable()):
+        kept = "".join(
+            " " if unicodedata.category(one) in {"Cc", "Cf", "Zl", "Zp", "Cs"} else one for one in text
+        )
     return " ".join(kept.split())[: max(limit, NAME_CHARS)]
 
 
@@ -190,8 +192,11 @@ def _lines(text: str) -> list[str]:
 
 
 def _looks_like_title(line: str) -> bool:
-    visible = "".join(one for one in line if unicodedata.category(one) not in {"Cc", "Cf"})
-    plain = unicodedata.normalize("NFKC", visible).translate(_LOOKALIKES).casefold()
+    plain = line
+    if not (line.isascii() and line.isprintable()):
+        visible = "".join(one for one in line if unicodedata.category(one) not in {"Cc", "Cf"})
+        plain = unicodedata.normalize("NFKC", visible).translate(_LOOKALIKES)
+    plain = plain.casefold()
     return _TITLE.fullmatch(plain.strip("*_#`~= \t-")) is not None
 
 

@@ -168,8 +168,10 @@ class TurnRunner:
         whole = await self._shell.unless_stopped(prepared(self._context, self._conduct, turn))
         if whole is None:
             return None
-        files = await self._shell.unless_stopped(self._files.of_events(turn.id, whole.events))
-        request = await self._request(whole, files or ())
+        files: tuple[TurnFile, ...] = ()
+        if any(one.attachments for one in whole.events):
+            files = await self._shell.unless_stopped(self._files.of_events(turn.id, whole.events)) or ()
+        request = await self._request(whole, files)
         running = self._conduct.turn(turn.id)
         if running is None or running.is_ending:
             return _called_off(turn)

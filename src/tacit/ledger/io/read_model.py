@@ -42,6 +42,10 @@ INSERTS: Final = {
     "search": "INSERT INTO search(rowid, text) VALUES(?,?)",
 }
 
+RECENT: Final = 512
+"""Events that are held for look-ups by id; an event never changes."""
+RECENT_BYTES: Final = 16_384
+"""Larger ones are not held: together they would weigh more than they save."""
 _DONE_BY: Final = {"ack": "ack", "notice": "notice", "withdrawn": "notice"}
 """Which duty a mark ends: acknowledging does, and so does taking the notice back."""
 
@@ -55,6 +59,8 @@ class ReadModel:
         self._duty_changes: defaultdict[tuple[int, str, str], int] = defaultdict(int)
         self._ordinals: dict[tuple[int, str], int] = {}
         self._events: dict[tuple[int, str], StoredEvent] = {}
+        # Committed events that were asked for lately: the rules ask for the same few again and again.
+        self._recent: dict[tuple[int, str], StoredEvent] = {}
         self._by_seq: dict[tuple[int, int], StoredEvent] = {}
         self._submissions: dict[tuple[int, str, str], Earlier] = {}
         self._marks: dict[tuple[int, str, int, str, str], tuple[int, bool]] = {}
@@ -206,6 +212,7 @@ class ReadModel:
     def forget(self) -> None:
         """Drop what belonged to a transaction that did not commit."""
         self._staged.clear()
+        self._recent.clear()
         self._duty_changes.clear()
         self._ordinals.clear()
         self.flush()
@@ -225,11 +232,17 @@ class ReadModel:
 
     def event(self, number: int, event_id: str) -> StoredEvent | None:
         """An event of a group by its id."""
-        staged = self._events.get((number, event_id))
-        raw = ids.raw(event_id)
-        if staged is not None or raw is None:
-            return staged
-        return one(self.connection, "WHERE e.id=? AND e.pos>>40=?", (raw, number))
+        key = (number, event_id)
+        known = self._events.get(key) or self._recent.get(key)
+        raw = ids.raw(event_id) if known is None else None
+        if known is not None or raw is None:
+            return known
+        found = one(self.connection, "WHERE e.id=? AND e.pos>>40=?", (raw, number))
+        if found is not None and len(found.raw) <= RECENT_BYTES:
+            while len(self._recent) >= RECENT:
+                del self._recent[next(iter(self._recent))]
+            self._recent[key] = found
+        return found
 
     def at(self, number: int, seq: int) -> StoredEvent | None:
         """An event of a group by its position."""
