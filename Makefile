@@ -2,7 +2,10 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3
-JOBS ?= 3
+# More than there are cores: most tests wait for processes.
+JOBS ?= 4
+# Where the machine forbids it, every process that a test starts would compile the whole product again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
   bench-drivers bench-cli bench-keys bench-relay bench-web web fuzz docs lock clean
@@ -36,7 +39,7 @@ system-test:
 	@sh tools/system.sh
 
 test: setup-check system-test
-	$(PY) -m pytest -n $(JOBS) -m "not soak" $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not soak" $(ARGS)
 	$(MAKE) --no-print-directory check
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.

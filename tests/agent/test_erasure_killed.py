@@ -55,7 +55,10 @@ async def living(folder, dead, *phrase):
 
 
 @pytest.mark.spec("A2ACP-245", "A2ACP-212")
-@pytest.mark.parametrize("phrase", [(), (PHRASE.decode(),)], ids=["plain", "protected"])
+@pytest.mark.parametrize(
+    "phrase",
+    [pytest.param((), id="plain", marks=pytest.mark.soak), pytest.param((PHRASE.decode(),), id="protected")],
+)
 async def test_no_key_destroyed_by_a_process_is_left_while_it_runs_after_a_kill_or_after_its_exit(
     tmp_path, phrase
 ):
@@ -86,6 +89,7 @@ async def test_no_key_destroyed_by_a_process_is_left_while_it_runs_after_a_kill_
                     # Killed between an answer and its note that it has answered, it answers twice.
                     await until(lambda said=said: len(alice.texts()) >= said)
                     assert await bobs.end(signal.SIGTERM) == 0
-            assert len(dead) > 8
             assert not found_in(bob.folder, dead), "after its end"
+        # Every wait above was for one more: four in each life, and one before each kill.
+        assert len(dead) >= 14
         assert set(alice.texts()) == {"heard"}

@@ -324,5 +324,5 @@ def test_attention_goes_on_exactly_after_any_restart_and_loses_no_obligation() -
     class Machine(Restarts):
         pass
 
-    Machine.TestCase.settings = settings(max_examples=20, stateful_step_count=4)
+    Machine.TestCase.settings = settings(max_examples=12, stateful_step_count=4)
     Machine.TestCase("runTest").runTest()
