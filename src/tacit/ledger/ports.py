@@ -80,6 +80,10 @@ class Lookup(Protocol):
         """The event at this position, in this group."""
         ...
 
+    def messages(self, limit: int) -> list[StoredEvent]:
+        """The last messages, oldest first."""
+        ...
+
     def submission(self, by: str, client_id: str) -> Earlier | None:
         """The last submission under this idempotency key."""
         ...

@@ -259,7 +259,7 @@ class AttentionEngine:
         if obligation.session not in self.online(group.group_id):
             return
         archive = Archive(state.attention, state.past, lookup, state.past.roster)
-        draft = drafted(LineSource(archive, lookup, group.last_seq), obligation, state.lines)
+        draft = drafted(LineSource(archive, lookup), obligation, state.lines)
         if draft is not None:
             self._effects.append(draft)
 

@@ -2,7 +2,7 @@
 
 Only their places and ids are held, in the writer, which sees every line pass; what a line says is taken from
 its newest form when a question goes out, so that an edit or a deletion counts at once. Nothing is held before
-the first question: then the last events of the group are looked through. May be lost at any time. Says when
+the first question: then the last messages of the group are looked through. May be lost at any time. Says when
 it does not know enough: lines may lie further back than it looked.
 """
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
     from tacit.ledger.ports import Lookup, StoredEvent
 
-LOOKED_THROUGH: Final = 1_000
-"""How many events of a group are looked through when its first question is asked."""
+LOOKED_THROUGH: Final = 256
+"""How many messages of a group are looked through when its first question is asked."""
 SPARE: Final = 8
 """Lines that are held beyond those that go along: some are taken back later."""
 MOST_PLACES: Final = 500
@@ -30,11 +30,10 @@ MOST_MADE: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class LineSource:
-    """Where lines are looked up: the group's past, and how far it has come."""
+    """Where lines are looked up."""
 
     archive: Archive
     lookup: Lookup
-    last_seq: int
 
 
 class RecentLines:
@@ -75,11 +74,10 @@ class RecentLines:
         return tuple(reversed(chosen))
 
     def _look_through(self, source: LineSource) -> None:
-        self._since = max(1, source.last_seq - LOOKED_THROUGH)
-        for at in range(self._since, source.last_seq + 1):
-            found = source.lookup.at(at)
-            if found is not None:
-                self._hold(found, source.archive)
+        messages = source.lookup.messages(LOOKED_THROUGH)
+        self._since = messages[0].seq if len(messages) == LOOKED_THROUGH else 1
+        for found in messages:
+            self._hold(found, source.archive)
 
     def _hold(self, found: StoredEvent, archive: Archive) -> None:
         """Only what everybody may read and what stands in no thread."""

@@ -14,7 +14,7 @@ import msgspec
 
 from tacit.base import ids
 from tacit.base.moment import Moment
-from tacit.ledger.io.rows import ADDRESSABLE, one
+from tacit.ledger.io.rows import ADDRESSABLE, messages_before, one
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.ports import Blob, Earlier, StoredEvent
 from tacit.ledger.principal import USER
@@ -248,6 +248,16 @@ class ReadModel:
         """An event of a group by its position."""
         staged = self._by_seq.get((number, seq))
         return staged or one(self.connection, "WHERE e.pos=?", (number << SHIFT | seq,))
+
+    def messages(self, number: int, limit: int) -> list[StoredEvent]:
+        """The last messages of a group, oldest first."""
+        known = messages_before(self.connection, number << SHIFT, (number + 1) << SHIFT, limit)
+        staged = [
+            found
+            for (group, _), found in self._by_seq.items()
+            if group == number and found.kind == "chat.message"
+        ]
+        return [*reversed(known), *sorted(staged, key=lambda found: found.seq)][-limit:]
 
     def look_ahead(self, keys: Sequence[tuple[int, str, str]]) -> None:
         """Look up the submissions of a whole batch in one query; most are new and cost no more after it."""

@@ -21,7 +21,7 @@ from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
-from tacit.ledger.io.rows import SELECT, found, one
+from tacit.ledger.io.rows import SELECT, found, messages_before, one
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 
 if TYPE_CHECKING:
@@ -211,15 +211,11 @@ class Reader:
         events: list[StoredEvent] = []
         upper, step = base | min(before, SEQ_MASK), _step(limit)
         while len(events) < limit:
-            rows = self._connection.execute(
-                SELECT + "WHERE e.pos>? AND e.pos<? AND e.kind=(SELECT number FROM kinds WHERE "
-                "name='chat.message') ORDER BY e.pos DESC LIMIT ?",
-                (base, upper, step),
-            ).fetchall()
-            events += [event for row in rows if (event := found(row)).visible_to(principal)]
-            if len(rows) < step:
+            some = messages_before(self._connection, base, upper, step)
+            events += [event for event in some if event.visible_to(principal)]
+            if len(some) < step:
                 break
-            upper, step = int(rows[-1][0]), CHUNK
+            upper, step = base | some[-1].seq, CHUNK
         return events[:limit][::-1]
 
     def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:

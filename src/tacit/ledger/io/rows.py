@@ -24,6 +24,12 @@ FROM events e LEFT JOIN audiences a ON a.pos=e.pos
 """
 
 
+_MESSAGES: Final = f"""{SELECT}
+WHERE e.pos>? AND e.pos<? AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
+ORDER BY e.pos DESC LIMIT ?
+"""  # noqa: S608 - fixed text
+
+
 class _By(msgspec.Struct):
     by: str
 
@@ -49,6 +55,15 @@ def found(row: Sequence[Any]) -> StoredEvent:
         bool(private),
         root,
     )
+
+
+def messages_before(connection: apsw.Connection, base: int, upper: int, limit: int) -> list[StoredEvent]:
+    """The messages between two places, newest first."""
+    rows = connection.execute(
+        _MESSAGES,
+        (base, upper, limit),
+    )
+    return [found(row) for row in rows]
 
 
 def one(connection: apsw.Connection, where: str, values: tuple[Any, ...]) -> StoredEvent | None:
