@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.agent import packet, receipt, reception, sync
-from tacit.agent.io import handshakes
+from tacit.agent.io import handshakes, rollback
 from tacit.agent.io.threads import NO_COMMON_VERSION, Threads
 from tacit.base.errors import PeerFault, Refused
-from tacit.base.moment import rfc3339
+from tacit.base.moment import SECOND, rfc3339
 from tacit.seal import replay, session
 from tacit.wire import address, buckets, codes, envelope, version
 from tacit.wire.encoding import b64
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tacit.seal.x3dh import PublicPrekeys
 
 UNORDERED: Final = frozenset({packet.THREAD_SYNC})
+KEPT_BY_RELAYS: Final = 30 * 24 * 3600 * SECOND
+"""How long a relay keeps what nobody fetches; what is older is not lost by its being set back."""
 MOST_AGAIN: Final = 200
 """Packets that wait at once to be sent again to one peer: what it lacks beyond that, it says once more."""
 
@@ -389,9 +391,32 @@ class Outbox:
 
     # What the relay answered.
 
-    def accepted(self, packet_ids: list[str]) -> None:
-        """The relay has them on disk; we may forget that they wait."""
+    def unfetched(self, now: Moment) -> None:
+        """The relay may have lost what it accepted, inside a transaction of the caller's.
+
+        Threads are compared anew. With peers who have said nothing yet nothing can be compared: they get the
+        last packets once more, and know those that they have by their ids.
+        """
+        self._store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
+        mute = [
+            peer
+            for (peer,) in self._store.rows("SELECT DISTINCT peer FROM threads")
+            if (contact := self._store.contact(peer)) is not None
+            and not packet.may_send(packet.THREAD_SYNC, contact.features)
+        ]
+        for peer in mute:
+            rows = self._store.rows(
+                "SELECT packet_id FROM history WHERE direction='out' AND peer=? AND type<>? AND at>?"
+                " ORDER BY position DESC LIMIT ?",
+                peer, packet.THREAD_SYNC, now - KEPT_BY_RELAYS, MOST_AGAIN,
+            )  # fmt: skip
+            self.again(peer, [packet_id for (packet_id,) in reversed(rows)])
+
+    def accepted(self, packet_ids: list[str], told: int | None = None) -> None:
+        """The relay has them on disk, and was told of so many steps; we may forget that they wait."""
         with self._store.transaction():
+            if told is not None:
+                rollback.told(self._store, told)
             for packet_id in packet_ids:
                 self._store.run("DELETE FROM outbox WHERE packet_id=?", packet_id)
             self.put_back(packet_ids)

@@ -206,6 +206,10 @@ class RelayConnection:
         welcome = await self._expect(ws, frames.AuthOk)
         rollback.compare(self._store, welcome, self._clock.now())
         epochs.agree(self._store, welcome, self._clock.now())
+        with self._store.transaction():
+            if rollback.relay_is_behind(self._store, welcome):
+                self._outbox.unfetched(self._clock.now())
+                self._store.note(rollback.RELAY_NOTE, self._clock.now())
         self._told_steps = None if welcome.steps is None else -1
         await self._tell_steps(ws)
         # Whether the last upload arrived is told by what the relay has now.
@@ -326,7 +330,7 @@ class RelayConnection:
                 await self._packet(ws, frame)
             case frames.Accepted():
                 answered = [one for one in frame.packet_ids if self._is_answered(one)]
-                self._outbox.accepted(answered)
+                self._outbox.accepted(answered, self._told_steps)
                 for packet_id in answered:
                     self._in_flight.pop(packet_id, None)
                 self._answered = asyncio.get_running_loop().time()

@@ -8,8 +8,12 @@ hands the furthest one back when the agent logs in. Further than the folder itse
 
 The relay can only repeat what this agent has signed. After beginning anew the folder counts on from far
 beyond what it was shown, so that no older statement is news again, however they are dealt out: one beginning
-for each time that a folder was really set back. A relay that shows nothing, or has been set back itself,
-changes nothing.
+for each time that a folder was really set back. A relay that shows nothing changes nothing here.
+
+The other way round the number tells of the relay: one that shows less than it was told before it accepted
+our packets was set back to an earlier copy, or fell within the second in which it had not written that down.
+What it had accepted since may be gone, so it is compared with each peer or, with whom nothing can be compared
+yet, sent again: the same packets under the same ids.
 """
 
 from __future__ import annotations
@@ -28,6 +32,11 @@ if TYPE_CHECKING:
 
 _LEAP: Final = 2**20
 _FURTHEST: Final = 2**52
+_TOLD: Final = "relay_was_told"
+RELAY_NOTE: Final = (
+    "the relay knows less of this agent than it did: it was set back to an earlier copy, or fell;"
+    " what it had accepted since is compared, or sent again"
+)
 NOTE: Final = (
     "this agent's folder was set back to an earlier copy; sessions with all contacts begin anew,"
     " and what came since then is asked for again"
@@ -62,6 +71,20 @@ def compare(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> bool:
             if not taken_over:
                 store.note(NOTE, now)
         store.step(to=seen + _LEAP)
+    return True
+
+
+def told(store: AgentStore, steps: int) -> None:
+    """The relay has accepted what stood behind this many steps, inside a transaction of the caller's."""
+    store.choose(_TOLD, f"{b64(store.me().identity.signing_public)} {steps}")
+
+
+def relay_is_behind(store: AgentStore, welcome: frames.AuthOk) -> bool:
+    """Whether the relay knows less of us than it did; asked once for each time."""
+    key, _, steps = store.setting(_TOLD, " 0").partition(" ")
+    if welcome.steps is None or key != b64(store.me().identity.signing_public) or welcome.steps >= int(steps):
+        return False
+    store.choose(_TOLD, f"{key} {welcome.steps}")
     return True
 
 
