@@ -69,8 +69,8 @@ class Earlier(msgspec.Struct, frozen=True):
     at: Moment
 
 
-class Lookup(Protocol):
-    """Read access to one group for the rules; sees everything admitted so far, also in the open batch."""
+class EventLookup(Protocol):
+    """The events of one group; sees everything admitted so far, also in the open batch."""
 
     def event(self, event_id: str) -> StoredEvent | None:
         """The event with this id, in this group."""
@@ -83,6 +83,10 @@ class Lookup(Protocol):
     def messages(self, limit: int) -> list[StoredEvent]:
         """The last messages, oldest first."""
         ...
+
+
+class Lookup(EventLookup, Protocol):
+    """Read access to one group for the rules."""
 
     def submission(self, by: str, client_id: str) -> Earlier | None:
         """The last submission under this idempotency key."""

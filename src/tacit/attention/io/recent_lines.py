@@ -18,7 +18,7 @@ from tacit.c2a.messages import Earlier
 
 if TYPE_CHECKING:
     from tacit.attention.io.archive import Archive
-    from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.ports import EventLookup, StoredEvent
 
 LOOKED_THROUGH: Final = 256
 """How many messages of a group are looked through when its first question is asked."""
@@ -33,7 +33,7 @@ class LineSource:
     """Where lines are looked up."""
 
     archive: Archive
-    lookup: Lookup
+    lookup: EventLookup
 
 
 class RecentLines:
