@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tacit.c2a.host_end import MINUTE, Deliver, HostEnd, message_of
-from tacit.c2a.messages import read_delivered
+from tacit.c2a.messages import read_delivered, read_window
 from tacit.c2a.negotiation import CAPABILITIES, Agreement
 from tacit.c2a.notifications import Cancelled
 from tacit.c2a.retry import redeliver_after
@@ -51,6 +51,25 @@ def test_what_is_not_accepted_is_sent_again_with_growing_pauses_and_a_rising_att
     assert attempts == [1, 2, 4, 8, 16, 32, 60, 60]
     assert host.answered("r1") == "e1"
     assert (host.answered("r1"), host.next_due, host.waiting) == (None, None, 0)
+
+
+@pytest.mark.spec("C2A-223", "C2A-204")
+def test_lines_before_a_question_leave_with_it_at_once_or_not_at_all() -> None:
+    """Whoever gets it later reads what still stands: some of it may have been taken back."""
+    line = read_window([{"eventId": "x1", "content": "my salary is five"}])
+    first, second = (replace(event(number), before=line) for number in (1, 2))
+    host = end(per_minute=1)
+    [now] = host.deliver("r1", first, 0.0)
+    assert isinstance(now, Deliver)
+    assert now.delivered.before == line
+    [again] = host.wake(1.0)
+    assert isinstance(again, Deliver)
+    assert again.delivered.before is None
+    assert host.answered("r1")
+    assert not host.deliver("r2", second, 2.0)
+    [late] = host.wake(MINUTE)
+    assert isinstance(late, Deliver)
+    assert (late.delivered.late, late.delivered.before) == (True, None)
 
 
 @pytest.mark.spec("C2A-205")

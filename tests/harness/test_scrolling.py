@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tacit.base.moment import parse_rfc3339, rfc3339
+from tacit.c2a.lines import LINE_BYTES
 from tacit.c2a.messages import read_delivered
 from tacit.harness.prompt import turn_prompt
-from tacit.harness.scrolling import BYTES, LINE_BYTES, LINES, open_lines, scrolled_back, wants_context
+from tacit.harness.scrolling import BYTES, LINES, open_lines, scrolled_back, wants_context
 from tests.c2a_peer import delivery
 
 NOON = parse_rfc3339("2026-06-02T12:00:00Z")

@@ -157,6 +157,9 @@ class HostEnd:
     def _send(self, pending: _Pending, now: float) -> Deliver:
         pending.tries += 1
         delivered = replace(pending.delivered, attempt=pending.attempt)
+        if delivered.late or pending.tries > 1:
+            # What was said before it may have been taken back since it was made.
+            delivered = replace(delivered, before=None)
         if not self._acknowledges:
             return Deliver(delivered, None)
         pending.due = now + redeliver_after(pending.tries)

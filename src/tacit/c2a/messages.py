@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 DELIVER: Final = "chat/deliver"
 PLATFORM: Final = "cccs"
+LINES_BEFORE: Final = "linesBefore"
 SHARED_KINDS: Final = frozenset({ConversationKind.DM, ConversationKind.CHANNEL, ConversationKind.THREAD})
 """The kinds of conversation that both drafts know (C2A-032)."""
 
@@ -272,7 +273,7 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     if value.window:
         found["threadWindow"] = [_earlier_members(one, version) for one in value.window]
     if value.before is not None:
-        found["linesBefore"] = [_earlier_members(one, version) for one in value.before]
+        found[LINES_BEFORE] = [_earlier_members(one, version) for one in value.before]
     return found
 
 
@@ -401,7 +402,7 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
         mentions=tuple(str(one) for one in cast("list[object]", target.get("mentions") or [])),
         recipient=text_in(target, "recipient") or None,
         window=read_window(params.get("threadWindow")),
-        before=read_window(params["linesBefore"]) if "linesBefore" in params else None,
+        before=read_window(params[LINES_BEFORE]) if LINES_BEFORE in params else None,
         in_thread=injection.get("context") == "thread_window",
         needs_claim=attention.get("needsClaim") is True,
         # Where an answer goes when the host did not say (C2A-096).

@@ -7,12 +7,12 @@ Pure: the lines come with the question, or from a look at the conversation.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.moment import SECOND, parse_rfc3339
 from tacit.c2a.json_members import object_in, objects
-from tacit.c2a.messages import Part, read_window
+from tacit.c2a.lines import cut
+from tacit.c2a.messages import read_window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ LINES: Final = 24
 LOOKED_AT: Final = LINES + 8
 """How many lines are asked for: some lie in threads, or were taken back."""
 BYTES: Final = 6_000
-LINE_BYTES: Final = 1_200
 PAUSE: Final = 30 * 60 * SECOND
 """A silence after which another talk begins."""
 ANYWAY: Final = 4
@@ -56,7 +55,7 @@ def scrolled_back(
             continue
         if shown_up_to is not None and (given.sequence <= shown_up_to or given.author.id == session):
             continue
-        line = _cut(given)
+        line = cut(given)
         room -= len(line.text.encode())
         paused = paused or later - at > PAUSE
         most = ANYWAY if paused else LINES
@@ -76,11 +75,3 @@ def open_lines(rows: object) -> tuple[Earlier, ...]:
             if row and "threadId" not in object_in(row, "conversation") and not row.get("deleted")
         ]
     )
-
-
-def _cut(line: Earlier) -> Earlier:
-    said = line.text.encode()
-    if len(said) <= LINE_BYTES:
-        return line
-    short = said[:LINE_BYTES].decode(errors="ignore")
-    return replace(line, content=(Part(text=f"{short} [... cut]"),))

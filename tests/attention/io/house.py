@@ -21,6 +21,7 @@ from tacit.attention.io.read_tools import Pull
 from tacit.attention.state.records import submitted
 from tacit.attention.state.work import SessionLife
 from tacit.base.moment import Moment
+from tacit.c2a.lines import cut
 from tacit.harness.scrolling import open_lines
 from tacit.ledger.commands import Appended, Committed, Decided
 from tacit.ledger.io import upkeep
@@ -54,7 +55,7 @@ def lines_before(
     where = {"conversationId": made.conversation, "before": first, "limit": 200, "brief": True}
     found: list[Earlier] = []
     room = archive.attention.settings.lines_before_chars
-    for line in reversed(open_lines(tools.read_channel(where)["events"])):
+    for line in map(cut, reversed(open_lines(tools.read_channel(where)["events"]))):
         room -= len(line.text)
         if room < 0 or len(found) == archive.attention.settings.lines_before:
             break

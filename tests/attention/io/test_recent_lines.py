@@ -62,6 +62,33 @@ def test_the_lines_that_go_along_keep_to_the_owners_measure(
 
 
 @pytest.mark.spec("C2A-223")
+def test_a_pasted_log_is_cut_and_hides_none_of_the_lines_around_it(house: House) -> None:
+    house.say(GROUP, "user", "the build is red")
+    house.say(GROUP, "user", "LOG " + "x" * 100_000)
+    house.say(GROUP, "user", "since Monday")
+    found = along(house)
+    assert found is not None
+    assert [line[:8] for line in found] == ["the buil", "LOG xxxx", "since Mo"]
+    assert len(found[1]) < 1_300
+    house.store.decide(ChangeRules(GROUP, "user", {"lines_before_chars": 0}))
+    assert along(house) is None
+
+
+@pytest.mark.spec("C2A-223")
+def test_after_the_measure_was_small_for_a_while_nothing_is_said_to_be_all(house: House) -> None:
+    lines = [f"line {number}" for number in range(40)]
+    for line in lines:
+        house.say(GROUP, "user", line)
+    assert along(house, "@ann what is it now?") == lines[-24:]
+    house.store.decide(ChangeRules(GROUP, "user", {"lines_before": 1}))
+    assert along(house) == ["@ann what is it now?"]
+    house.store.decide(ChangeRules(GROUP, "user", {"lines_before": 24}))
+    assert along(house, "@ann and now, please?") == [
+        *lines[-22:], "@ann what is it now?", "@ann can you check the build?",
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("C2A-223")
 def test_where_lines_may_lie_further_back_than_was_looked_none_go_along(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -320,9 +320,10 @@ def _has_reason(obligation: Any) -> bool:
 
 
 @pytest.mark.spec("C2A-027", "C2A-116", "C2A-154", "C2A-159", "C2A-177", "C2A-214")
-def test_attention_goes_on_exactly_after_any_restart_and_loses_no_obligation() -> None:
+@pytest.mark.parametrize("examples", [12, pytest.param(100, marks=pytest.mark.soak)])
+def test_attention_goes_on_exactly_after_any_restart_and_loses_no_obligation(examples: int) -> None:
     class Machine(Restarts):
         pass
 
-    Machine.TestCase.settings = settings(max_examples=12, stateful_step_count=4)
+    Machine.TestCase.settings = settings(max_examples=examples, stateful_step_count=4)
     Machine.TestCase("runTest").runTest()

@@ -677,14 +677,14 @@ class _LaterClock(SystemClock):
 
 @pytest.mark.spec("C2A-223", "C2A-204")
 @pytest.mark.parametrize(
-    ("tells", "seconds", "looks"), [(["continued"], 0, False), (["continued"], 2, True), ([], 0, True)]
+    ("tells", "seconds", "looks"), [(["continued"], 0, False), (["continued"], 61, True), ([], 0, True)]
 )
 async def test_lines_that_came_with_a_question_are_used_while_they_are_sure_to_stand(
     peer, desk, tmp_path, monkeypatch, tells, seconds, looks
 ):
     """What has waited may have been edited or taken back meanwhile: it is read again."""
     monkeypatch.setitem(TOOLS, "chat.read_channel", (True, True))
-    monkeypatch.setattr("tacit.harness.io.preparing.STANDS", SECOND)
+    monkeypatch.setattr("tacit.harness.io.preparing.STANDS", 60 * SECOND)
     plain, read = peer._result, []
 
     def result(params):
@@ -696,11 +696,14 @@ async def test_lines_that_came_with_a_question_are_used_while_they_are_sure_to_s
     monkeypatch.setattr(peer, "_result", result)
     peer.tells = tells
     desk.script([{"text": "The index was gone."}])
-    async with living(peer.url, "token", tmp_path, desk, clock=_LaterClock(seconds)):
+    async with living(peer.url, "token", tmp_path, desk, clock=_LaterClock(seconds)) as harness:
         written = {"createdAt": "2026-01-13T10:00:00Z", "sequence": 2}
         asked = delivery("e1", "can you look at it?", timing=written)
         await peer.accepted({**asked, "linesBefore": [EARLIER]})
         await peer.until(lambda: peer.sends)
+        kept = harness._context.store._read("SELECT params FROM events", ())
+        assert kept
+        assert not any(b"linesBefore" in bytes(params) for (params,) in kept)
     [turn] = desk.turns
     assert bool(read) is looks
     assert ("as it stands now" if looks else "slow since noon") in turn["prompt"]

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 UNORDERED: Final = frozenset({packet.THREAD_SYNC})
 KEPT_BY_RELAYS: Final = 30 * 24 * 3600 * SECOND
 """How long a relay keeps what nobody fetches; what is older is not lost by its being set back."""
+MOST_UNFETCHED: Final = 500
+"""Packets that are looked at when the relay may have lost what it accepted."""
 MOST_AGAIN: Final = 200
 """Packets that wait at once to be sent again to one peer: what it lacks beyond that, it says once more."""
 
@@ -196,12 +198,19 @@ class Outbox:
         Each at most once a minute, however often the peer says so (A2ACP-214), and after all mail: what a
         peer claims to lack must not hold up the others'.
         """
-        count, now = 0, int(self._clock.now())
+        now = self._clock.now()
+        self._forget_resent(now)
+        return self._again(peer, packet_ids, now)
+
+    def _forget_resent(self, now: Moment) -> None:
         self._store.run("DELETE FROM resent WHERE at<=?", now - sync.EVERY)
+
+    def _again(self, peer: str, packet_ids: list[str], now: Moment) -> int:
+        count = 0
         waiting = "SELECT count(*) FROM outbox WHERE peer=? AND later=1 AND state='waiting'"
         (already,) = self._store.row(waiting, peer) or (0,)
         for packet_id in packet_ids[: max(0, MOST_AGAIN - already)]:
-            if not self._store.run("INSERT OR IGNORE INTO resent VALUES (?,?,?)", peer, packet_id, now):
+            if not self._store.run("INSERT OR IGNORE INTO resent VALUES (?,?,?)", peer, packet_id, int(now)):
                 continue
             row = self._store.row(
                 "SELECT thread_id, payload FROM history WHERE direction='out' AND peer=? AND packet_id=?"
@@ -394,28 +403,28 @@ class Outbox:
     def unfetched(self, now: Moment) -> None:
         """The relay may have lost what it accepted, inside a transaction of the caller's.
 
-        Threads are compared anew. With peers who have said nothing yet nothing can be compared: they get the
-        last packets once more, and know those that they have by their ids.
+        Threads are compared, as at every login. With peers who have said nothing yet nothing can be compared:
+        they get the last packets once more, and know those that they have by their ids.
         """
-        self._store.run("UPDATE threads SET synced_at=NULL, answered_at=NULL")
-        mute = [
-            peer
-            for (peer,) in self._store.rows("SELECT DISTINCT peer FROM threads")
-            if (contact := self._store.contact(peer)) is not None
-            and not packet.may_send(packet.THREAD_SYNC, contact.features)
-        ]
-        for peer in mute:
-            rows = self._store.rows(
-                "SELECT packet_id FROM history WHERE direction='out' AND peer=? AND type<>? AND at>?"
-                " ORDER BY position DESC LIMIT ?",
-                peer, packet.THREAD_SYNC, now - KEPT_BY_RELAYS, MOST_AGAIN,
-            )  # fmt: skip
-            self.again(peer, [packet_id for (packet_id,) in reversed(rows)])
+        rows = self._store.rows(
+            "SELECT peer, packet_id FROM history WHERE direction='out' AND type<>? AND at>?"
+            " ORDER BY position DESC LIMIT ?",
+            packet.THREAD_SYNC, now - KEPT_BY_RELAYS, MOST_UNFETCHED,
+        )  # fmt: skip
+        by_peer: dict[str, list[str]] = {}
+        for peer, packet_id in reversed(rows):
+            by_peer.setdefault(peer, []).append(packet_id)
+        self._forget_resent(now)
+        for peer, packet_ids in by_peer.items():
+            contact = self._store.contact(peer)
+            is_mute = contact is not None and not packet.may_send(packet.THREAD_SYNC, contact.features)
+            if contact is not None and is_mute and not contact.reputation.blocked:
+                self._again(peer, packet_ids, now)
 
-    def accepted(self, packet_ids: list[str], told: int | None = None) -> None:
+    def accepted(self, packet_ids: list[str], told: int = 0) -> None:
         """The relay has them on disk, and was told of so many steps; we may forget that they wait."""
         with self._store.transaction():
-            if told is not None:
+            if told > 0:
                 rollback.told(self._store, told)
             for packet_id in packet_ids:
                 self._store.run("DELETE FROM outbox WHERE packet_id=?", packet_id)

@@ -125,8 +125,9 @@ class RelayConnection:
         self._entropy = entropy
         self._changed = changed
         self._in_flight: dict[str, float] = {}
-        # Which copies of a packet the relay still owes an answer for, by their places in the outbox.
-        self._copies: dict[str, list[int]] = {}
+        # Which copies of a packet the relay still owes an answer for: their places in the outbox, and of how
+        # many steps the relay was told before each.
+        self._copies: dict[str, list[tuple[int, int]]] = {}
         self._held: dict[str, float] = {}
         self._lookups = _Lookups()
         self._wake = asyncio.Event()
@@ -207,7 +208,7 @@ class RelayConnection:
         rollback.compare(self._store, welcome, self._clock.now())
         epochs.agree(self._store, welcome, self._clock.now())
         with self._store.transaction():
-            if rollback.relay_is_behind(self._store, welcome):
+            if rollback.relay_is_behind(self._store, welcome, self._clock.now()):
                 self._outbox.unfetched(self._clock.now())
                 self._store.note(rollback.RELAY_NOTE, self._clock.now())
         self._told_steps = None if welcome.steps is None else -1
@@ -329,8 +330,9 @@ class RelayConnection:
             case frames.Packet():
                 await self._packet(ws, frame)
             case frames.Accepted():
+                told = max((self._told_with(one) for one in frame.packet_ids), default=0)
                 answered = [one for one in frame.packet_ids if self._is_answered(one)]
-                self._outbox.accepted(answered, self._told_steps)
+                self._outbox.accepted(answered, told)
                 for packet_id in answered:
                     self._in_flight.pop(packet_id, None)
                 self._answered = asyncio.get_running_loop().time()
@@ -353,10 +355,15 @@ class RelayConnection:
                 pass
         self._changed()
 
+    def _told_with(self, packet_id: str) -> int:
+        """How many steps the relay was told before it heard the packet for which it answers."""
+        copies = self._copies.get(packet_id)
+        return copies[0][1] if copies else 0
+
     def _is_answered(self, packet_id: str) -> bool:
         """Whether the relay's answer is for the copy that waits, and not for one sealed before it."""
         copies = self._copies.get(packet_id, [])
-        answered = copies.pop(0) if copies else None
+        answered = copies.pop(0)[0] if copies else None
         if not copies:
             self._copies.pop(packet_id, None)
         return answered is None or self._outbox.position(packet_id) in {answered, None}
@@ -479,8 +486,9 @@ class RelayConnection:
             if not self._in_flight:
                 self._answered = now
             self._in_flight[sealed.packet_id] = now
-            self._copies.setdefault(sealed.packet_id, []).append(sealed.position)
             await self._tell_steps(ws)
+            copy = (sealed.position, self._told_steps or 0)
+            self._copies.setdefault(sealed.packet_id, []).append(copy)
             await ws.send_str(frames.packet_bytes(sealed.envelope, sealed.sig).decode("utf-8"))
 
     def _may_go(self, now: float, *, later: bool) -> bool:

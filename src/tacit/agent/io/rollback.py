@@ -12,8 +12,8 @@ for each time that a folder was really set back. A relay that shows nothing chan
 
 The other way round the number tells of the relay: one that shows less than it was told before it accepted
 our packets was set back to an earlier copy, or fell within the second in which it had not written that down.
-What it had accepted since may be gone, so it is compared with each peer or, with whom nothing can be compared
-yet, sent again: the same packets under the same ids.
+What it had accepted since may be gone. Threads are compared at every login; with whom nothing can be compared
+yet, the last packets go out again, under the same ids.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.io.epochs import begin_epoch, is_published
+from tacit.base.moment import SECOND
 from tacit.seal import primitives
 from tacit.wire import address, frames
 from tacit.wire.encoding import b64, unb64
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 _LEAP: Final = 2**20
 _FURTHEST: Final = 2**52
+_HOUR: Final = 3600 * SECOND
 _TOLD: Final = "relay_was_told"
+_BEHIND_AT: Final = "relay_was_behind_at"
 RELAY_NOTE: Final = (
     "the relay knows less of this agent than it did: it was set back to an earlier copy, or fell;"
     " what it had accepted since is compared, or sent again"
@@ -79,12 +82,18 @@ def told(store: AgentStore, steps: int) -> None:
     store.choose(_TOLD, f"{b64(store.me().identity.signing_public)} {steps}")
 
 
-def relay_is_behind(store: AgentStore, welcome: frames.AuthOk) -> bool:
-    """Whether the relay knows less of us than it did; asked once for each time."""
+def relay_is_behind(store: AgentStore, welcome: frames.AuthOk, now: Moment) -> bool:
+    """Whether the relay knows less of us than it did, inside a transaction of the caller's.
+
+    Said once for each time, and once an hour at most: a relay that pretends must not make us send for ever.
+    """
     key, _, steps = store.setting(_TOLD, " 0").partition(" ")
     if welcome.steps is None or key != b64(store.me().identity.signing_public) or welcome.steps >= int(steps):
         return False
+    if now - int(store.setting(_BEHIND_AT, "0")) < _HOUR:
+        return False
     store.choose(_TOLD, f"{key} {welcome.steps}")
+    store.choose(_BEHIND_AT, str(int(now)))
     return True
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.delivery import content
 from tacit.attention.read.conversation import author_of
+from tacit.c2a.lines import cut
 from tacit.c2a.messages import Earlier
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class RecentLines:
     def __init__(self) -> None:
         self._since: int | None = None
         """The position from which on every line is known; None before the first question."""
+        self._most = 0
+        """How many lines of a conversation are held: another measure, another look."""
         self._lines: dict[str, deque[tuple[int, str]]] = {}
         self._made: dict[str, Earlier] = {}
 
@@ -55,25 +58,24 @@ class RecentLines:
         settings = source.archive.attention.settings
         if not settings.lines_before:
             return None
-        if self._since is None:
+        if self._since is None or self._most != settings.lines_before + SPARE:
             self._look_through(source)
-        held = self._lines.get(place, deque(maxlen=settings.lines_before + SPARE))
-        is_whole = self._since == 1 and len(held) < (held.maxlen or 0)
+        held = self._lines.get(place, ())
+        is_whole = self._since == 1 and len(held) < self._most
         chosen: list[Earlier] = []
         room = settings.lines_before_chars
         for at, event_id in reversed(held):
             line = self._line(at, event_id, source.archive) if at < seq else None
             room -= len(line.text) if line is not None else 0
             if room < 0 or len(chosen) == settings.lines_before:
+                is_whole = bool(chosen)
                 break
             if line is not None:
                 chosen.append(line)
-        else:
-            if not is_whole and len(chosen) < settings.lines_before:
-                return None
-        return tuple(reversed(chosen))
+        return tuple(reversed(chosen)) if is_whole or len(chosen) == settings.lines_before else None
 
     def _look_through(self, source: LineSource) -> None:
+        self._lines, self._most = {}, source.archive.attention.settings.lines_before + SPARE
         messages = source.lookup.messages(LOOKED_THROUGH)
         self._since = messages[0].seq if len(messages) == LOOKED_THROUGH else 1
         for found in messages:
@@ -90,10 +92,7 @@ class RecentLines:
         if place.id not in self._lines and len(self._lines) >= MOST_PLACES:
             # Begin anew: from here on every line is known.
             self._lines, self._since = {}, found.seq
-        most = archive.attention.settings.lines_before + SPARE
-        lines = self._lines.get(place.id)
-        if lines is None or lines.maxlen != most:
-            lines = self._lines[place.id] = deque(lines or (), most)
+        lines = self._lines.setdefault(place.id, deque(maxlen=self._most))
         if not lines or lines[-1][0] < found.seq:
             lines.append((found.seq, found.event_id))
 
@@ -111,6 +110,6 @@ class RecentLines:
             return None
         if len(self._made) >= MOST_MADE:
             self._made.clear()
-        made = Earlier(latest, author_of(form), content(form.data), form.ts, seq)
+        made = cut(Earlier(latest, author_of(form), content(form.data), form.ts, seq))
         self._made[event_id] = made
         return made

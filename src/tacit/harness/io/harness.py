@@ -18,7 +18,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
-from tacit.c2a.messages import Connected, Delivered
+from tacit.c2a.messages import LINES_BEFORE, Connected, Delivered
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
@@ -290,13 +290,15 @@ class Harness:
 
     async def _delivered(self, item: Delivery) -> None:
         event, now = item.event, self._clock.now()
+        # The lines before it are of use only while this process has them fresh.
+        params = {name: value for name, value in item.params.items() if name != LINES_BEFORE}
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
         self._keep_whole(event)
         self._context.view.heard(event)
         runs = self._context.store.runs(event.event_id)
         effects = await self._judged(
             lambda now: self._conduct.heard(event, now, runs=runs),
-            lambda writing: writing.accept(event.event_id, item.request_id, item.params, now),
+            lambda writing: writing.accept(event.event_id, item.request_id, params, now),
         )
         await item.accept()
         self._tell("heard", event_id=event.event_id, policy=event.policy.value, mode=event.mode.value)

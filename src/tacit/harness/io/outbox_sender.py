@@ -73,8 +73,8 @@ class OutboxSender:
 
     async def tried(self) -> None:
         """Return when what is ready now was said, or could not be said yet."""
-        is_busy = self._context.outgoing.is_set() or self._one.locked()
-        if is_busy and not self._is_over:
+        while (self._context.outgoing.is_set() or self._one.locked()) and not self._is_over:
+            # A round that was under way before may not have seen it.
             await self._tried.wait()
 
     async def drain(self) -> bool:

@@ -3,7 +3,7 @@
 An agent whose folder was set back to an earlier copy learns it here (`agent.io.rollback`). The relay neither
 checks the signature nor draws a conclusion: only the agent's own connection can change what is kept for it,
 and only the agent believes it. Written with the housekeeping, a second later at most; what a crash takes with
-it makes the number lower, and a lower number means nothing.
+it makes the number lower: the agent then takes the relay for one that was set back, and looks after its mail.
 """
 
 from __future__ import annotations
