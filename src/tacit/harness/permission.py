@@ -3,7 +3,7 @@
 The rule owned here: no pattern is wider than what the person was shown. A command is covered when it begins
 with the very words that were shown, in the same directory, and adds nothing but names: no option beyond a
 few that change only what is printed (nobody can say what another does: `git fetch --upload-pack=...` runs a
-program), no setting (`make SHELL=...`), no address, no path out of the directory, nothing that a shell reads
+program), no setting (`pytest X=...`), no address, no path out of the directory, nothing that a shell reads
 as more than a word. Where the shown command is more than plain words, or its program does something else
 with every further word, the whole of it must be the same. An edit is covered when every file of it lies under
 the folder that was shown, and none of them tells a program what to run (`.git/hooks`, an agent's settings):
@@ -30,24 +30,27 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./ \-]+\Z")
 """What a shell reads as words and nothing else: no quotes, variables, globs, operators, redirections."""
 _EXACT: Final = frozenset(
     {
-        "ansible", "ansible-playbook", "ant", "apk", "apptainer", "apt", "apt-get", "ash", "at", "awk", "aws",
-        "az", "bash", "bazel", "brew", "bun", "bundle", "bundler", "bunx", "busybox", "cabal", "chgrp",
-        "chmod", "chown", "chroot", "command", "composer", "conda", "coverage", "cp", "cpan", "cpanm",
-        "crontab", "csh", "curl", "dash", "dd", "deno", "direnv", "dnf", "doas", "docker", "ed", "emacs",
-        "emerge", "entr", "env", "eval", "ex", "exec", "expect", "find", "fish", "flatpak", "flock", "fly",
-        "flyctl", "gawk", "gcloud", "gdb", "gem", "gh", "ghci", "glab", "gradle", "gradlew", "groovy",
-        "gsutil", "guile", "hatch", "helm", "heroku", "hyperfine", "install", "ionice", "ip", "iptables",
-        "ipython", "irb", "java", "jshell", "julia", "jupyter", "kill", "killall", "ksh", "kubectl",
-        "kubectx", "lein", "ln", "lua", "luarocks", "mamba", "micromamba", "mise", "mix", "mongo", "mongosh",
-        "mount", "mv", "mvn", "mvnw", "mysql", "nc", "ncat", "netlify", "nice", "nix", "nix-env", "nix-shell",
-        "node", "nodejs", "nohup", "npx", "nsenter", "opam", "open", "osascript", "pacman", "parallel", "pdm",
-        "perl", "php", "pip", "pipx", "pkexec", "pkill", "podman", "poetry", "powershell", "psql", "pwsh",
-        "pypy", "python", "racket", "rake", "redis-cli", "rm", "rmdir", "rscript", "rsync", "ruby", "runghc",
-        "sbt", "scala", "scp", "screen", "script", "sed", "service", "setsid", "sftp", "sh", "shred", "snap",
-        "socat", "source", "sqlite", "ssh", "stack", "stdbuf", "strace", "su", "sudo", "supabase", "swift",
-        "systemctl", "tar", "taskset", "tclsh", "tcsh", "tee", "telnet", "terraform", "time", "timeout",
-        "tmux", "truncate", "ts-node", "tsx", "unlink", "unshare", "unzip", "uv", "uvx", "vercel", "vi",
-        "vim", "watch", "wget", "wrangler", "xargs", "xdg-open", "yum", "zsh", "zypper",
+        "act", "ansible", "ansible-playbook", "ant", "apk", "apptainer", "apt", "apt-get", "ash", "at",
+        "awk", "aws", "az", "bash", "bazel", "bmake", "brew", "buck", "buck2", "bun", "bundle", "bundler",
+        "bunx", "busybox", "cabal", "chgrp", "chmod", "chown", "chroot", "cmake", "command", "composer",
+        "conda", "coverage", "cp", "cpan", "cpanm", "crontab", "csh", "curl", "dagger", "dash", "dd",
+        "deno", "direnv", "dnf", "doas", "docker", "doit", "earthly", "ed", "emacs", "emerge", "entr",
+        "env", "eval", "ex", "exec", "expect", "fab", "find", "fish", "flatpak", "flock", "fly", "flyctl",
+        "gawk", "gcloud", "gdb", "gem", "gh", "ghci", "glab", "gmake", "gradle", "gradlew", "groovy",
+        "gsutil", "guile", "hatch", "helm", "heroku", "hyperfine", "install", "inv", "invoke", "ionice",
+        "ip", "iptables", "ipython", "irb", "java", "jshell", "julia", "jupyter", "just", "kill",
+        "killall", "ksh", "kubectl", "kubectx", "lein", "ln", "lua", "luarocks", "mage", "make", "mamba",
+        "meson", "micromamba", "mise", "mix", "mongo", "mongosh", "mount", "mv", "mvn", "mvnw", "mysql",
+        "nc", "ncat", "netlify", "nice", "ninja", "nix", "nix-env", "nix-shell", "node", "nodejs", "nohup",
+        "nox", "npx", "nsenter", "opam", "open", "osascript", "pacman", "pants", "parallel", "pdm", "perl",
+        "php", "pip", "pipx", "pkexec", "pkill", "podman", "poetry", "powershell", "psql", "pwsh", "pypy",
+        "python", "racket", "rake", "redis-cli", "remake", "rm", "rmdir", "rscript", "rsync", "ruby",
+        "runghc", "sbt", "scala", "scons", "scp", "screen", "script", "sed", "service", "setsid", "sftp",
+        "sh", "shred", "snap", "socat", "source", "sqlite", "ssh", "stack", "stdbuf", "strace", "su",
+        "sudo", "supabase", "swift", "systemctl", "tar", "task", "taskset", "tclsh", "tcsh", "tee",
+        "telnet", "terraform", "time", "timeout", "tmux", "tox", "truncate", "ts-node", "tsx", "unlink",
+        "unshare", "unzip", "uv", "uvx", "vercel", "vi", "vim", "waf", "watch", "wget", "wrangler",
+        "xargs", "xdg-open", "yum", "zsh", "zypper",
     }
 )  # fmt: skip
 """Programs for which a further word is a further deed: of these only the very same command is covered.
