@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
+
 import pytest
 
+from tacit.base.io.system import SystemClock
+from tacit.c2a.notifications import Work
 from tacit.harness.io import work_teller
 from tests.c2a_peer import delivery, peering
 from tests.harness.living import Desk, living
@@ -106,3 +111,30 @@ async def test_what_fails_for_good_says_what_happened_and_what_now(peer, desk, t
     assert work["code"] == "signed_out"
     assert "sign in" in work["message"]
     assert "retryAt" not in work
+
+
+async def test_how_work_ended_while_the_hub_was_away_is_told_when_it_is_back(monkeypatch):
+    monkeypatch.setattr(work_teller, "UNTOLD", 3)
+    heard, line = [], SimpleNamespace(agreed=None, holds=True)
+
+    async def tell(work):
+        if line.holds:
+            heard.append(work.event_id)
+        return line.holds
+
+    line.tell = tell
+    context = SimpleNamespace(session=line, clock=SystemClock(), asked={}, work_changed=asyncio.Event())
+    teller = work_teller.WorkTeller(context, SimpleNamespace(work=lambda _now: []))
+    for number in range(5):
+        teller.ended(Work(f"e{number}", "called_off"))
+    await teller._tell()
+    line.agreed, line.holds = SimpleNamespace(hears=("work",)), False
+    await teller._tell()
+    line.holds = True
+    await teller._tell()
+    await teller._tell()
+    assert heard == ["e2", "e3", "e4"]
+    line.agreed = SimpleNamespace(hears=())
+    teller.ended(Work("e9", "called_off"))
+    await teller._tell()
+    assert teller._ended == []

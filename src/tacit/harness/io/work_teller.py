@@ -2,8 +2,8 @@
 
 Only a hub that said in its greeting that it hears of work is told. What many pieces of work have to say
 leaves in batches, in order, with a breath between, so that a long queue after a restart drowns nothing else.
-What is told and when is decided by `tacit.harness.work`; nothing is kept: what is lost with a connection is
-told anew on the next.
+What is told and when is decided by `tacit.harness.work`; what is lost with a connection is told anew on the
+next. Only how work ended is kept until then: nobody would come upon it again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BATCH: Final = 20
 """Pieces of work that are told at once."""
+UNTOLD: Final = 100
+"""Ends that are kept for a hub that is away."""
 BREATH: Final = 0.1
 """Seconds between two batches."""
 _rest: Final = asyncio.sleep
@@ -61,7 +63,8 @@ class WorkTeller:
     async def _tell(self) -> None:
         agreed = self._context.session.agreed
         if agreed is None or "work" not in agreed.hears:
-            self._ended.clear()
+            # An end is told once the hub is back: of all else it hears anew how it stands then.
+            self._ended = self._ended[-UNTOLD:] if agreed is None else []
             self._report.forget()
             return
         ended, self._ended = self._ended, []
@@ -74,5 +77,6 @@ class WorkTeller:
         for first in range(0, len(told), BATCH):
             if first:
                 await _rest(BREATH)
-            for work in told[first : first + BATCH]:
-                await self._context.session.tell(work)
+            for place, work in enumerate(told[first : first + BATCH], first):
+                if not await self._context.session.tell(work) and place < len(ended):
+                    self._ended.append(work)
