@@ -145,6 +145,8 @@ class Memory:
     said: dict[str, str] = field(default_factory=dict)
     handed: list[str] = field(default_factory=list)
     opened: list[tuple[bytes, bool]] = field(default_factory=list)
+    weak: set[bytes] = field(default_factory=set)
+    """Sessions that began on a last-resort key, by what names them."""
 
 
 class Agent:
@@ -265,8 +267,20 @@ class Agent:
         if done:
             self.tell_steps()
         if not before and self._seen(sealed):
-            self.memory.opened.append((sealed.raw, self.store_asked == x3dh.LAST_RESORT))
+            self.memory.opened.append((sealed.raw, self._is_weak(sealed.sender)))
         return done
+
+    def _is_weak(self, sender: str) -> bool:
+        """Was it opened in a session that began on a last-resort key?
+
+        Until that key is replaced it opens the session's beginning: every packet of it, not the first alone.
+        """
+        newest = self.store.sessions(sender)
+        if self.store_asked == x3dh.LAST_RESORT and newest:
+            self.memory.weak.add(newest[0].ephemeral)
+        return self.store_asked == x3dh.LAST_RESORT or (
+            bool(newest) and newest[0].ephemeral in self.memory.weak
+        )
 
     def look_up(self, sender: str) -> None:
         if not self.post.inbox.judge(sender, asked=False):

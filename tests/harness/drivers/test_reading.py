@@ -119,6 +119,14 @@ def test_codex_settings_cannot_be_broken_out_of():
         ({"codexErrorInfo": {"responseTooManyFailedAttempts": {"httpStatusCode": 429}}}, "rate_limited"),
         ({"codexErrorInfo": {"somethingNew": None}}, "model_unavailable"),
         ({"codexErrorInfo": "other", "message": '{"error": "bad"}'}, "model_refused"),
+        (
+            {"codexErrorInfo": "other", "message": "Incomplete response returned, reason: max_output_tokens"},
+            "cut_short",
+        ),
+        (
+            {"codexErrorInfo": "other", "message": "Incomplete response returned, reason: content_filter"},
+            "model_refused",
+        ),
         ({"codexErrorInfo": "aWordOfTomorrow", "message": "?"}, "agent_error"),
         ({}, "agent_error"),
     ],

@@ -50,7 +50,8 @@ async def improvised(home, model, rig, seed: int, count: int) -> tuple[Improvise
                         silence.release()
                 await asyncio.sleep(0.05)
         seen = {it: [] for it in asked}
-        found = (await home.owner.events(home.group, limit=1000)).events
+        kinds = ["chat.message", "x.c2a.disposition"]
+        found = (await home.owner.events(home.group, kinds=kinds, limit=1000)).events
     by_id = {event_id: it for it, event_id in asked.items()}
     for event in found:
         if event.kind == "chat.message" and event.by == "ada":

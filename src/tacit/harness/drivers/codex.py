@@ -378,6 +378,8 @@ def failure(error: Message) -> Failure:
     message = text(error, "message")
     if message.startswith("stream disconnected"):
         return retryable("rubbish" if "before response.completed" in message else "model_unavailable")
+    if message.startswith("Incomplete response"):  # it hands on nothing of what the model had said
+        return permanent("cut_short" if "max_output_tokens" in message else "model_refused")
     if message.lstrip().startswith("{"):  # the body of a 400, passed on as it came
         return permanent("model_refused")
     return retryable("agent_error")

@@ -23,6 +23,7 @@ _PERMANENT: Final[dict[FailureCode, str]] = {
     "model_refused": "the model's server refuses such a request: check the model's name and settings",
     "signed_out": "the model's server does not accept the key or account: sign in, or set another key",
     "over_budget": "the account has reached its limit: raise it or wait until it is renewed",
+    "cut_short": "the answer was longer than the model's server allows: ask for less at once",
     "context_full": "the question does not fit the model, not even in a new session: ask for less at once",
 }
 

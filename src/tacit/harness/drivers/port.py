@@ -148,6 +148,7 @@ FailureCode = Literal[
     "signed_out",
     "over_budget",
     "context_full",
+    "cut_short",
     "no_answer",
 ]
 """Why, in a word that logs and people can read. It never holds what anybody wrote."""
