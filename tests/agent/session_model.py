@@ -327,6 +327,11 @@ class Agent:
         contact = self.store.contact(self.peer.address)
         return contact is None or contact.pin is None or contact.pin.usable
 
+    def knows(self, other: Agent) -> bool:
+        """Whether the key that is believed to be the other's is one of its own."""
+        contact = self.store.contact(other.address)
+        return contact is None or contact.pin is None or contact.pin.keys in other.public_keys
+
     def told(self, packet_id: str) -> bool:
         """Whether the owner can see that a packet has not arrived: it waits, or a note names it."""
         notes = any(packet_id in text for _, text in self.store.notes())
