@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("tacit.agent")
 WANTING: Final = frozenset({Drop.NO_KEY, Drop.KEY_CHANGED, Drop.BAD_SIGNATURE})
 """What another key, or the person's word on one, may mend."""
+FORGED: Final = (
+    "what came from {} is not signed by the key that is known for it, and was not taken;"
+    " compare keys with its owner"
+)
 _LATEST: Final = 200
 DAY: Final = 24 * 3600 * SECOND
 # Kept among the settings, under the names they had when only `tacit agent listen` read packets.
@@ -147,10 +151,15 @@ class Inbox:
         """
         while (kept := self.unverified.first(sender)) is not None:
             why = self.take(kept.envelope, kept.sig)
-            if why in WANTING and not (asked and why is Drop.BAD_SIGNATURE):
+            never = asked and why is Drop.BAD_SIGNATURE
+            if why in WANTING and not never:
                 return False
             with self._store.transaction():
                 self.unverified.done(kept.position)
+                contact = self._store.contact(sender) if never else None
+                if contact is not None and contact.welcome:
+                    # A forgery, or the relay lied when the key was first asked for: only a person finds out.
+                    self.unverified.tell_once(FORGED.format(sender), self._clock.now())
         return True
 
     def take(self, raw: bytes, sig: str) -> Drop | None:

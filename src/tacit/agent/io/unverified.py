@@ -77,7 +77,7 @@ class Unverified:
             return True
         if strange:
             if _beyond(self._size("sender=?", sender), len(raw), *anteroom.OF_ONE):
-                self._tell_once(anteroom.too_much_of(sender), now)
+                self.tell_once(anteroom.too_much_of(sender), now)
                 return True
             while _beyond(self._size(_STRANGE), len(raw), *anteroom.IN_ALL):
                 self._let_go(self._oldest_stranger() or sender, now)
@@ -107,9 +107,10 @@ class Unverified:
             "DELETE FROM unjudged WHERE position=(SELECT min(position) FROM unjudged WHERE sender=?)", sender
         )
         told = f"too many packets came whose sender's key cannot be had; the oldest of {sender} were let go"
-        self._tell_once(told, now)
+        self.tell_once(told, now)
 
-    def _tell_once(self, text: str, now: Moment) -> None:
+    def tell_once(self, text: str, now: Moment) -> None:
+        """Tell the person, inside a transaction of the caller's, unless it was told before."""
         if self._store.row("SELECT 1 FROM notes WHERE text=?", text) is None:
             self._store.note(text, now)
 
