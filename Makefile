@@ -2,8 +2,7 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3
-# More than there are cores: most tests wait for processes.
-JOBS ?= 4
+JOBS ?= 3
 # Where the machine forbids it, every process that a test starts would compile the whole product again.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -39,7 +38,7 @@ system-test:
 	@sh tools/system.sh
 
 test: setup-check system-test
-	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not soak" $(ARGS)
+	$(PY) -m pytest -n $(JOBS) -m "not soak" $(ARGS)
 	$(MAKE) --no-print-directory check
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.

@@ -60,7 +60,7 @@ class AimedFile:
 def take_aim(post: Post, when: str, number: int, count: int) -> None:
     post.store._file = AimedFile(post.store._file, when, number, count)
     if when == "accepted":
-        Outbox.accepted = lambda _self, _ids: die()
+        Outbox.accepted = lambda *_: die()
     if when == "received":
         say = RelayConnection._say
 

@@ -20,7 +20,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from tacit.attention.io.archive import Archive
 from tacit.base.errors import TacitError
-from tacit.c2a.messages import accepts
+from tacit.c2a.messages import LINES_BEFORE, accepts
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
 from tacit.c2a.retry import redeliver_after
 from tacit.c2a.vocabulary import NEWER
@@ -90,6 +90,8 @@ class HookWire:
                 while self._wanted(message) and not await self._post(client, message):
                     await asyncio.sleep(redeliver_after(tries))
                     tries += 1
+                    # What was said before it may have been taken back since.
+                    message["params"].pop(LINES_BEFORE, None)
                     kept = message["params"].get("reliability")
                     if kept is not None:
                         message["params"]["reliability"] = {**kept, "attempt": kept["attempt"] + 1}
