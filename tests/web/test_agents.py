@@ -72,6 +72,8 @@ def test_an_agent_is_run_from_the_page_and_its_work_is_merged(
     ada.get_by_role("button", name="Merge ada's work into main").click()
     expect(page.get_by_text("merged ada's work into main").first).to_be_visible()
     assert (project / "app.txt").read_text() == "of ada\n"
+    # What is asked twice is asked anew when the branch stands otherwise: bob's is behind now.
+    expect(bob.locator(".branch-line")).to_contain_text("2 behind", timeout=SLOW)
     bob.get_by_role("button", name="Changes").click()
     bob.get_by_role("button", name="Merge into main").click()
     bob.get_by_role("button", name="Merge bob's work into main").click()
