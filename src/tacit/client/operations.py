@@ -9,6 +9,7 @@ command line starts with it.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from tacit.base.errors import Refused, TacitError, Unavailable
@@ -43,7 +44,7 @@ def passing(error: TacitError, method: str, *, repeatable: bool) -> TacitError:
     raise error
 
 
-class HubOperations:
+class HubOperations(ABC):
     """A hub as one credential sees it; how calls travel is the subclass's."""
 
     def __init__(self) -> None:
@@ -51,9 +52,9 @@ class HubOperations:
         self._capabilities: dict[str, Any] | None = None
         self.skipped = 0
 
+    @abstractmethod
     async def call(self, method: str, params: dict[str, Any], *, repeatable: bool = True) -> Any:
         """Any operation of the hub. `repeatable`: the hub would recognise, or not mind, a repeat."""
-        raise NotImplementedError
 
     # -- who and what
 

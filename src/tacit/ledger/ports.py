@@ -131,7 +131,15 @@ class JournalEntry(msgspec.Struct, frozen=True):
 
 
 class Journal(Protocol):
-    """Where order is decided and an event becomes durable."""
+    """Where order is decided and an event becomes durable: what the writer writes through."""
+
+    def number(self, group: Group) -> int:
+        """The group's number here, given on first use."""
+        ...
+
+    def forget(self) -> None:
+        """Drop what was learnt in a transaction that did not commit."""
+        ...
 
     def last(self, group: Group) -> int:
         """The last position of a group; 0 when it has none."""

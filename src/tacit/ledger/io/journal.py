@@ -49,7 +49,7 @@ class SqliteJournal:
             raise Stale
         if entries[-1].seq != expected_last + len(entries):
             raise Bug("entries leave a gap or stand out of order")
-        base = self._number(group) << SHIFT
+        base = self.number(group) << SHIFT
         chain = group.chain or FIRST_LINK
         rows: list[tuple[int, bytes, int, bytes, bytes]] = []
         for entry in entries:
@@ -75,7 +75,8 @@ class SqliteJournal:
         """Drop what was learnt in a transaction that did not commit."""
         self._kinds.clear()
 
-    def _number(self, group: Group) -> int:
+    def number(self, group: Group) -> int:
+        """The group's number in this file, given on first use."""
         if not group.number:
             self._connection.execute(
                 "INSERT INTO groups(group_id, last_seq, last_ts, chain) VALUES(?,0,0,?)",
@@ -83,10 +84,6 @@ class SqliteJournal:
             )
             group.number = self._connection.last_insert_rowid()
         return group.number
-
-    def number(self, group: Group) -> int:
-        """The group's number in this file, given on first use."""
-        return self._number(group)
 
     def _kind(self, name: str) -> int:
         number = self._kinds.get(name)

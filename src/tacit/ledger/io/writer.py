@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, Outcome, Success
     from tacit.ledger.engine import Engine
-    from tacit.ledger.ports import Blob, Earlier
+    from tacit.ledger.ports import Blob, Earlier, Journal
     from tacit.ledger.submission import Submission
 
 T = TypeVar("T")
@@ -108,7 +108,7 @@ class Writer:
         self._clock = clock
         self._entropy = entropy
         self._settings = settings
-        self._journal = SqliteJournal(connection)
+        self._journal: Journal = SqliteJournal(connection)
         self._model = ReadModel(connection)
         self._uuid = ids.Uuid7()
         self._groups: dict[str, Group] = {}
