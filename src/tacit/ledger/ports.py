@@ -149,10 +149,6 @@ class Journal(Protocol):
         """Append entries whose positions follow `expected_last`, or raise `Stale`."""
         ...
 
-    def tail(self, group: Group, after: int, limit: int) -> list[bytes]:
-        """Up to `limit` events after a position, in order."""
-        ...
-
 
 class Stale(Exception):
     """The group's end is not where the writer believed; apply what was missed and try again."""

@@ -6,7 +6,7 @@ import pytest
 
 from tacit.base.io.sqlite import connect
 from tacit.ledger.io.journal import FIRST_LINK, SqliteJournal, link
-from tacit.ledger.io.schema import SCHEMA
+from tacit.ledger.io.schema import SCHEMA, SEQ_MASK, SHIFT
 from tacit.ledger.state import Group
 from tests.ledger.journal_contract import JournalContract, entries
 
@@ -36,6 +36,13 @@ class SqliteBench:
         self.connection.execute("ROLLBACK")
         self.connection.execute("BEGIN IMMEDIATE")
         self.journal.forget()
+
+    def stored(self, group: Group, after: int, limit: int) -> list[bytes]:
+        rows = self.connection.execute(
+            "SELECT raw FROM events WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
+            (group.number << SHIFT | after, group.number << SHIFT | SEQ_MASK, limit),
+        )
+        return [bytes(raw) for (raw,) in rows]
 
     def restart(self) -> None:
         self.connection.close()

@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Bug
-from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.ports import Stale
 
 if TYPE_CHECKING:
@@ -61,15 +61,6 @@ class SqliteJournal:
             "UPDATE groups SET last_seq=?, last_ts=?, chain=? WHERE number=?",
             (entries[-1].seq, group.last_ts, chain, group.number),
         )
-
-    def tail(self, group: Group, after: int, limit: int) -> list[bytes]:
-        """Up to `limit` events after a position, in order."""
-        base = group.number << SHIFT
-        rows = self._connection.execute(
-            "SELECT raw FROM events WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
-            (base | after, base | SEQ_MASK, limit),
-        )
-        return [bytes(row[0]) for row in rows]
 
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
