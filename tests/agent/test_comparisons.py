@@ -174,7 +174,9 @@ async def test_a_refused_upload_of_prekeys_is_made_again_and_holds_up_no_mail(tm
     async with Relay(tmp_path / "relay", limits=limits) as relay, pair(tmp_path, relay) as (alice, _):
         # Sixty at once is all that this relay takes: an upload of a hundred waits for its rate, in vain.
         await alice.online()
-        await until(lambda: relay.mailboxes.counts.errors["rate_limited"] == 1)
+        # Refused by the relay, and heard by the agent, which says when it tries again.
+        await until(lambda: 0 < alice.connection._upload_at < float("inf"))
+        assert relay.mailboxes.counts.errors["rate_limited"] == 1
         assert alice.connection._upload is not None
         assert alice.connection._hold_until == 0
         monkeypatch.setattr(relay.mailboxes.checks, "_prekeys", PerMinute(250, 500))
