@@ -252,3 +252,26 @@ async def test_a_replaced_key_loses_its_connection_also_after_an_operators_comma
         await old.close()
         async with new:
             assert new.welcome.address == new.address
+
+
+async def test_a_connection_that_never_finishes_asking_is_cut_and_one_that_just_came_is_not(tmp_path):
+    async with relay_with(tmp_path, "bob") as (relay, _bob):
+        server = relay.server
+        await relay.http.close()
+        await until(lambda: not server._runner.server.connections)
+        reader, silent = await asyncio.open_connection("127.0.0.1", server.port)
+        silent.write(b"GET /healthz HTTP/1.1\r\n")
+        await until(lambda: len(server._runner.server.connections) == 1)
+        waiting = server._close_slow_headers({}, relay.clock.now())
+        # By itself, not by a number that the next connection may be given.
+        assert set(waiting) == set(server._runner.server.connections)
+        later = relay.clock.now() + 41 * SECOND
+        fresh_reader, fresh = await asyncio.open_connection("127.0.0.1", server.port)
+        await until(lambda: len(server._runner.server.connections) == 2)
+        still = server._close_slow_headers(waiting, later)
+        assert await asyncio.wait_for(reader.read(), 20) == b""
+        assert sorted(still.values()) == [min(waiting.values()), later]
+        fresh.write(b"GET /healthz HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n")
+        assert (await asyncio.wait_for(fresh_reader.read(), 20)).startswith(b"HTTP/1.1 200")
+        for writer in (silent, fresh):
+            writer.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -55,6 +56,16 @@ class HubProcess:
                 assert self._process.poll() is None, (self.folder / "log").read_text()
                 assert time.monotonic() < end, "the hub did not start"
                 time.sleep(0.02)
+
+    def printed(self, pattern: str) -> str:
+        """What the hub prints for its owner, once it has: it answers requests before it has said so."""
+        end = time.monotonic() + 60
+        while (found := re.search(pattern, (self.folder / "log").read_text())) is None:
+            assert self._process is not None
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            assert time.monotonic() < end, "the hub printed no such thing"
+            time.sleep(0.02)
+        return found[0]
 
     def kill(self) -> None:
         """SIGKILL, no farewell."""

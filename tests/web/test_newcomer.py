@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
@@ -39,8 +38,7 @@ def test_a_newcomer_asks_sees_one_answer_and_the_others_quiet_and_finds_out_why(
 ) -> None:
     begun = time.monotonic()
     page = visit.profile().new_page()
-    printed = (hub.folder / "log").read_text()
-    page.goto(re.search(r"http://\S+#token=\S+", printed)[0])
+    page.goto(hub.printed(r"http://\S+#token=\S+"))
     agents = page.locator(".main article.message.agent")
     expect(agents.first).to_contain_text("Here is what to write", timeout=SLOW)
     for name in ("Maya", "Kit", "Rio"):

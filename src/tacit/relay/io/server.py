@@ -150,7 +150,7 @@ class RelayServer:
 
     async def _sweep(self) -> None:
         mailboxes, version, next_hour = self.mailboxes, self._store.operator_version(), 0
-        waiting: dict[int, Moment] = {}
+        waiting: dict[object, Moment] = {}
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             now = self._parts.clock.now()
@@ -172,12 +172,16 @@ class RelayServer:
                 except Unavailable:
                     _log.warning("housekeeping must wait: the file cannot be written")
 
-    def _close_slow_headers(self, waiting: dict[int, Moment], now: Moment) -> dict[int, Moment]:
-        """Cut connections that have opened but never finish asking; aiohttp itself waits for ever."""
-        server, still = self._runner.server, dict[int, Moment]()
+    def _close_slow_headers(self, waiting: dict[object, Moment], now: Moment) -> dict[object, Moment]:
+        """Cut connections that have opened but never finish asking; aiohttp itself waits for ever.
+
+        They are known by themselves, not by their ids: a new one may get the id of one that is gone, and
+        would be cut for how long that one had waited.
+        """
+        server, still = self._runner.server, dict[object, Moment]()
         for handler in server.connections if server else ():
             if getattr(handler, "_current_request", None) is None:
-                since = still[id(handler)] = waiting.get(id(handler), now)
+                since = still[handler] = waiting.get(handler, now)
                 if now - since > _HEADERS:
                     handler.force_close()
         return still
