@@ -7,9 +7,11 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from tests.hub.c2a.stage import GREETING, Agent
 
 from tacit.c2a.activity import Activity
+from tacit.hub.host import activities
 from tacit.hub.host.activities import CARD_BYTES
 
 if TYPE_CHECKING:
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from tests.hub.room import Socket
 
 MARK = "marmalade"
+
+
+@pytest.fixture(autouse=True)
+def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These agents keep no record to show, so that the hub always waits for one as long as it will."""
+    monkeypatch.setattr(activities, "ANSWER_WITHIN", 0.25)
 
 
 def update(event: dict[str, Any], number: int = 1, text: str = MARK, **more: Any) -> Activity:
