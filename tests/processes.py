@@ -17,24 +17,19 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-RELAY = "from tacit.cli.relay import relay; relay()"
-AGENT = "from tacit.cli.agent import agent; agent()"
+from tests.cli.typed import typed
+
+RELAY = "relay"
+AGENT = "agent"
 
 
 def command(program: str, *arguments: object) -> list[str]:
-    return [sys.executable, "-c", program, *map(str, arguments)]
+    return [sys.executable, "-m", "tacit", program, *map(str, arguments)]
 
 
 def run(program: str, *arguments: object, status: int = 0) -> dict:
     """A finished command's JSON."""
-    done = subprocess.run(
-        command(program, *arguments, "--json"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = typed((program, *map(str, arguments), "--json"), dict(os.environ))
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     return json.loads(done.stdout.strip().splitlines()[-1]) if done.stdout.strip() else {}
 

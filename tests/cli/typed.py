@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 _SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(["click", "rich.console", "rich.table", "tacit.client", "tacit.language"])
+_SERVER.set_forkserver_preload([
+    "click", "rich.console", "rich.table", "tacit.client", "tacit.language",
+    # Of an agent's commands and a relay's.
+    "aiohttp.web", "prometheus_client", "tacit.agent.io.post", "tacit.relay.io.server", "tacit.seal.http_signature",
+    "tacit.seal.passkey", "uvloop",
+])  # fmt: skip
 
 
 class Done(NamedTuple):
