@@ -1,5 +1,11 @@
-"""A small mind for test agents: Chat Completions at $MODEL_URL, with a tool loop. A program of its own, no Tacit in it."""
+"""A small mind for test agents: Chat Completions at $MODEL_URL, with a tool loop. A program of its own, no Tacit in it.
 
+It speaks MCP by itself: the official package takes more than a second of a processor to import, and some agents are
+started for every turn. The drivers for OpenAI, Codex and Claude bring clients of their makers.
+"""
+
+import asyncio
+import itertools
 import json
 import os
 import urllib.error
@@ -42,6 +48,49 @@ def ask(messages, tools):
         raise ModelFault(200) from error
 
 
+class Tools:
+    """An MCP server over stdio, and what it offers."""
+
+    def __init__(self, command, environment):
+        self._command = command
+        kept = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+        self._environment = {name: os.environ[name] for name in kept if name in os.environ} | environment
+        self._ids = itertools.count(1)
+
+    async def __aenter__(self):
+        self._server = await asyncio.create_subprocess_exec(
+            *self._command,
+            env=self._environment,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=2**24,
+        )
+        me = {"name": "small-mind", "version": "1"}
+        await self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=me)
+        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.stdin.close()
+        try:
+            await asyncio.wait_for(self._server.wait(), 2)
+        except TimeoutError:
+            self._server.kill()
+            await self._server.wait()
+
+    def _write(self, message):
+        self._server.stdin.write(json.dumps(message).encode() + b"\n")
+
+    async def ask(self, method, **params):
+        number = next(self._ids)
+        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        while line := await self._server.stdout.readline():
+            message = json.loads(line)
+            if message.get("id") == number and "method" not in message:
+                return message["result"]
+        raise EOFError("the tool server is gone")
+
+
 class Mind:
     """Thinks in a thread, so that the agent around it can be cancelled."""
 
@@ -57,16 +106,12 @@ class Mind:
         async with AsyncExitStack() as stack:
             offered, where = [], {}
             for server in servers:
-                from mcp import Client, StdioServerParameters
-
-                program, *arguments = server["command"]
-                parameters = StdioServerParameters(command=program, args=arguments, env=server["environment"])
-                client = await stack.enter_async_context(Client(parameters))
-                for tool in (await client.list_tools()).tools:
-                    wire = f"{server['name']}__{tool.name}"
-                    where[wire] = (client, server["name"], tool.name)
+                client = await stack.enter_async_context(Tools(server["command"], server["environment"]))
+                for tool in (await client.ask("tools/list"))["tools"]:
+                    wire = f"{server['name']}__{tool['name']}"
+                    where[wire] = (client, server["name"], tool["name"])
                     offered.append(
-                        {"type": "function", "function": {"name": wire, "parameters": tool.input_schema}}
+                        {"type": "function", "function": {"name": wire, "parameters": tool["inputSchema"]}}
                     )
             return await self._loop(messages, offered, where)
 
@@ -85,7 +130,8 @@ class Mind:
             for call in message["tool_calls"]:
                 client, server, tool = where[call["function"]["name"]]
                 await self.on_tool_started(call["id"], f"{server}.{tool}")
-                result = await client.call_tool(tool, json.loads(call["function"]["arguments"]))
-                said = "\n".join(block.text for block in result.content)
+                arguments = json.loads(call["function"]["arguments"])
+                result = await client.ask("tools/call", name=tool, arguments=arguments)
+                said = "\n".join(block["text"] for block in result["content"])
                 messages.append({"role": "tool", "tool_call_id": call["id"], "content": said})
-                await self.on_tool_ended(call["id"], f"{server}.{tool}", not result.is_error)
+                await self.on_tool_ended(call["id"], f"{server}.{tool}", not result.get("isError"))
