@@ -7,7 +7,6 @@ import ipaddress
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import urllib.request
@@ -17,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.cli.typed import typed
+from tests.cli.typed import Started, typed
 
 RELAY = "relay"
 AGENT = "agent"
@@ -45,15 +44,13 @@ class RelayProcess:
         self.domain = f"{host}:{port}"
         self.url = f"{scheme}://{self.domain}"
         self._options = options
-        self._process: subprocess.Popen | None = None
+        self._process: Started | None = None
 
     def start(self, *, context=None) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "log", "ab") as log:
-            self._process = subprocess.Popen(
-                command(RELAY, "--data", self.folder, "--domain", self.domain, "--port", self.port, *self._options),
-                stdout=log, stderr=log,
-            )  # fmt: skip
+        words = (RELAY, "--data", self.folder, "--domain", self.domain, "--port", self.port, *self._options)
+        log = self.folder / "log"
+        self._process = Started(tuple(map(str, words)), dict(os.environ), log, out=log)
         end = time.monotonic() + 30
         while True:
             try:

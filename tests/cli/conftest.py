@@ -3,13 +3,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.typed import typed
+from tests.cli.typed import Started, typed
 
 TACIT = str(Path(sys.executable).parent / "tacit")
 
@@ -27,17 +26,10 @@ class Shell:
             "NO_COLOR": "1",
             "HOME": str(home),
         }
-        self.hub: subprocess.Popen[str] | None = None
+        self.hub: Started | None = None
 
     def start(self, *options: str, port: str = "0") -> dict[str, object]:
-        with (self.home / "hub.log").open("a") as log:
-            self.hub = subprocess.Popen(
-                [TACIT, "--json", "up", "--port", port, *options],
-                env=self.env,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        self.hub = Started(("--json", "up", "--port", port, *options), self.env, self.home / "hub.log")
         told = json.loads(self.hub.stdout.readline())
         self.env["TACIT_URL"] = told["url"]
         return told

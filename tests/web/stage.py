@@ -7,13 +7,13 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from tests.cli.typed import Started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,15 +38,14 @@ class HubProcess:
         self._options = options
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Started | None = None
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", "from tacit.cli.main import main; main()", "up", "--data", str(self.folder / "data"), "--port", str(self.port), *self._options],
-                stdout=log, stderr=log, env={**os.environ, "TACIT_URL": "", "TACIT_HOME": str(self.folder / "home")},
-            )  # fmt: skip
+        words = ("up", "--data", str(self.folder / "data"), "--port", str(self.port), *self._options)
+        environment = {**os.environ, "TACIT_URL": "", "TACIT_HOME": str(self.folder / "home")}
+        log = self.folder / "log"
+        self._process = Started(words, environment, log, out=log)
         end = time.monotonic() + 30
         while True:
             try:
