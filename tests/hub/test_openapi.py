@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from tests.hub.room import Room
 
-EXAMPLES = 12
+EXAMPLES = 6
+MANY = 60
 load_all_checks()
 # A schema says what a request looks like, not whether it makes sense: `kind` is one of many, cursors exclude
 # one another, a position exists or not. And members or parameters that we do not know are ignored (CCCS-013).
@@ -84,6 +85,21 @@ def cases() -> list[Any]:
 def test_every_operation_answers_as_it_is_described(
     beside: Beside, known: dict[str, str], name: str, mode: GenerationMode
 ) -> None:
+    answers_as_described(beside, known, name, mode, EXAMPLES)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("name", "mode"), cases())
+@pytest.mark.filterwarnings("default")
+def test_the_same_with_many_requests(
+    beside: Beside, known: dict[str, str], name: str, mode: GenerationMode
+) -> None:
+    answers_as_described(beside, known, name, mode, MANY)
+
+
+def answers_as_described(
+    beside: Beside, known: dict[str, str], name: str, mode: GenerationMode, examples: int
+) -> None:
     schema = schemathesis.openapi.from_url(f"{beside.server.url}/v1/openapi.json")
     operation = schema.find_operation_by_id(name)
     headers = {"Authorization": f"Bearer {beside.server.hub.owner_token}"}
@@ -91,7 +107,7 @@ def test_every_operation_answers_as_it_is_described(
     lead = iter(range(10**9))
 
     @hypothesis.settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
