@@ -37,9 +37,11 @@ run: setup
 system-test:
 	@sh tools/system.sh
 
+# The checks run beside the tests, which leave some of a processor, and are shown after them.
 test: setup-check system-test
-	$(PY) -m pytest -n $(JOBS) -m "not soak" $(ARGS)
-	$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory check >$(VENV)/check.out 2>&1 & checks=$$!; \
+	$(PY) -m pytest -n $(JOBS) -m "not soak" $(ARGS); tested=$$?; \
+	wait $$checks; checked=$$?; cat $(VENV)/check.out; test $$tested = 0 && test $$checked = 0
 
 # The inner loop: every rule and every machine without I/O, in under two minutes.
 QUICK := tests/base tests/c2a tests/language tests/wire tests/seal tests/attention tests/harness/test_conduct.py \
