@@ -22,15 +22,22 @@ settings.load_profile("house")
 
 
 DRIVERS = {"codex", "claude", "acp", "openai", "command"}
+DEAR = {"tests/tools/test_mutate.py", "tests/cli/test_agent_keys.py"}
+"""Modules whose tests share a server that takes seconds to start."""
 
 
 class Together(LoadScopeScheduling):
-    """Tests wander between workers, except those that share what is dear: one browser in all, one agent a driver."""
+    """Tests wander between workers, except those that share what is dear: one browser in all, one agent a driver.
+
+    What stays together is begun first, the most tests before the fewer, so that no worker is left alone with it.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, test = nodeid.partition("::")
         if path.startswith("tests/web/"):
             return "tests/web"
+        if path in DEAR:
+            return path
         if path.startswith("tests/harness/drivers/") and test.endswith("]"):
             words = test.rpartition("[")[2].rstrip("]").split("-")
             return next((f"{path} {word}" for word in words if word in DRIVERS), nodeid)
