@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.client import Hub
 from tacit.harness.io.agent_config import AgentConfig
 from tacit.harness.io.harness import Harness
+from tests.cli.typed import Started
 from tests.harness.living import QUICK, WAIT, Desk, Told
 
 if TYPE_CHECKING:
@@ -39,21 +40,15 @@ class LiveHub:
             "HOME": str(folder),
             "NO_COLOR": "1",
         }
-        self.hub: subprocess.Popen[str] | None = None
+        self.hub: Started | subprocess.Popen[str] | None = None
         self.url = ""
         self.port = "0"
         self.group = ""
         self.owner: Hub
 
     def start(self) -> None:
-        with (self.folder / "hub.log").open("a") as log:
-            self.hub = subprocess.Popen(
-                [TACIT, "--json", "up", "--port", self.port],
-                env=self.environment,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        words = ("--json", "up", "--port", self.port)
+        self.hub = Started(words, self.environment, self.folder / "hub.log")
         self.url = json.loads(self.hub.stdout.readline())["url"]
         self.port = self.url.rsplit(":", 1)[1]
         self.environment["TACIT_URL"] = self.url
@@ -161,16 +156,30 @@ class LiveHub:
             )
 
 
+class Guest(LiveHub):
+    """A group of one's own in a hub that is there for others too, which is therefore nobody's to stop."""
+
+    def __init__(self, folder: Path, host: LiveHub) -> None:
+        super().__init__(folder)
+        self.url = host.url
+        self._host = host
+
+    def start(self) -> None:
+        raise AssertionError("this hub is shared: take `house`")
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        raise AssertionError("this hub is shared: take `house`")
+
+    @property
+    def owner_token(self) -> str:
+        return self._host.owner_token
+
+
 @asynccontextmanager
-async def live_hub(folder: Path) -> AsyncIterator[LiveHub]:
-    """A running hub with one group and the shortest compose window that the rows allow."""
-    opened = LiveHub(folder)
-    opened.start()
-    try:
-        async with Hub(opened.url, opened.owner_token, retry_for=20) as owner:
-            opened.owner = owner
-            opened.group = (await owner.create_group("Lobby"))["group_id"]
-            await opened.rules(compose_quiet_ms=2000)
-            yield opened
-    finally:
-        opened.stop()
+async def lobby(opened: LiveHub) -> AsyncIterator[LiveHub]:
+    """One group, with the shortest compose window that the rows allow."""
+    async with Hub(opened.url, opened.owner_token, retry_for=20) as owner:
+        opened.owner = owner
+        opened.group = (await owner.create_group("Lobby"))["group_id"]
+        await opened.rules(compose_quiet_ms=2000)
+        yield opened

@@ -142,22 +142,22 @@ def desk(tmp_path):
 
 
 @pytest.mark.spec("C2A-160", "C2A-162", "C2A-163", "C2A-164", "C2A-167")
-async def test_killed_between_accept_and_reply_there_is_one_reply(home, desk):
-    await killed_before_the_reply(home, desk, 4)
+async def test_killed_between_accept_and_reply_there_is_one_reply(house, desk):
+    await killed_before_the_reply(house, desk, 4)
 
 
 @pytest.mark.spec("C2A-160", "C2A-162", "C2A-164", "C2A-168")
-async def test_killed_between_reply_and_disposition_there_is_one_reply(home, desk):
-    await killed_after_the_reply(home, desk, 2)
+async def test_killed_between_reply_and_disposition_there_is_one_reply(house, desk):
+    await killed_after_the_reply(house, desk, 2)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-async def test_killed_twenty_times_between_accept_and_reply(home, desk):
-    await killed_before_the_reply(home, desk, 20)
+async def test_killed_twenty_times_between_accept_and_reply(house, desk):
+    await killed_before_the_reply(house, desk, 20)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-async def test_killed_twenty_times_between_reply_and_disposition(home, desk):
-    await killed_after_the_reply(home, desk, 20)
+async def test_killed_twenty_times_between_reply_and_disposition(house, desk):
+    await killed_after_the_reply(house, desk, 20)

@@ -48,11 +48,6 @@ async def alarms(home) -> list[str]:
     return [event.data["message"] for event in found]
 
 
-def programs(home) -> set[int]:
-    """The processes of the agents."""
-    return offspring() - {home.hub.pid} - offspring(home.hub.pid)
-
-
 @pytest.mark.parametrize("rig", named("openai"))
 @pytest.mark.spec("C2A-173", "C2A-175", "C2A-176", "C2A-178")
 async def test_a_twenty_minute_task_with_progress_stays_with_its_agent_and_is_answered_once(
@@ -94,6 +89,7 @@ async def test_twenty_minutes_with_a_crash_of_agent_hub_and_model_end_in_one_ans
     work = tmp_path / "work"
     work.mkdir()
     driver = driver_of(rig, home, model, access=Access.FULL)
+    not_of_agents = offspring()
     async with bystander(home, model), home.agent("ada", driver, directory=str(work)) as ada:
         question = await home.ask(ada, "@ada build both parts")
         await at(one)
@@ -101,7 +97,7 @@ async def test_twenty_minutes_with_a_crash_of_agent_hub_and_model_end_in_one_ans
         one.release()
         await at(two)
         await home.pass_time(2 * MINUTE)
-        for process in programs(home):
+        for process in offspring() - not_of_agents:
             os.kill(process, signal.SIGKILL)
         await ada.told.until("turn_ended", asyncio.current_task())
         await home.pass_time(QUIET)

@@ -174,18 +174,18 @@ async def test_always_is_kept_over_a_restart_listed_and_revoked(home, model, tmp
         await home.until_reply(question)
 
 
-async def test_a_question_survives_the_hubs_restart(home, model, tmp_path):
+async def test_a_question_survives_the_hubs_restart(house, model, tmp_path):
     rig = CODERS[1]
     made = tmp_path / "made.txt"
     model.script(command(rig, f"touch {made}"), Say("It is made."))
-    async with agent(home, rig, model, tmp_path / "work"):
-        question = await home.say("@ada make the file")
-        (asked,) = await waiting(home)
-        home.stop()
-        home.start()
-        (asked,) = await waiting(home)
-        await answer(home, asked)
-        assert (await home.until_reply(question)).data["text"] == "It is made."
+    async with agent(house, rig, model, tmp_path / "work"):
+        question = await house.say("@ada make the file")
+        (asked,) = await waiting(house)
+        house.stop()
+        house.start()
+        (asked,) = await waiting(house)
+        await answer(house, asked)
+        assert (await house.until_reply(question)).data["text"] == "It is made."
     assert made.exists()
 
 

@@ -361,18 +361,18 @@ async def test_an_agent_that_fails_is_tried_again_then_the_event_failed_and_the_
 
 
 @AGENTS
-async def test_the_hub_restarts_during_a_turn_and_the_reply_arrives_once(rig, home, model):
+async def test_the_hub_restarts_during_a_turn_and_the_reply_arrives_once(rig, house, model):
     held = Held(Say("I was thinking all the while."))
     model.script(held, LAST)
-    async with home.agent("ada", driver_of(rig, home, model)) as harness:
-        asked = await home.say("@ada think hard about this")
+    async with house.agent("ada", driver_of(rig, house, model)) as harness:
+        asked = await house.say("@ada think hard about this")
         await model.came(1)
-        home.stop(signal.SIGKILL)
+        house.stop(signal.SIGKILL)
         held.release()
         await harness.told.until("turn_ended", asyncio.current_task())
-        home.start()
-        await home.until_said(1, "ada")
-        said = await home.said_in_the_end()
+        house.start()
+        await house.until_said(1, "ada")
+        said = await house.said_in_the_end()
     assert [event.data["text"] for event in said] == ["I was thinking all the while."]
     assert said[0].data["reply_to"] == asked
     assert len(model.calls) == 2

@@ -64,31 +64,31 @@ def tacit(home, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([TACIT, *words], env=home.environment, capture_output=True, text=True, check=False)
 
 
-async def test_a_conflict_of_two_worktrees_is_named_and_both_sides_stay_as_they_were(home, model, project):
+async def test_a_conflict_of_two_worktrees_is_named_and_both_sides_stay_as_they_were(house, model, project):
     model.follow(writing)
     async with (
-        joined(home, model, project, "ada", "--worktree"),
-        joined(home, model, project, "bea", "--worktree"),
+        joined(house, model, project, "ada", "--worktree"),
+        joined(house, model, project, "bea", "--worktree"),
     ):
         for name in CODER:
-            await home.until_reply(await home.say(f"@{name} write your name"), name)
+            await house.until_reply(await house.say(f"@{name} write your name"), name)
         assert (project / "app.txt").read_text() == "first\n"
-        assert (await asyncio.to_thread(tacit, home, "worktree", "merge", "ada")).returncode == 0
+        assert (await asyncio.to_thread(tacit, house, "worktree", "merge", "ada")).returncode == 0
         assert (project / "app.txt").read_text() == "of ada\n"
-        refused = await asyncio.to_thread(tacit, home, "worktree", "merge", "bea")
+        refused = await asyncio.to_thread(tacit, house, "worktree", "merge", "bea")
         assert refused.returncode != 0
         assert "app.txt" in refused.stdout + refused.stderr
         assert (project / "app.txt").read_text() == "of ada\n"
-        kept = await asyncio.to_thread(tacit, home, "worktree", "diff", "bea")
+        kept = await asyncio.to_thread(tacit, house, "worktree", "diff", "bea")
         assert "+of bea" in kept.stdout
 
 
-async def test_two_that_write_in_one_folder_are_told_so_and_so_are_their_models(home, model, project):
+async def test_two_that_write_in_one_folder_are_told_so_and_so_are_their_models(house, model, project):
     model.follow(writing)
-    async with joined(home, model, project, "ada"), joined(home, model, project, "bea") as said:
+    async with joined(house, model, project, "ada"), joined(house, model, project, "bea") as said:
         assert "they can overwrite each other's work" in said
         for name in CODER:
-            await home.until_reply(await home.say(f"@{name} write your name"), name)
+            await house.until_reply(await house.say(f"@{name} write your name"), name)
     for name, other in (("ada", "bea"), ("bea", "ada")):
         asked = [seen for seen in model.calls if f"You are @{name}" in seen.system]
         assert f"{other} works in this folder too" in str(asked[0].body)
