@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import stat
-import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import TACIT
+from tests.cli.typed import Started
 
 ANSWER = """#!/bin/sh
 cat > /dev/null
@@ -25,16 +24,7 @@ class Joining:
     """A running `tacit join`."""
 
     def __init__(self, shell, *words: str, folder: Path | None = None) -> None:
-        self.log = (shell.home / "join.err").open("w")
-        self.process = subprocess.Popen(
-            [TACIT, *words],
-            env=shell.env,
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            bufsize=1,
-        )
+        self.process = Started(words, shell.env, shell.home / "join.err", folder=folder)
         self.lines: list[str] = []
         self.watchdog = threading.Timer(60, self.process.kill)
         self.watchdog.start()
@@ -52,7 +42,6 @@ class Joining:
         self.lines += self.process.stdout.readlines()
         code = self.process.wait(20)
         self.process.stdout.close()
-        self.log.close()
         return code
 
 

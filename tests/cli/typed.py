@@ -20,14 +20,16 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-_SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload([
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload([
     "click", "rich.console", "rich.table", "tacit.client", "tacit.language",
     # Of an agent's commands and a relay's.
     "aiohttp.web", "prometheus_client", "tacit.agent.io.post", "tacit.relay.io.server", "tacit.seal.http_signature",
     "tacit.seal.passkey", "uvloop",
     # Of a hub.
     "tacit.hub.server",
+    # Of `tacit join`.
+    "tacit.harness.io.harness",
 ])  # fmt: skip
 
 
@@ -44,9 +46,7 @@ def typed(words: tuple[str, ...], environment: dict[str, str], stdin: str = "", 
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("in", "out", "err")]
         streams[0].write_text(stdin, encoding="utf-8")
-        process = _SERVER.Process(
-            target=_act, args=(words, environment, os.getcwd(), list(map(str, streams)))
-        )
+        process = SERVER.Process(target=_act, args=(words, environment, os.getcwd(), list(map(str, streams))))
         process.start()
         process.join(limit)
         if process.exitcode is None:
@@ -64,13 +64,25 @@ class Started:
     """`tacit` with these words, running; of `subprocess.Popen` what tests need."""
 
     def __init__(
-        self, words: tuple[str, ...], environment: dict[str, str], log: Path, out: Path | None = None
-    ):
+        self,
+        words: tuple[str, ...],
+        environment: dict[str, str],
+        log: Path,
+        out: Path | None = None,
+        folder: Path | None = None,
+    ) -> None:
         """Errors go to the end of a file; output too, or else it is read from `stdout`."""
-        reading, writing = _SERVER.Pipe(duplex=False)
-        given = (words, environment, os.getcwd(), str(log), None if out is None else str(out), writing)
+        reading, writing = SERVER.Pipe(duplex=False)
+        given = (
+            words,
+            environment,
+            str(folder or Path.cwd()),
+            str(log),
+            None if out is None else str(out),
+            writing,
+        )
         # A daemon is ended with its test process, and may have children: it is no pool's.
-        self._process = _SERVER.Process(target=_begin, args=given, daemon=True)
+        self._process = SERVER.Process(target=_begin, args=given, daemon=True)
         self._process.start()
         writing.close()
         self.stdout = None if out else os.fdopen(os.dup(reading.fileno()), encoding="utf-8")

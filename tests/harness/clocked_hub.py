@@ -1,7 +1,7 @@
 """A hub process whose clock stands still until a test moves it: hours pass in a scenario and not on the wall.
 
-`python -m tests.harness.clocked_hub FOLDER PORT MICROSECONDS` prints its port, then takes seconds on standard input:
-for each line it moves its clock, does what is due and answers. It can be killed like any other. `ClockedHub` is the
+The hub's end tells its port, then takes seconds: for each it moves its clock, does what is due and answers. It is a
+process of its own, forked where everything is imported, and can be killed like any other. `ClockedHub` is the
 test's end: agents in the test's process have the same clock, and time passes for them in small steps, so that signs
 of life reach the hub before the hub looks for them.
 """
@@ -11,10 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.base.moment import Moment
@@ -22,17 +19,19 @@ from tacit.client import Hub
 from tacit.hub.config import HubConfig
 from tacit.hub.server import Server
 from tacit.ledger.io.store import Options
+from tests.cli.typed import SERVER
 from tests.harness.live_hub import LiveHub
 from tests.harness.living import WAIT
 from tests.ledger.world import START, HandClock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from multiprocessing.connection import Connection
+    from pathlib import Path
 
     from tacit.harness.drivers.port import Driver
     from tacit.harness.io.harness import Harness
 
-ROOT = Path(__file__).parents[2]
 QUIET = 4.0
 """Seconds after which an agent takes a question for whole."""
 STEP = 10.0
@@ -48,29 +47,28 @@ class ClockedHub(LiveHub):
         self.agents: list[Harness] = []
 
     def start(self) -> None:
-        words = [sys.executable, "-m", "tests.harness.clocked_hub", str(self.folder / "data" / "tacit")]
-        with (self.folder / "hub.log").open("a") as log:
-            self.hub = subprocess.Popen(
-                [*words, self.port, str(self.clock.now())],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        self._line, theirs = SERVER.Pipe()
+        log, data = self.folder / "hub.log", self.folder / "data" / "tacit"
+        self.hub = SERVER.Process(target=_serve, args=(data, int(self.port), self.clock.now(), log, theirs))
+        self.hub.daemon = True
+        self.hub.start()
+        theirs.close()
         self.port = self._answer()
         self.url = f"http://127.0.0.1:{self.port}"
 
     def _answer(self) -> str:
-        line = self.hub.stdout.readline().strip()
-        assert line, (self.folder / "hub.log").read_text()
-        return line
+        try:
+            return self._line.recv()
+        except EOFError:
+            raise AssertionError((self.folder / "hub.log").read_text()) from None
 
     def stop(self, how: int = signal.SIGTERM) -> None:
         if self.hub is not None:
-            self.hub.stdin.close()
-        super().stop(how)
+            self._line.close()
+            os.kill(self.hub.pid, how)
+            self.hub.join(20)
+            assert self.hub.exitcode is not None, "the hub did not end"
+            self.hub = None
 
     @asynccontextmanager
     async def agent(self, name: str, driver: Driver, **more: Any) -> AsyncIterator[Harness]:
@@ -99,8 +97,7 @@ class ClockedHub(LiveHub):
                 harness._context.work_changed.set()
             if self.hub is not None:
                 await asyncio.gather(*map(self._told, self.agents))
-                self.hub.stdin.write(f"{min(step, left)}\n")
-                self.hub.stdin.flush()
+                self._line.send(min(step, left))
                 await asyncio.to_thread(self._answer)
             left -= step
 
@@ -126,20 +123,25 @@ async def clocked_hub(folder: Path) -> AsyncIterator[ClockedHub]:
         opened.stop()
 
 
-async def serve(folder: Path, port: int, at: int) -> None:
+async def serve(folder: Path, port: int, at: int, line: Connection) -> None:
     """The hub's end."""
     clock = HandClock(Moment(at))
     server = Server(HubConfig(folder, port=port, writer="thread"), Options(clock=clock))
     await server.start()
-    sys.stdout.write(f"{server.port}\n")
-    sys.stdout.flush()
-    while line := await asyncio.to_thread(sys.stdin.readline):
-        clock.move(float(line))
+    line.send(str(server.port))
+    while True:
+        try:
+            seconds = await asyncio.to_thread(line.recv)
+        except EOFError:
+            break
+        clock.move(seconds)
         await server.hub.host.tick()
-        sys.stdout.write("done\n")
-        sys.stdout.flush()
+        line.send("done")
     await server.stop()
 
 
-if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))
+def _serve(folder: Path, port: int, at: int, log: Path, line: Connection) -> None:
+    opened = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for stream in (1, 2):
+        os.dup2(opened, stream)
+    asyncio.run(serve(folder, port, at, line))
