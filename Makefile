@@ -7,7 +7,7 @@ JOBS ?= 3
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-cli bench-keys bench-relay bench-web web fuzz docs lock clean
+  bench-drivers bench-agent bench-cli bench-keys bench-relay bench-web web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -58,6 +58,7 @@ check: setup-check
 	$(PY) tools/sizes.py
 	$(PY) -m tools.spec_check
 	$(PY) tools/docs.py --check
+	$(PY) tools/a2acp_schemas.py --check
 	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
 
@@ -96,6 +97,9 @@ bench-harness: setup-test
 bench-drivers: setup-test
 	$(PY) -m bench.drivers $(ARGS)
 
+bench-agent: setup-test $(VENV)/.ready-bench
+	$(PY) -m bench.agent $(ARGS)
+
 bench-cli: setup
 	$(PY) -m bench.cli $(ARGS)
 
@@ -124,6 +128,7 @@ docs: setup
 	$(PY) tools/clowl_reference.py
 	$(PY) tools/attention_docs.py
 	$(PY) tools/c2a_reference.py
+	$(PY) tools/a2acp_schemas.py
 
 # Exact versions for every machine; the lock files name no index and no host.
 lock:

@@ -15,8 +15,9 @@ from typing import Self
 
 import msgspec
 from bench.relay import Served
+from tests.agent_support import cleared
 
-from tacit.agent.io.post import Post
+from tacit.agent.post.io.post import Post
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.seal import identity, primitives, session, x3dh
 
@@ -102,10 +103,10 @@ async def start(contacts: int, seconds: float) -> dict:
         await anna.publish()
         befriend(anna, contacts, served.domain)
         running = asyncio.create_task(ben.connection().run())
-        ben.outbox.post(anna.store.me().address, "context", BODY, thread_id="thr_waiting")
+        ben.outbox.post(cleared(anna.store.me().address, "context", BODY, thread_id="thr_waiting"))
         await _until(lambda: not ben.outbox.waiting())
         running.cancel()
-        own = anna.outbox.post(ben.store.me().address, "context", BODY, thread_id="thr_ownfirst")
+        own = anna.outbox.post(cleared(ben.store.me().address, "context", BODY, thread_id="thr_ownfirst"))
         with Steps() as steps:
             connection = anna.connection()
             running = asyncio.create_task(connection.run())

@@ -30,9 +30,9 @@ from typing import Any, Final
 from bench.spine.machine import describe
 from bench.spine.processes import CACHE, ROOT
 
-from tacit.agent.io import rollback
-from tacit.agent.io.secret_columns import SecretColumns
-from tacit.agent.io.store import FILE, AgentStore, Myself
+from tacit.agent.post.io import rollback
+from tacit.agent.post.io.secret_columns import SecretColumns
+from tacit.agent.post.io.store import FILE, AgentStore, Myself
 from tacit.base.io import sqlite
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.seal import identity, key_protection, limits, primitives, ratchet, session, session_state, x3dh

@@ -7,8 +7,8 @@ import contextlib
 
 import msgspec
 
-from tacit.agent.io.inbox import Arrived
-from tacit.agent.io.post import Post
+from tacit.agent.post.io.inbox import Arrived
+from tacit.agent.post.io.post import Post
 from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import rfc3339
 from tacit.seal import session
@@ -17,6 +17,16 @@ from tacit.wire.encoding import b64, canonical
 from tests.relay_support import Bare, Relay, until
 
 INTENT = {"category": "scheduling", "summary": "dinner", "urgency": "low"}
+
+
+def cleared(to, packet_type, fields, *, thread_id, packet_id=None, at=None):
+    """A packet for the post alone, as consent would have cleared it."""
+    from tacit.agent.packets import packet
+    from tacit.agent.packets.cleared import Cleared
+    from tacit.base.io.system import SystemClock, SystemEntropy
+
+    identifier = packet_id or packet.identifier("pkt_", SystemEntropy().draw(17))
+    return Cleared(to, packet_type, thread_id, identifier, at or SystemClock().now(), fields)
 
 
 def body(text: str = "hello") -> dict:
@@ -59,10 +69,13 @@ class Person:
             self.running = None
 
     def say(self, to: Person, text: str = "hello", thread: str = "thr_dinner", **more) -> str:
-        return self.post.outbox.post(to.address, "context", body(text), thread_id=thread, **more)
+        return self.post.outbox.post(
+            cleared(to.address, "context", body(text), thread_id=thread, at=self.post.outbox._clock.now()),
+            **more,
+        )
 
     def texts(self) -> list[str]:
-        from tacit.agent.packet import read
+        from tacit.agent.packets.packet import read
 
         return [read(one.payload).fields["context"]["text"] for one in arrived(self.post)]
 

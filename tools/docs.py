@@ -10,7 +10,11 @@ from pathlib import Path
 
 import click
 
+from tacit.agent.consent.tiers import DEFAULT
+from tacit.agent.io.commands import NOTICES
+from tacit.agent.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.c2a.errors import number_of
+from tacit.cli.arrange_show import TITLES
 from tacit.cli.main import COMMANDS, tacit
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY
 from tacit.ledger.codes import CODES
@@ -141,7 +145,46 @@ def cli_page() -> str:
     return "\n".join(lines)
 
 
+def agent_page() -> str:
+    """The personal agent's tables: states of a thread, tiers, questions, notices."""
+    lines = [
+        NOTE,
+        "# The personal agent's tables",
+        "",
+        "[docs/agent.md](../agent.md) says what they are for.",
+        "",
+        "## States of a thread",
+        "",
+        "Each way from one state to another, by its cause. A cause that a state does not know moves nothing and is",
+        "written down. Ended for good: " + ", ".join(f"`{one}`" for one in sorted(TERMINAL)) + ".",
+        "",
+        "```mermaid",
+        "stateDiagram-v2",
+        f"    [*] --> {State.INITIATED}",
+    ]
+    ways: dict[tuple[State, State], list[str]] = {}
+    for (before, cause), after in TRANSITIONS.items():
+        if before is not after:
+            ways.setdefault((before, after), []).append(cause.value)
+    lines += [f"    {before} --> {after}: {', '.join(causes)}" for (before, after), causes in ways.items()]
+    lines += [*(f"    {one} --> [*]" for one in sorted(TERMINAL)), "```", "", "## What may be shared", ""]
+    lines += ["A new owner's permissions; `tacit agent permissions` shows and changes them.", ""]
+    lines += ["| tier | fields |", "|---|---|"]
+    for title, names in (
+        ("always", DEFAULT.always_share),
+        ("ask", DEFAULT.ask_first),
+        ("never", DEFAULT.never_share),
+    ):
+        lines.append(f"| {title} | {', '.join(f'`{name}`' for name in names)} |")
+    lines += ["", "## Questions", "", "| kind | as `tacit agent pending` puts it |", "|---|---|"]
+    lines += [f"| `{kind}` | {title} … |" for kind, title in TITLES.items()]
+    lines += ["", "## Notices", "", "| code | a thread … |", "|---|---|"]
+    lines += [f"| `{code}` | {text} |" for code, text in NOTICES.items()]
+    return "\n".join([*lines, ""])
+
+
 PAGES = {
+    "docs/reference/agent.md": agent_page,
     "docs/reference/http.md": http_page,
     "docs/reference/codes.md": codes_page,
     "docs/reference/kinds.md": kinds_page,

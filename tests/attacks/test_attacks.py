@@ -9,14 +9,14 @@ import re
 import aiohttp
 import msgspec
 import pytest
-from tests.agent_support import INTENT, arrived, people_on
+from tests.agent_support import INTENT, arrived, cleared, people_on
 from tests.processes import RelayProcess
 from tests.relay_support import Bare, Relay, free_port, relay_with, until
 from tests.seal import edwards
 
-from tacit.agent.io.post import Post
-from tacit.agent.packet import read
-from tacit.agent.reception import Drop
+from tacit.agent.packets.packet import read
+from tacit.agent.post.io.post import Post
+from tacit.agent.post.reception import Drop
 from tacit.base.errors import PeerFault, Refused
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.relay.io import registry, websocket
@@ -523,7 +523,9 @@ async def test_a_marker_in_every_body_field_is_nowhere_in_the_relay(tmp_path):
         connection = alice.connection()
         running.append(asyncio.create_task(connection.run()))
         for _ in range(5):
-            alice.outbox.post(f"agent:bob@{relay.domain}", "context", _everything_marked(), thread_id=thread)
+            alice.outbox.post(
+                cleared(f"agent:bob@{relay.domain}", "context", _everything_marked(), thread_id=thread)
+            )
         await until(lambda: not alice.outbox.waiting())
         stored_now = b"".join(path.read_bytes() for path in relay.folder.iterdir())
         memory = _memory_of(relay.pid)

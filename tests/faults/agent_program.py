@@ -9,10 +9,10 @@ import asyncio
 import pathlib
 import sys
 
-from tests.agent_support import body
+from tests.agent_support import body, cleared
 
-from tacit.agent import ordering
-from tacit.agent.io.post import Post
+from tacit.agent.post import ordering
+from tacit.agent.post.io.post import Post
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND
 
@@ -25,7 +25,7 @@ async def main(folder: str, role: str, peer: str, count: int) -> None:
         running = asyncio.create_task(connection.run())
         written = post.store.row("SELECT sent_seq FROM threads WHERE thread_id=? AND peer=?", THREAD, peer)
         for number in range(written[0] if written else 0, count if role == "send" else 0):
-            post.outbox.post(peer, "context", body(f"{number}"), thread_id=THREAD)
+            post.outbox.post(cleared(peer, "context", body(f"{number}"), thread_id=THREAD))
             await asyncio.sleep(0.005)
         await running
 

@@ -15,12 +15,12 @@ import pathlib
 import signal
 import sys
 
-from tests.agent_support import arrived, body
+from tests.agent_support import arrived, body, cleared
 
-from tacit.agent import ordering
-from tacit.agent.io.outbox import Outbox
-from tacit.agent.io.post import Post
-from tacit.agent.io.relay_connection import RelayConnection
+from tacit.agent.post import ordering
+from tacit.agent.post.io.outbox import Outbox
+from tacit.agent.post.io.post import Post
+from tacit.agent.post.io.relay_connection import RelayConnection
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND
 from tacit.wire import frames
@@ -81,7 +81,7 @@ async def live(order: dict, count: int) -> None:
         )
         if order["role"] == "send":
             for number in range(written[0] if written else 0, order["count"]):
-                post.outbox.post(order["peer"], "context", body(f"{number}"), thread_id=THREAD)
+                post.outbox.post(cleared(order["peer"], "context", body(f"{number}"), thread_id=THREAD))
         async with asyncio.timeout(PATIENCE):
             while post.outbox.waiting() if order["role"] == "send" else len(arrived(post)) < order["count"]:
                 await asyncio.sleep(0.005)

@@ -1,6 +1,6 @@
 import msgspec
 import pytest
-from tests.agent.test_rotation import keys, signed
+from tests.agent.post.test_rotation import keys, signed
 
 from tacit.base.errors import Refused
 from tacit.relay import registration

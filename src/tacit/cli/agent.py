@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 import click
 
-from tacit.agent import packet
-from tacit.agent.io.outbox import decode_fields
-from tacit.agent.io.post import Post
-from tacit.agent.settings import CHOICES
+from tacit.agent.post.io.outbox import decode_fields
+from tacit.agent.post.io.post import Post
+from tacit.agent.post.settings import CHOICES
 from tacit.base.errors import Corrupt, PeerFault, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
 from tacit.cli import agent_keys
+from tacit.cli.agent_help import EPILOG, Sections
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.session import beside_hub
 from tacit.cli.terminal import Terminal, bold, styled
@@ -35,12 +35,12 @@ from tacit.wire import address
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from tacit.agent.io.inbox import Arrived
+    from tacit.agent.post.io.inbox import Arrived
 
 P = ParamSpec("P")
 
 
-@click.group()
+@click.group(cls=Sections, epilog=EPILOG)
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -60,7 +60,7 @@ P = ParamSpec("P")
 )
 @click.pass_context
 def agent(context: click.Context, data: Path, passphrase_file: Path | None, trust: Path | None) -> None:
-    """Your agent's post: exchange sealed packets with other people's agents."""
+    """Your agent: it arranges things with other people's agents, and tells nobody what you did not allow."""
     context.obj = (data, passphrase_file, trust)
 
 
@@ -70,7 +70,7 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         data, passphrase_file, trust = click.get_current_context().obj
-        tls = _trusting(trust) if trust else None
+        tls = trusting(trust) if trust else None
         post = Post(data, clock=SystemClock(), entropy=SystemEntropy(), trust=tls)
         try:
             agent_keys.unlock(post.store, passphrase_file)
@@ -81,7 +81,8 @@ def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, Non
     return run
 
 
-def _trusting(certificate: Path) -> ssl.SSLContext:
+def trusting(certificate: Path) -> ssl.SSLContext:
+    """The usual authorities, and one more."""
     try:
         return ssl.create_default_context(cafile=certificate)
     except OSError:
@@ -209,13 +210,16 @@ def contact(post: Post, who: str, decision: str, *, as_json: bool) -> None:
     """Add or judge a contact.
 
     `add` welcomes its packets; `accept` and `reject` answer a changed key; `verified` records that you
-    compared the safety number; `block` drops its packets unread.
+    compared the safety number; `block` drops its packets unread, ends what is being arranged with it and
+    erases all that it ever said.
     """
     found = str(address.parse_typed(who))
     if decision == "add":
         post.inbox.welcome(found)
     elif decision in {"block", "unblock"}:
         post.inbox.block(found, blocked=decision == "block")
+        if decision == "block":
+            _forget(post, found)
     elif decision == "accept":
         post.inbox.welcome(found)
         known = post.store.contact(found)
@@ -224,6 +228,30 @@ def contact(post: Post, who: str, decision: str, *, as_json: bool) -> None:
     elif decision != "show":
         post.decide(found, decision)
     _show_contact(post, found, as_json=as_json)
+
+
+def _forget(post: Post, who: str) -> None:
+    """Nothing that a blocked contact said stays, whoever holds the folder now (A2ACP-195, A2ACP-196)."""
+    from tacit.agent.io import socket
+    from tacit.agent.io.agent import Agent
+    from tacit.agent.io.vault import erase
+
+    async def close_threads() -> None:
+        _, passphrase_file, _ = click.get_current_context().obj
+        unlocked = Agent(post.store.folder, unlock=lambda store: agent_keys.unlock(store, passphrase_file))
+        async with unlocked as opened:
+            await opened.forget(who)
+
+    erase(post.store, who)
+    try:
+        socket.ask(post.store.folder, "forget", {"peer": who})
+    except ConnectionError:
+        try:
+            _run(close_threads())
+        except (Unavailable, Refused):
+            # A listening process holds the folder, or there is no agent in it yet: what was said is gone,
+            # and the threads end when the agent runs next.
+            return
 
 
 def _show_contact(post: Post, who: str, *, as_json: bool) -> None:
@@ -271,6 +299,7 @@ def setting(post: Post, name: str, value: str | None, *, as_json: bool) -> None:
 @click.argument("text")
 @click.option("--thread", help="The thread to write in. Default: a new one.")
 @click.option("--body", help="The packet's body as JSON, in place of TEXT in `context.text`.")
+@click.option("--share", multiple=True, metavar="FIELD", help="Share this field of --body.")
 @click.option("--consolidate", is_flag=True, help="Replace what waits unread in this thread's full queue.")
 @click.option("--wait", default=10.0, show_default=True, help="Seconds to wait for the relay's answer.")
 @json_option
@@ -283,19 +312,34 @@ def send(
     *,
     thread: str | None,
     body: str | None,
+    share: tuple[str, ...],
     consolidate: bool,
     wait: float,
     as_json: bool,
 ) -> None:
-    """Send a sealed `context` packet. It is kept until the relay has it, even if that is later."""
+    """Send a sealed `context` packet. It is kept until the relay has it, even if that is later.
+
+    TEXT is your own word and goes as it is. Of a --body go the fields that your permissions always share and
+    those named with --share; a field that is never shared is left out.
+    """
+    from tacit.agent.io import by_hand
+
     to = str(address.parse_typed(who))
     fields = _body(text, body)
     thread_id = thread or post.outbox.new_thread()
 
     async def work() -> tuple[str, str | None]:
         async with post:
-            identifier = post.outbox.post(
-                to, packet.CONTEXT, fields, thread_id=thread_id, replace_queue=consolidate
+            identifier = by_hand.send(
+                post,
+                SystemClock(),
+                SystemEntropy(),
+                to=to,
+                thread_id=thread_id,
+                body=fields,
+                typed=body is None,
+                share=share,
+                replace_queue=consolidate,
             )
             ended = await _carry(post, identifier, wait)
             pending = post.outbox.pending(identifier)
@@ -491,8 +535,10 @@ def _passphrase(given: str | None, *, confirm: bool) -> str:
 @reported
 @_pass_post
 def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> None:
-    """Write an encrypted backup of this agent's identity, contacts and threads to FILE."""
-    data = post.backup(_passphrase(passphrase, confirm=True))
+    """Write an encrypted backup of this agent to FILE: identity, contacts, threads, settings."""
+    from tacit.agent.io import carrying
+
+    data = carrying.backup(post, _passphrase(passphrase, confirm=True))
     try:
         write_private(file, data)
     except OSError as error:
@@ -509,6 +555,8 @@ def backup(post: Post, file: Path, *, passphrase: str | None, as_json: bool) -> 
 @_pass_post
 def restore(post: Post, file: Path, *, passphrase: str | None, plain_keys: bool, as_json: bool) -> None:
     """Become the agent of a backup on this device. Its keys are kept here as with `register`."""
+    from tacit.agent.io import carrying
+
     try:
         saved = file.read_bytes()
     except OSError as error:
@@ -516,4 +564,5 @@ def restore(post: Post, file: Path, *, passphrase: str | None, plain_keys: bool,
     content = post.open_backup(saved, _passphrase(passphrase, confirm=False))
     _keep_new(post, plain=plain_keys)
     me = post.become(content)
+    carrying.restore_journal(post.store.folder, content, clock=SystemClock(), entropy=SystemEntropy())
     show({"address": me.address}, f"this device is now {bold(me.address)}", as_json=as_json)

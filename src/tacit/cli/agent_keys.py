@@ -22,7 +22,7 @@ from tacit.seal.key_protection import KEYRING, PASSPHRASE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.agent.io.store import AgentStore
+    from tacit.agent.post.io.store import AgentStore
 
 PLAIN: Final = "plain"
 _SERVICE: Final = "tacit-agent"

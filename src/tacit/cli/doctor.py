@@ -11,8 +11,9 @@ import apsw
 import click
 
 from tacit import __version__
-from tacit.agent.io.schema import FILE as AGENT_FILE
-from tacit.agent.io.schema import protection_method
+from tacit.agent.io import socket
+from tacit.agent.post.io.schema import FILE as AGENT_FILE
+from tacit.agent.post.io.schema import protection_method
 from tacit.base.errors import TacitError
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.terminal import styled
@@ -80,6 +81,25 @@ def _agent_keys() -> list[Finding]:
     ]
 
 
+def _agent_calendars() -> list[Finding]:
+    """Whether the running agent can read its owner's calendars; nothing when none is running."""
+    try:
+        found = socket.ask(beside_hub("agent"), "calendars", {})["calendars"]
+    except (ConnectionError, TacitError):
+        return []
+    return [
+        Finding(
+            "calendar",
+            ok=one["readable"],
+            found=f"{one['name']}: " + ("; ".join(one["notices"]) or "can be read"),
+            advice=""
+            if one["readable"]
+            else "your agent takes all of your time as busy until it can be read",
+        )
+        for one in found
+    ]
+
+
 def _tool(name: str, used_for: str) -> Finding:
     path = shutil.which(name)
     return Finding(name, ok=path is not None, found=path or f"not found (used for {used_for})")
@@ -100,6 +120,7 @@ def findings(session: CliSession) -> list[Finding]:
         _data(session),
         _hub(session),
         *_agent_keys(),
+        *_agent_calendars(),
         *(_driver(entry) for entry in catalogue.CATALOGUE),
         _tool("nats-server", "running on several machines"),
         _tool("chromium", "the browser tests"),

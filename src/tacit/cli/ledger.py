@@ -72,6 +72,10 @@ def verify(context: click.Context, session: CliSession) -> None:
 @ledger.command()
 @pass_session
 def rebuild(session: CliSession) -> None:
-    """Fold every event again into empty projections. The hub must be stopped."""
-    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), AttentionEngine)
+    """Fold every event again into empty projections. The hub, or the agent, must be stopped."""
+    from tacit.agent.io.journal import GROUP, JournalEngine
+
+    # The journal of a personal agent is folded by the agent's own rules.
+    engine = JournalEngine if upkeep.holds(session.data, GROUP) else AttentionEngine
+    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), engine)
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

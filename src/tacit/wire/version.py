@@ -1,6 +1,6 @@
 """Versions, features and encryption names, and which of them two sides share.
 
-A2ACP-236, A2ACP-237, A2ACP-239, A2ACP-253.
+A2ACP-236, A2ACP-237, A2ACP-238, A2ACP-239, A2ACP-240, A2ACP-253.
 
 The offers are values; both sides compute the same answer. Offers arrive signed, inside a key record or a
 sealed packet, so nobody in between can lower them. There is no plaintext to fall back to.
@@ -22,7 +22,8 @@ RESOLUTION_WITH_ALTERNATIVES: Final = "resolution_with_alternatives"
 THREAD_FORKING: Final = "thread_forking"
 SHARED_CONTEXT_SPACES: Final = "shared_context_spaces"
 MULTI_PARTY: Final = "multi_party"
-# Ours, beyond the draft: the packet type of the same name (A2ACP-057, A2ACP-214).
+# Ours, beyond the draft: the packet types of the same names (A2ACP-057, A2ACP-163, A2ACP-214).
+THREAD_STATUS: Final = "thread_status"
 THREAD_SYNC: Final = "thread_sync"
 
 SINCE: Final = {
@@ -31,6 +32,7 @@ SINCE: Final = {
     THREAD_FORKING: (0, 2),
     SHARED_CONTEXT_SPACES: (0, 2),
     MULTI_PARTY: (0, 2),
+    THREAD_STATUS: (0, 2),
     THREAD_SYNC: (0, 2),
 }
 """The version in which each feature begins; profile 0.1 has plain negotiation only."""
@@ -63,6 +65,16 @@ def common_version(ours: Iterable[str], theirs: Iterable[str]) -> str | None:
         return None
     major, minor = max(both)
     return f"a2acp/{major}.{minor}"
+
+
+def usable_features(features: Iterable[str], protocol: str) -> frozenset[str]:
+    """Which of a peer's features may be used in a thread that speaks this version (A2ACP-238, A2ACP-240).
+
+    Whatever the version, plain negotiation is what everybody can.
+    """
+    spoken = _number(protocol.removeprefix("a2acp/")) or (0, 1)
+    known = {name for name in features if name in SINCE and SINCE[name] <= spoken}
+    return frozenset(known | {CONTEXT_NEGOTIATION})
 
 
 def opening_version(last_used: str | None) -> str:

@@ -1,1 +1,1 @@
-"""The agent's outside: its file, its connection, its questions to relays."""
+"""The personal agent as a process: journal, vault, post, calendars, actions and brain put together."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.attention.decide.decide import Decided, decide, derived
-from tacit.attention.io.state_store import Events, GroupFolds, PastMessages, attention_on, roster_for
+from tacit.attention.io.state_store import Events, PastMessages, attention_on, roster_for
 from tacit.attention.read.context import ConversationState
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.fold_tables import GroupFolds
 
 if TYPE_CHECKING:
     from tacit.attention.decide.decision import Decision

@@ -22,7 +22,7 @@ from tacit.attention.io import interpreter
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
-from tacit.attention.io.state_store import SAID, GroupFolds, PastMessages, attention_on, roster_for
+from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_for
 from tacit.attention.read.roster import Roster
 from tacit.attention.state import consequences, records, timers
 from tacit.attention.state.absences import Place, place_of
@@ -33,6 +33,7 @@ from tacit.attention.state.work import Lives
 from tacit.base.moment import Moment
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:

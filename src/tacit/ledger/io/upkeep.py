@@ -75,6 +75,17 @@ def _rows(
         at = rows[-1][0]
 
 
+def holds(folder: Path, group_id: str) -> bool:
+    """Whether a folder's ledger has a group of this id."""
+    connection = connect(folder / DATABASE, readonly=True)
+    try:
+        return any(name == group_id for _, name, _, _ in _groups(connection))
+    except DAMAGED as error:
+        raise Corrupt("the ledger's file is damaged", hint=damage_hint(folder / DATABASE)) from error
+    finally:
+        connection.close()
+
+
 def export(folder: Path, group_id: str | None = None) -> Iterator[bytes]:
     """Every event as one line of JSON, group after group, in append order."""
     connection = connect(folder / DATABASE, readonly=True)

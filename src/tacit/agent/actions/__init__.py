@@ -1,0 +1,1 @@
+"""What is done in the world once everybody has confirmed."""

@@ -1,0 +1,1 @@
+"""Handlers that reach the world: a calendar, a web address, a program."""

@@ -1,0 +1,73 @@
+"""A deed as an entry in a calendar, named by the action's id, so that there is one of it.
+
+A2ACP-166, A2ACP-167.
+
+An entry that is there already was put there by a try whose end nobody saw. Which calendar it is, and how an
+entry is written, comes from the calendars' room.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tacit.agent.actions.port import DONE, FAILED, UNKNOWN, Deed, Result
+from tacit.base.errors import Refused, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from tacit.base.moment import Moment
+    from tacit.base.ports import Clock
+
+
+class Entries(Protocol):
+    """Where entries are kept by name; a repeat finds what the first try did."""
+
+    async def put(self, name: str, data: bytes) -> str:
+        """Have an entry there: created, or it existed. `Unavailable` when nobody can say."""
+        ...
+
+    async def remove(self, name: str) -> str:
+        """Have it gone: removed, or it was absent."""
+        ...
+
+
+class WriteEntry(Protocol):
+    """How a confirmed proposal is written as an entry."""
+
+    def __call__(self, action_id: str, details: Mapping[str, Any], now: Moment) -> bytes:
+        """The entry's text; `Refused` when the details say no time."""
+        ...
+
+
+class CalendarHandler:
+    """Carries deeds out in one calendar."""
+
+    reversible = True
+
+    def __init__(self, calendar: Entries, write: WriteEntry, clock: Clock) -> None:
+        self._calendar = calendar
+        self._write = write
+        self._clock = clock
+
+    async def do(self, deed: Deed) -> Result:
+        """Have the entry there."""
+        try:
+            data = self._write(deed.action_id, deed.details, self._clock.now())
+        except Refused:
+            return Result(FAILED, reason="the proposal does not say when it is")
+        return await _told(deed, lambda: self._calendar.put(deed.action_id, data))
+
+    async def undo(self, deed: Deed) -> Result:
+        """Have the entry gone."""
+        return await _told(deed, lambda: self._calendar.remove(deed.action_id))
+
+
+async def _told(deed: Deed, call: Callable[[], Awaitable[str]]) -> Result:
+    try:
+        await call()
+    except Unavailable:
+        return Result(UNKNOWN, reason="the calendar does not answer")
+    except Refused:
+        return Result(FAILED, reason="the calendar refused the entry")
+    return Result(DONE, reference=deed.action_id)

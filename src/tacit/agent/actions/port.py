@@ -1,0 +1,51 @@
+"""The port to what an agent does in the world once all have confirmed: each deed once, each with its undo.
+
+A2ACP-166, A2ACP-167, A2ACP-168. Knows nothing of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+DONE: Final = "done"
+FAILED: Final = "failed"
+UNKNOWN: Final = "unknown"
+"""Nobody can say whether it happened: to be asked again under the same id, never to be begun anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One action to carry out, the same each time it is tried."""
+
+    action_id: str
+    """Its identity in the world: the name of the entry, the idempotency key of the request."""
+    action: str
+    details: dict[str, Any]
+    """The confirmed proposal's details, with `summary`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of it."""
+
+    status: str
+    reason: str = ""
+    """In words for the owner; for the counterpart only that it failed."""
+    reference: str = ""
+    """What the service calls it."""
+    details: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Handler(Protocol):
+    """Carries out one kind of deed."""
+
+    reversible: bool
+
+    async def do(self, deed: Deed) -> Result:
+        """Have it done; asked again after an unknown end it recognises what it did."""
+        ...
+
+    async def undo(self, deed: Deed) -> Result:
+        """Have it undone; undoing twice, or what was never done, is done."""
+        ...

@@ -1,0 +1,1 @@
+"""When its owner is free: calendars from files and servers."""

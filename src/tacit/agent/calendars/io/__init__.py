@@ -1,0 +1,1 @@
+"""Calendars as they lie: on a CalDAV server, in a file."""

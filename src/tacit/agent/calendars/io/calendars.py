@@ -1,0 +1,45 @@
+"""All calendars of one owner as one answer (A2ACP-077): read at the same time, and one that fails blocks all.
+
+A calendar that cannot be read may hold anything, so the whole stretch counts as busy until it can be; the
+notice names it by the name that its owner gave it. Knows nothing of the kinds of calendars.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tacit.agent.calendars.busy import together, unknown
+from tacit.base.errors import Bug, Refused, TacitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.agent.calendars.busy import Busy
+    from tacit.agent.calendars.port import Source
+    from tacit.agent.spans import Span
+
+
+class Calendars:
+    """The calendars that somebody added, by name."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources = dict(sources)
+
+    async def busy(self, asked: Span) -> Busy:
+        """When their owner is busy, all calendars together."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_answer(name, one, asked)) for name, one in self._sources.items()]
+        return together(task.result() for task in tasks)
+
+
+async def _answer(name: str, source: Source, asked: Span) -> Busy:
+    try:
+        found = await source.busy(asked)
+    except Bug:
+        raise
+    except TacitError as fault:
+        reason = fault.message if isinstance(fault, Refused) else str(fault)
+        return unknown(asked, f"calendar {name}: {reason}")
+    return replace(found, notices=tuple(f"calendar {name}: {notice}" for notice in found.notices))

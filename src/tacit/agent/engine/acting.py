@@ -1,0 +1,281 @@
+"""What is done once all have confirmed, and what is undone when something fails.
+
+A2ACP-161, A2ACP-162, A2ACP-166, A2ACP-167, A2ACP-168, A2ACP-169, A2ACP-170, A2ACP-171.
+
+Each of our actions is begun by a record before anything happens in the world, and ended by a record of
+what became of it; in between it is carried out under its own id, as often as it takes, so that it happens
+once. Both sides tell each other their results by `thread_status`; the executor's word counts. The first
+failure ends it: what was done is undone, newest first, and the thread goes back to negotiating with the
+failure known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.agent.actions import plan, port
+from tacit.agent.engine import proposing, sending
+from tacit.agent.engine.view import view_of
+from tacit.agent.threads import records
+from tacit.agent.threads.state import THEM, US
+from tacit.agent.threads.states import Cause, State
+from tacit.base.errors import Refused
+
+if TYPE_CHECKING:
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.threads.state import Planned, Proposal, Thread
+
+STARTED: Final = "started"
+DONE: Final = "done"
+FAILED: Final = "failed"
+UNDOING: Final = "undoing"
+UNDONE: Final = "undone"
+STUCK: Final = "stuck"
+MOST_UNDO_TRIES: Final = 3
+STATUS: Final = "thread_status"
+CLOSED_REASONS: Final = frozenset(
+    {"withdrawn", "user_declined", "stalled", "confirmation_timeout", "completed", "forked"}
+)
+
+
+def next_deed(ws: Workspace, thread: Thread) -> tuple[port.Deed, bool] | None:
+    """What has to be carried out now, and whether it is an undoing; None when there is nothing."""
+    standing = thread.proposal
+    if standing is None:
+        return None
+    for one in reversed(standing.actions):
+        if one.status == UNDOING:
+            return _deed(ws, thread, standing, one), True
+    # What was begun before something failed is not done any more.
+    for one in standing.actions if thread.state is State.EXECUTING else ():
+        if one.status == STARTED:
+            return _deed(ws, thread, standing, one), False
+    return None
+
+
+def _deed(ws: Workspace, thread: Thread, standing: Proposal, one: Planned) -> port.Deed:
+    details = proposing.chosen_details(ws, thread, proposing.choice_of(standing))
+    return port.Deed(one.action_id, one.action, {**details, "with": thread.peer})
+
+
+def advance(ws: Workspace, thread_id: str, *, slot_free: bool = True) -> None:
+    """Go on with a confirmed thread: begin the next action, or end the thread when there is none."""
+    thread = ws.thread(thread_id)
+    standing = thread.proposal
+    if standing is None or thread.state not in {State.CONFIRMED, State.EXECUTING}:
+        return
+    if thread.state is State.CONFIRMED and not standing.actions:
+        _complete(ws, thread, Cause.NOTHING_TO_DO)
+        return
+    if thread.state is State.CONFIRMED:
+        ws.move(thread_id, Cause.STARTED)
+        if not slot_free:
+            ws.notice(thread_id, "slot_taken", standing.packet_id)
+            first = next((one for one in standing.actions if one.executor == US), None)
+            if first is not None:
+                ended(ws, thread_id, first.action_id, port.Result(port.FAILED, "the slot is taken"))
+                return
+    if any(one.status == STARTED for one in standing.actions):
+        return
+    due = proposing.due_planned(standing)
+    if due:
+        ws.say(records.Acted(thread_id, due[0].action_id, STARTED))
+        return
+    _finished(ws, thread_id)
+
+
+def _finished(ws: Workspace, thread_id: str) -> None:
+    """All of ours is done; the thread is complete when theirs is too, as far as we will ever hear."""
+    thread = ws.thread(thread_id)
+    standing = cast("Proposal", thread.proposal)
+    theirs = [one for one in standing.actions if one.executor == THEM and one.status != DONE]
+    if theirs and ws.peer_of(thread.peer).can(STATUS):
+        if not _has_told(thread, standing):
+            tell(ws, thread, State.EXECUTING)
+        return
+    _complete(ws, thread, Cause.SUCCEEDED)
+
+
+def _has_told(thread: Thread, standing: Proposal) -> bool:
+    """Whether our results of this proposal are on their way: they are told once, whatever is asked."""
+    names = [one.packet_id for one in thread.packets]
+    since = names.index(standing.packet_id) if standing.packet_id in names else 0
+    return any(one.type == STATUS and one.side == US for one in thread.packets[since:])
+
+
+def _complete(ws: Workspace, thread: Thread, cause: Cause) -> None:
+    if ws.close(thread.thread_id, cause, "completed"):
+        ws.notice(thread.thread_id, "completed")
+        tell(ws, ws.thread(thread.thread_id), State.COMPLETED)
+
+
+def tell(ws: Workspace, thread: Thread, state: State) -> None:
+    """Our results, to the other side (A2ACP-057, A2ACP-166)."""
+    standing = thread.proposal
+    body: Fields = {"state": state.value}
+    if thread.closed_reason:
+        body["closed_reason"] = thread.closed_reason
+    results = [
+        {"action_id": one.action_id, "action": one.action, "status": one.status}
+        for one in (standing.actions if standing else ())
+        if one.executor == US and one.status
+    ]
+    if results:
+        body["action_results"] = results
+    sending.send(ws, view_of(ws, thread), STATUS, body)
+
+
+def ended(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -> None:
+    """An action of ours came to its end."""
+    thread = ws.thread(thread_id)
+    one = _planned(thread, action_id)
+    if one.status not in {STARTED, ""} or thread.state is not State.EXECUTING:
+        return
+    if result.status == port.DONE:
+        ws.say(records.Acted(thread_id, action_id, DONE))
+        return
+    ws.say(records.Acted(thread_id, action_id, FAILED))
+    fail(ws, thread_id, one.action, told=False)
+
+
+def fail(ws: Workspace, thread_id: str, action: str, *, told: bool) -> None:
+    """Something failed, here or there: undo what can be undone (A2ACP-162, A2ACP-167)."""
+    thread = ws.thread(thread_id)
+    standing = cast("Proposal", thread.proposal)
+    if not ws.move(thread_id, Cause.ACTION_FAILED):
+        return
+    ws.notice(thread_id, "action_failed", action)
+    choice = proposing.choice_of(standing)
+    proposing.rule_out(ws, thread, "failed", choice, action=action)
+    if not told:
+        tell(ws, ws.thread(thread_id), State.FAILED)
+    standing = cast("Proposal", ws.thread(thread_id).proposal)
+    own = [one for one in standing.actions if one.executor == US and one.status in {DONE, STARTED}]
+    left = [one.label or one.action for one in own if not one.reversible]
+    if left:
+        ws.notice(thread_id, "not_undone", ", ".join(left))
+    to_undo = [one for one in own if one.reversible]
+    if not to_undo:
+        ws.move(thread_id, Cause.NOTHING_TO_UNDO)
+        _again(ws, thread_id)
+        return
+    ws.move(thread_id, Cause.UNDOING)
+    for one in to_undo:
+        ws.say(records.Acted(thread_id, one.action_id, UNDOING))
+
+
+def undone(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -> None:
+    """An undoing came to its end; the third failure is the owner's to handle (A2ACP-168)."""
+    thread = ws.thread(thread_id)
+    one = _planned(thread, action_id)
+    if one.status != UNDOING:
+        return
+    tries = one.undo_tries + 1
+    if result.status == port.DONE:
+        ws.say(records.Acted(thread_id, action_id, UNDONE, tries))
+    elif tries < MOST_UNDO_TRIES:
+        ws.say(records.Acted(thread_id, action_id, UNDOING, tries))
+        return
+    else:
+        ws.say(records.Acted(thread_id, action_id, STUCK, tries))
+        content: dict[str, Any] = {"reason": f"{one.action} could not be undone", "choices": ["dismiss"]}
+        ws.ask(ws.thread(thread_id), "failure", content, subject=action_id)
+    _after_undoing(ws, thread_id)
+
+
+def handled(ws: Workspace, thread_id: str, action_id: str) -> None:
+    """The owner has seen to what could not be undone."""
+    ws.say(records.Acted(thread_id, action_id, UNDONE, MOST_UNDO_TRIES))
+    _after_undoing(ws, thread_id)
+
+
+def _after_undoing(ws: Workspace, thread_id: str) -> None:
+    standing = cast("Proposal", ws.thread(thread_id).proposal)
+    if not any(one.status in {UNDOING, STUCK} for one in standing.actions) and ws.move(
+        thread_id, Cause.UNDONE
+    ):
+        _again(ws, thread_id)
+
+
+def _again(ws: Workspace, thread_id: str) -> None:
+    """Back to negotiating: whose action failed says so, and the proposer goes on (A2ACP-169)."""
+    thread = ws.thread(thread_id)
+    standing = cast("Proposal", thread.proposal)
+    view = view_of(ws, thread)
+    own = [one for one in standing.actions if one.executor == US]
+    failed = next((one for one in own if one.status == FAILED), None)
+    if failed is not None:
+        summary = str(view.intent.get("summary") or "What was arranged could not be done")
+        body: Fields = {
+            "intent": {
+                "category": str(view.intent.get("category") or "scheduling"),
+                "summary": summary,
+                "urgency": "urgent" if thread.urgent else "normal",
+            },
+            "context": {"conflict": _constraint(ws, thread, standing, failed)},
+        }
+        sending.send(ws, view, "context", body)
+    waiting = thread.waiting
+    if waiting:
+        # They were quicker: what they proposed while we were undoing stands now.
+        ws.change(thread_id, waiting="", consider="")
+        proposing.received(ws, view, waiting, ws.packet(thread, waiting, THEM))
+    elif standing.side == US:
+        ws.change(thread_id, consider=standing.packet_id)
+
+
+def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Planned) -> Fields:
+    """What failed, as both sides confirmed it: not to be proposed again."""
+    details = proposing.chosen_details(ws, thread, proposing.choice_of(standing))
+    action = plan.Action(failed.action_id, 0, failed.action, "", ws.me, failed.reversible, failed.label)
+    found = plan.failure(action, details)
+    if not thread.ours:
+        found["agent_a_values"], found["agent_b_values"] = found["agent_b_values"], found["agent_a_values"]
+    return found
+
+
+def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
+    """The counterpart's word on its own actions and on the thread (A2ACP-163, A2ACP-166)."""
+    state = fields.get("state")
+    _theirs(ws, thread, fields)
+    thread = ws.thread(thread.thread_id)
+    if state == State.DECLINED.value:
+        said = fields.get("closed_reason")
+        # A word of the table, never theirs: the journal holds no word of a counterpart's.
+        reason = str(said) if said in CLOSED_REASONS else "withdrawn"
+        if thread.state in {State.INITIATED, State.NEGOTIATING, State.STALLED, State.PROPOSED}:
+            ws.notice(thread.thread_id, "withdrawn")
+            proposing.end(ws, thread.thread_id, Cause.CLOSED, reason)
+    elif state == State.FAILED.value and thread.state in {State.CONFIRMED, State.EXECUTING}:
+        if thread.state is State.CONFIRMED:
+            # They were quicker than we: nothing of ours is begun any more.
+            ws.move(thread.thread_id, Cause.STARTED)
+        fail(ws, thread.thread_id, "their action", told=True)
+    elif state == State.EXPIRED.value and thread.state in {State.PROPOSED, State.STALLED}:
+        proposing.expire(ws, thread)
+    elif state in {State.COMPLETED.value, State.EXECUTING.value} and thread.state is State.EXECUTING:
+        advance(ws, thread.thread_id)
+
+
+def _theirs(ws: Workspace, thread: Thread, fields: Fields) -> None:
+    standing = thread.proposal
+    listed: object = fields.get("action_results")
+    if standing is None or not isinstance(listed, list):
+        return
+    known = {one.action_id: one for one in standing.actions if one.executor == THEM}
+    for entry in cast("list[object]", listed):
+        if not isinstance(entry, dict):
+            continue
+        result = cast("Fields", entry)
+        one = known.get(str(result.get("action_id")))
+        status = result.get("status")
+        if one is not None and status in {DONE, FAILED, UNDONE} and status != one.status:
+            ws.say(records.Acted(thread.thread_id, one.action_id, str(status)))
+
+
+def _planned(thread: Thread, action_id: str) -> Planned:
+    for one in thread.proposal.actions if thread.proposal else ():
+        if one.action_id == action_id:
+            return one
+    raise Refused("unknown_action", "this thread has no such action")

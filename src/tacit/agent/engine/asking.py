@@ -1,0 +1,249 @@
+"""What our owner wants: a new thread and its first packet, another intent, several threads for one, an end.
+
+A2ACP-033, A2ACP-041, A2ACP-073, A2ACP-077, A2ACP-078, A2ACP-080, A2ACP-105, A2ACP-111, A2ACP-115,
+A2ACP-117, A2ACP-134, A2ACP-163, A2ACP-235.
+
+The first packet carries as much as it may: free windows inside what was asked for, what of the profile
+matters, what we need in turn. What the owner has not released is asked once, all of it, before anything
+leaves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from tacit.agent.consent import implicit
+from tacit.agent.consent.tiers import canonical
+from tacit.agent.engine import proposing, receiving, sending
+from tacit.agent.engine.consenting import ask_consent, note_wants, own_value
+from tacit.agent.engine.view import view_of
+from tacit.agent.negotiation import limits
+from tacit.agent.negotiation.goal import MEETING, Goal, Need
+from tacit.agent.packets import formats, packet
+from tacit.agent.packets.windows import read_windows
+from tacit.agent.threads import records
+from tacit.agent.threads.state import DECLINED, GIVEN, US
+from tacit.agent.threads.states import NEGOTIABLE, Cause, State
+from tacit.base.errors import Refused
+
+if TYPE_CHECKING:
+    from tacit.agent.engine.view import View
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.spans import Span
+    from tacit.agent.threads.state import Thread
+
+_OWN: Final = "Part of what you asked for"
+AVAILABILITY: Final = "time_windows"
+
+
+def intent_of(goal: Goal, *, urgent: bool) -> Fields:
+    """A goal as packets name it."""
+    return {
+        "category": goal.category,
+        "summary": goal.summary,
+        "urgency": "urgent" if urgent else goal.urgency,
+    }
+
+
+def ask(ws: Workspace, goal: Goal, peer: str, *, urgent: bool = False) -> str:
+    """Begin a thread for a wish of the owner's; its id. The first packet follows when it is considered."""
+    if goal.unclear:
+        raise Refused("unclear_request", goal.unclear[0], row="A2ACP-076")
+    urgent = urgent or goal.urgency == "urgent"
+    thread_id = packet.identifier("thr_", ws.draw(17))
+    ws.say(
+        records.Began(
+            thread_id,
+            peer,
+            ours=True,
+            urgent=urgent,
+            goal=ws.keep(peer, msgspec.to_builtins(goal)),
+            intent=ws.keep(peer, intent_of(goal, urgent=urgent)),
+        )
+    )
+    ws.change(thread_id, consider=thread_id)
+    return thread_id
+
+
+def opens(thread: Thread) -> bool:
+    """Whether our first packet of a thread of ours is still to be written."""
+    return thread.ours and not thread.introduced and not thread.packets
+
+
+def opening(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Fields:
+    """The first packet, with everything that would help; consent decides what of it goes."""
+    goal = view.goal
+    if goal is None:
+        raise Refused("no_goal", "this thread has no goal")
+    context: Fields = dict(goal.details)
+    if goal.event_type:
+        context["event_type"] = goal.event_type
+    zone = ws.profile.get("timezone")
+    if zone and goal.kind == MEETING:
+        context["timezone"] = zone
+    if windows:
+        own = ZoneInfo(str(zone or "UTC"))
+        context[AVAILABILITY] = [formats.write_window(one, own) for one in windows]
+    for name in goal.offers:
+        value = own_value(ws, view, name, windows or None)
+        if value is not None:
+            context[name] = value
+    if goal.flexibility:
+        context["flexibility"] = dict(goal.flexibility)
+    body: Fields = {"intent": view.intent, "context": context}
+    wants = first_needs(ws, goal)
+    if wants:
+        body["needs"] = [
+            {"field": one.field, "reason": one.reason, "priority": one.priority} for one in wants
+        ]
+    return body
+
+
+def first_needs(ws: Workspace, goal: Goal) -> list[Any]:
+    """What we ask for first: five at most, the most important ones (A2ACP-105)."""
+    wanted = limits.askable(list(goal.wants), frozenset(), lambda name: canonical(ws.policy, name))
+    return list(limits.five(wanted)[0])
+
+
+def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
+    """Send the first packet, or ask the owner what of it may go (A2ACP-134)."""
+    thread = view.thread
+    body = opening(ws, view, windows)
+    held = sending.held(ws, view, "context", body)
+    fresh = {one.field: one for one in held if canonical(ws.policy, one.field) not in thread.refused}
+    start = implicit.at_start(
+        ws.policy,
+        thread.peer,
+        fresh,
+        frozenset((*(view.goal.offers if view.goal else ()), AVAILABILITY)),
+        mode=str(ws.choices.get("implicit_consent", implicit.PROMPT_ONCE)),
+        autonomy=str(ws.choices.get("autonomy", "low")),
+    )
+    if start.approved:
+        released = {canonical(ws.policy, name): f"implicit:{thread.thread_id}" for name in start.approved}
+        thread = ws.change(thread, approved={**thread.approved, **released})
+    if start.ask:
+        asked = [(Need(name, _OWN), fresh[name].value) for name in start.ask]
+        ask_consent(ws, thread, asked, subject=thread.thread_id, ticked=start.ticked)
+        return "the owner is asked what may go"
+    ws.change(thread, consider="")
+    if sending.send(ws, view_of(ws, ws.thread(thread.thread_id)), "context", body) and view.goal is not None:
+        note_wants(ws, thread.thread_id, tuple(first_needs(ws, view.goal)))
+    return "context"
+
+
+def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_change: str) -> None:
+    """It is to be something else now (A2ACP-111): said to the counterpart, who asks its owner."""
+    thread = ws.thread(thread_id)
+    if thread.state not in NEGOTIABLE:
+        raise Refused("too_late", "the intent of this thread can no longer change", row="A2ACP-111")
+    if goal.unclear:
+        raise Refused("unclear_request", goal.unclear[0], row="A2ACP-076")
+    view = view_of(ws, thread)
+    before = {name: view.intent.get(name, "") for name in ("category", "summary")}
+    intent = intent_of(goal, urgent=thread.urgent)
+    narrowed = scope_change == "narrowed"
+    if not narrowed:
+        thread = receiving.lapse(ws, thread_id, "")
+        ws.withdraw(thread_id, "the intent changed", "consent", "escalation")
+    thread = ws.change(
+        thread,
+        intent=ws.keep(thread.peer, intent),
+        goal=ws.keep(thread.peer, msgspec.to_builtins(goal)),
+        awaiting_user=False,
+    )
+    body: Fields = {
+        "previous_intent": before,
+        "updated_intent": {
+            "category": goal.category,
+            "summary": goal.summary,
+            "scope_change": scope_change,
+        },
+        "reason": reason,
+    }
+    # A no to another purpose may be asked about once more (A2ACP-110); what was told is known.
+    again = {name for name, status in thread.wants.items() if status == DECLINED and not narrowed}
+    again = {name for name in again if f"{name}:reopened" not in thread.wants}
+    known = frozenset(thread.wants.keys() - again)
+    new = limits.askable(list(goal.wants), known, lambda name: canonical(ws.policy, name))
+    wants = limits.five(new)[0]
+    if wants:
+        body["additional_context_needed"] = [
+            {"field": one.field, "reason": one.reason, "priority": one.priority} for one in wants
+        ]
+    sent = sending.send(ws, view_of(ws, thread), "intent_update", body)
+    if not sent:
+        return
+    if not narrowed:
+        named = {canonical(ws.policy, one.field) for one in wants}
+        marks = {f"{name}:reopened": GIVEN for name in again & named}
+        ws.change(thread_id, changed_by=sent, wants={**thread.wants, **marks}, consider="")
+    note_wants(ws, thread_id, wants)
+
+
+def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
+    """One thread becomes several, each for itself from now on (A2ACP-115, A2ACP-117)."""
+    thread = ws.thread(thread_id)
+    if thread.state not in NEGOTIABLE or thread.depth >= receiving.DEEPEST:
+        raise Refused("cannot_fork", "this thread can no longer become several", row="A2ACP-117")
+    if not 2 <= len(goals) <= receiving.MOST_CHILDREN:
+        raise Refused("cannot_fork", "a thread becomes two to five others", row="A2ACP-117")
+    if not ws.peer_of(thread.peer).can("thread_forking"):
+        raise Refused(
+            "not_supported", "the other agent does not know forks; ask anew instead", row="A2ACP-278"
+        )
+    view = view_of(ws, thread)
+    children: list[tuple[str, Fields, str]] = []
+    for goal in goals:
+        if goal.unclear:
+            raise Refused("unclear_request", goal.unclear[0], row="A2ACP-076")
+        kept = ws.keep(thread.peer, msgspec.to_builtins(goal))
+        children.append((packet.identifier("thr_", ws.draw(17)), intent_of(goal, urgent=thread.urgent), kept))
+    body: Fields = {
+        "parent_thread_id": thread_id,
+        "new_threads": [
+            {"thread_id": name, "intent": {"category": intent["category"], "summary": intent["summary"]}}
+            for name, intent, _ in children
+        ],
+        "shared_context": receiving.for_children(view.ours, ws, timely=_same_days(ws, view, goals)),
+    }
+    sent = sending.send(ws, view, "thread_fork", body)
+    receiving.fork(ws, ws.thread(thread_id), sent, US, children)
+    return [name for name, _, _ in children]
+
+
+def _same_days(ws: Workspace, view: View, goals: list[Goal]) -> bool:
+    """Whether the times that we told say something of every child's days."""
+    told = read_windows(view.ours.get(AVAILABILITY), timezone=None, proposed_date=None, now=ws.now).spans
+    return all(
+        any(one.start < span.end and span.start < one.end for one in told for span in goal.spans)
+        for goal in goals
+    )
+
+
+def stop(ws: Workspace, thread_id: str, *, reason: str = "withdrawn") -> None:
+    """The owner wants no more of it (A2ACP-104, A2ACP-163)."""
+    thread = ws.thread(thread_id)
+    if not thread.is_open:
+        return
+    if thread.state is State.PROPOSED:
+        proposing.decline(ws, thread, reason_class="user_declined", message="", ended=reason)
+        return
+    if not proposing.end(ws, thread_id, Cause.CLOSED, reason):
+        raise Refused("too_late", "this is being carried out and can no longer be stopped", row="A2ACP-163")
+
+
+def resume(ws: Workspace, thread_id: str) -> None:
+    """The owner goes on with a thread that stood still or was paused (A2ACP-089, A2ACP-163)."""
+    thread = ws.thread(thread_id)
+    if not thread.is_open:
+        raise Refused("thread_ended", "this thread has ended; ask anew", row="A2ACP-165")
+    thread = ws.change(thread, paused=False)
+    if thread.state is State.STALLED:
+        ws.move(thread_id, Cause.NEGOTIATED)
+    if thread.last_side != US and ws.thread(thread_id).state in NEGOTIABLE:
+        ws.change(thread_id, consider=thread_id)

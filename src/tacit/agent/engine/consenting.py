@@ -1,0 +1,108 @@
+"""Where decisions meet consent: our own values for a field, and the one question that asks for several.
+
+A2ACP-068, A2ACP-128, A2ACP-129, A2ACP-130, A2ACP-131.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from tacit.agent.consent import questions
+from tacit.agent.consent.tiers import canonical
+from tacit.agent.engine.view import AVAILABILITY
+from tacit.agent.packets import formats
+from tacit.agent.threads.state import GIVEN, OPEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.agent.engine.view import View
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.negotiation.goal import Need
+    from tacit.agent.spans import Span
+    from tacit.agent.threads.state import Thread
+
+SUGGESTED: Final[dict[str, tuple[str, ...]]] = {"acceptance": ("yes", "no")}
+"""What can be said to a field that only its owner can answer: nobody has to type it (A2ACP-128)."""
+UNSURE: Final = "The value could not be read for certain: please say it with its date and offset"
+
+
+def zone_of(ws: Workspace) -> str:
+    """The owner's zone."""
+    return str(ws.profile.get("timezone") or "UTC")
+
+
+def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | None) -> Any:
+    """What we could say to a field: an answer of the owner's, the calendar, or the profile.
+
+    No windows at all is an answer too: no time inside what was asked for.
+    """
+    wanted = canonical(ws.policy, name)
+    answered = view.thread.approved.get(wanted, "")
+    told = ws.read(f"{answered}:{wanted}") if answered else None
+    if told is not None:
+        return told
+    if wanted == AVAILABILITY:
+        zone = ZoneInfo(zone_of(ws))
+        return None if windows is None else [formats.write_window(one, zone) for one in windows]
+    if wanted == "handover_date":
+        return ws.profile.get(name, view.theirs.get("deadline"))
+    exact = ws.profile.get(name)
+    if exact is not None:
+        return exact
+    return next((value for key, value in ws.profile.items() if canonical(ws.policy, key) == wanted), None)
+
+
+def ask_consent(
+    ws: Workspace,
+    thread: Thread,
+    held: Iterable[tuple[Need, Any]],
+    *,
+    subject: str,
+    ticked: frozenset[str] = frozenset(),
+) -> None:
+    """Ask whether fields may go, and wait: nothing of them leaves before (A2ACP-130, A2ACP-131).
+
+    `ticked` are those that the owner's own wish needs: shown as chosen, and sent only when said (A2ACP-134).
+    """
+    fields = tuple(
+        questions.ConsentField(
+            field=need.field,
+            reason=" ".join(need.reason.split())[:280],
+            priority=need.priority,
+            values=SUGGESTED.get(canonical(ws.policy, need.field), ()) if value is None else (value,),
+        )
+        for need, value in held
+    )
+    asked = questions.ConsentQuestion(to=thread.peer, thread_id=thread.thread_id, fields=fields)
+    earlier = [
+        msgspec.convert(ws.read(one.content)["asked"], questions.ConsentQuestion)
+        for one in ws.open_questions(thread.thread_id, "consent")
+    ]
+    if earlier:
+        # Urgent: what was asked before and what is asked now is one question (A2ACP-138).
+        asked = questions.merged([*earlier, asked])
+        ws.withdraw(thread.thread_id, "merged", "consent")
+    would_send = {one.field: list(one.values) for one in asked.fields}
+    shown = questions.shown(asked)
+    content = {
+        "asked": msgspec.to_builtins(asked),
+        "fields": [one | ({"ticked": True} if one["field"] in ticked else {}) for one in shown["fields"]],
+        "choices": shown["choices"],
+    }
+    print_of = questions.fingerprint(thread.peer, thread.thread_id, would_send)
+    ws.ask(thread, "consent", content, subject=subject, fingerprint=print_of)
+
+
+def note_wants(ws: Workspace, thread_id: str, gaps: Iterable[Need]) -> None:
+    """Remember what we asked for."""
+    wants = dict(ws.thread(thread_id).wants)
+    for one in gaps:
+        name = canonical(ws.policy, one.field)
+        if one.reason == UNSURE:
+            wants[f"{name}:clarified"] = GIVEN
+        wants[name] = OPEN
+    ws.change(thread_id, wants=wants)

@@ -1,0 +1,210 @@
+"""When agents cannot settle it: offer more of our own time, then ask the people.
+
+A2ACP-042, A2ACP-097, A2ACP-098, A2ACP-099, A2ACP-100, A2ACP-101, A2ACP-102, A2ACP-104, A2ACP-171.
+
+What a side is not flexible about is never changed in a resolution; it may only be among the alternatives
+that people choose from. Nothing here is sent before consent has looked at it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from tacit.agent.calendars.availability import all_free
+from tacit.agent.engine import proposing, recalling, sending
+from tacit.agent.engine.consenting import zone_of
+from tacit.agent.negotiation import conflict, tries
+from tacit.agent.negotiation.limits import MOST_ROUNDS
+from tacit.agent.packets import formats
+from tacit.agent.packets.windows import read_windows
+from tacit.agent.threads.state import US
+from tacit.agent.threads.states import Cause
+
+if TYPE_CHECKING:
+    from tacit.agent.calendars.busy import Busy
+    from tacit.agent.engine.view import View
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.negotiation.goal import Goal
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.spans import Span
+
+MEALS: Final = frozenset({"breakfast", "brunch", "lunch", "dinner", "drinks"})
+WIDENED: Final = "widened"
+"""The mark among a thread's wants that we have offered more of our time than was asked for."""
+KEEP_TRYING: Final = "keep trying"
+STOP: Final = "stop"
+
+
+def no_overlap(ws: Workspace, view: View, theirs: tuple[Span, ...], busy: Busy | None) -> str:
+    """No common time inside what both offered."""
+    goal = view.goal
+    if goal is None or busy is None:
+        return "nothing more to say"
+    made = _tries(ws, view, goal, theirs, busy)
+    # A meal at another time of day, or a call in its place, is another thing: that is for people to choose.
+    same = {tries.FOLLOWING_WEEK} if goal.event_type in MEALS else {tries.FOLLOWING_WEEK, tries.OTHER_TIMES}
+    found = [one for one in made if one.why_failed != tries.FIXED and one.name in same]
+    widened = tuple(option.span for one in found for option in (*one.options, *one.suggestions))
+    if widened and WIDENED not in view.thread.wants:
+        return _widen(ws, view, theirs, made, tuple(sorted(set(widened))))
+    return surface(ws, view, theirs, made)
+
+
+def exhausted(ws: Workspace, view: View, theirs: tuple[Span, ...], busy: Busy | None) -> str:
+    """What was offered beside a failed proposal is used up: people are asked at once (A2ACP-171)."""
+    if view.goal is None or busy is None:
+        return "nothing more to say"
+    return surface(ws, view, theirs, _tries(ws, view, view.goal, theirs, busy))
+
+
+def _tries(
+    ws: Workspace, view: View, goal: Goal, theirs: tuple[Span, ...], busy: Busy
+) -> tuple[tries.Try, ...]:
+    return tries.tries(
+        goal,
+        lambda wanted: all_free(busy, wanted, goal.minutes),
+        theirs,
+        view.flexibility,
+        zone=zone_of(ws),
+        now=ws.now,
+        excluded=recalling.ruled_out_slots(ws, view.thread),
+        holds=proposing.held_slots(ws, view.thread.thread_id),
+    )
+
+
+def _write(ws: Workspace, spans: tuple[Span, ...]) -> list[Fields]:
+    zone = ZoneInfo(zone_of(ws))
+    return [dict(formats.write_window(one, zone)) for one in spans[:5]]
+
+
+def _conflict(
+    ws: Workspace, view: View, theirs: tuple[Span, ...], made: tuple[tries.Try, ...]
+) -> dict[str, Any]:
+    told = view.ours.get("time_windows")
+    ours = cast("list[Any]", told) if isinstance(told, list) else []
+    return conflict.conflict_context(
+        field="time_windows",
+        ours=ours,
+        theirs=_write(ws, theirs),
+        we_began=view.thread.ours,
+        made=made,
+        zone=zone_of(ws),
+    )
+
+
+def intent(view: View, summary: str) -> Fields:
+    """The intent of a packet within a thread: its category, and what this packet says."""
+    category = str(view.intent.get("category") or "scheduling")
+    return {
+        "category": category,
+        "summary": summary,
+        "urgency": "urgent" if view.thread.urgent else "normal",
+    }
+
+
+def _widen(
+    ws: Workspace,
+    view: View,
+    theirs: tuple[Span, ...],
+    made: tuple[tries.Try, ...],
+    widened: tuple[Span, ...],
+) -> str:
+    """Say which of our times lie beside what was asked for; the other side may find one of its own."""
+    thread = view.thread
+    told = read_windows(view.ours.get("time_windows"), timezone=None, proposed_date=None, now=ws.now).spans
+    widened = (*told, *widened)
+    context = {"conflict": _conflict(ws, view, theirs, made)["conflict"]}
+    body: Fields = {
+        "intent": intent(view, "No common time yet: more times are offered"),
+        "context": {**context, "time_windows": _write(ws, widened)},
+    }
+    goal = view.goal
+    if sending.send(ws, view, "context", body) and goal is not None:
+        spans = tuple(sorted({*goal.spans, *widened}))
+        wider = msgspec.structs.replace(goal, spans=spans)
+        ws.change(
+            thread.thread_id,
+            goal=ws.keep(thread.peer, msgspec.to_builtins(wider)),
+            wants={**ws.thread(thread.thread_id).wants, WIDENED: "data"},
+        )
+        _spoke(ws, view)
+    return "context with more of our times"
+
+
+def _spoke(ws: Workspace, view: View) -> None:
+    thread = ws.thread(view.thread.thread_id)
+    if not thread.ours:
+        ws.move(thread.thread_id, Cause.ANSWERED)
+
+
+def surface(ws: Workspace, view: View, theirs: tuple[Span, ...], made: tuple[tries.Try, ...]) -> str:
+    """Nothing is left that code may try: both owners are asked (A2ACP-100)."""
+    thread = view.thread
+    context = _conflict(ws, view, theirs, made)
+    escalation = conflict.escalation(made)
+    body: Fields = {
+        "intent": intent(view, "No common time: people are asked"),
+        "context": context,
+        "escalation": escalation,
+    }
+    sending.send(ws, view, "context", body)
+    _spoke(ws, view)
+    offered: list[Fields] = context["proposed_alternatives"]
+    question = {
+        "reason": escalation["reason"],
+        "tried": conflict.log_of(made),
+        "alternatives": offered,
+        "choices": [str(one["option"]) for one in offered] + [KEEP_TRYING, STOP],
+    }
+    _ask(ws, view, question, subject=thread.consider or thread.thread_id)
+    return "people are asked"
+
+
+def asked_by_them(ws: Workspace, view: View, packet_id: str, fields: Fields) -> None:
+    """The other side has come to its end and wants the people asked (A2ACP-101)."""
+    if view.thread.ours and ws.open_questions(view.thread.thread_id, "escalation"):
+        # Both came to it at once: people choose from one list, the initiator's.
+        return
+    context = cast("Fields", fields.get("context") or {})
+    escalation = cast("Fields", fields.get("escalation") or {})
+    listed: object = context.get("proposed_alternatives")
+    options = cast("list[object]", listed) if isinstance(listed, list) else []
+    found = [cast("Fields", one) for one in options if isinstance(one, dict)]
+    question = {
+        "reason": quoted(escalation.get("reason")),
+        "suggested_prompt": quoted(escalation.get("suggested_prompt")),
+        "from": view.thread.peer,
+        "conflict": context.get("conflict"),
+        "alternatives": found,
+        "choices": [quoted(one.get("option")) for one in found] + [KEEP_TRYING, STOP],
+    }
+    _ask(ws, view, question, subject=packet_id)
+
+
+def quoted(text: object) -> str:
+    """Somebody else's words for our owner's eyes: plain, and short (A2ACP-066)."""
+    plain = "".join(one if one.isprintable() else " " for one in str(text or ""))
+    return plain[:280]
+
+
+def at_the_limit(ws: Workspace, view: View) -> None:
+    """Eight round trips and no outcome: our owner says whether to go on (A2ACP-102, A2ACP-104)."""
+    if ws.open_questions(view.thread.thread_id, "escalation"):
+        return
+    sent = sum(1 for one in view.thread.packets if one.side == US)
+    question = {
+        "reason": f"{MOST_ROUNDS} round trips without an outcome",
+        "tried": [["packets sent", str(sent)], ["packets received", str(len(view.thread.packets) - sent)]],
+        "alternatives": [],
+        "choices": [KEEP_TRYING, STOP],
+    }
+    _ask(ws, view, question, subject=view.thread.thread_id)
+
+
+def _ask(ws: Workspace, view: View, question: dict[str, Any], *, subject: str) -> None:
+    ws.withdraw(view.thread.thread_id, "asked anew", "escalation", "consent")
+    thread = ws.change(view.thread.thread_id, awaiting_user=True, escalated=True, consider="")
+    ws.ask(thread, "escalation", question, subject=subject)

@@ -1,0 +1,305 @@
+"""A packet that arrived: whose it is, what it moves, what it tells us; what it asks is considered afterwards.
+
+A2ACP-031, A2ACP-058, A2ACP-089, A2ACP-104, A2ACP-110, A2ACP-111, A2ACP-112, A2ACP-113, A2ACP-114,
+A2ACP-115, A2ACP-116, A2ACP-117, A2ACP-139, A2ACP-158, A2ACP-159, A2ACP-165, A2ACP-216.
+
+The post hands each packet over once or more often; the thread's own list of packets says whether it is here
+already. What breaks a rule of the thread is recorded and has no other effect.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.agent.consent.tiers import canonical
+from tacit.agent.engine import acting, escalating, proposing
+from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
+from tacit.agent.packets import forms, schemas, vocabulary
+from tacit.agent.threads import records
+from tacit.agent.threads.state import DECLINED, GIVEN, NOT_AVAILABLE, THEM, Thread
+from tacit.agent.threads.states import NEGOTIABLE, Cause, State
+
+if TYPE_CHECKING:
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+
+MOST_CHILDREN: Final = 5
+DEEPEST: Final = 2
+_CARRIERS: Final = ("context", "context_provided", "shared_context")
+
+
+def receive(
+    ws: Workspace, *, peer: str, packet_id: str, thread_id: str, packet_type: str, fields: Fields, ready: int
+) -> None:
+    """Take one packet."""
+    kind = packet_type if packet_type in schemas.TYPES else "context"
+    thread = ws.book.threads.get(thread_id)
+    if thread is not None and thread.peer != peer:
+        ws.say(records.Violated(thread_id, peer, "outsider"))
+        return
+    if thread is not None and any(one.packet_id == packet_id for one in thread.packets):
+        return
+    if thread is None:
+        if kind != "context":
+            ws.say(records.Violated(thread_id, peer, "unknown_thread"))
+            return
+        thread = _begin(ws, peer, thread_id, fields)
+    mac = ws.values.keyed_hash(packet_id.encode())
+    # After a thread's end nothing is a turn any more.
+    turn = negotiates(kind) and thread.is_open
+    ws.say(records.Received(thread_id, peer, packet_id, kind, ready, mac, negotiates=turn))
+    thread = ws.thread(thread_id)
+    if not thread.is_open:
+        _after_the_end(ws, thread, kind, fields)
+        return
+    if thread.paused and kind != "processing_error":
+        thread = ws.change(thread, paused=False)
+    if turn:
+        _moved_by(ws, thread)
+    _TAKES[kind](ws, ws.thread(thread_id), packet_id, fields)
+
+
+def _begin(ws: Workspace, peer: str, thread_id: str, fields: Fields) -> Thread:
+    intent = cast("Fields", fields.get("intent") or {})
+    urgent = vocabulary.urgency(intent.get("urgency")) == "urgent"
+    ws.say(records.Began(thread_id, peer, ours=False, urgent=urgent, intent=ws.keep(peer, intent)))
+    return ws.thread(thread_id)
+
+
+def _moved_by(ws: Workspace, thread: Thread) -> None:
+    if thread.state is State.STALLED:
+        ws.move(thread.thread_id, Cause.NEGOTIATED)
+    elif thread.state is State.INITIATED and thread.ours:
+        ws.move(thread.thread_id, Cause.ANSWERED)
+
+
+def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> None:
+    """Kept in the history, answered by nobody (A2ACP-165)."""
+    if kind == "context" and ws.peer_of(thread.peer).welcome:
+        ws.notice(thread.thread_id, "after_the_end")
+    elif kind == "thread_status" and thread.state is State.EXPIRED and fields.get("state") == "DECLINED":
+        # A person's no beats a clock (A2ACP-163).
+        ws.say(records.Moved(thread.thread_id, Cause.DECLINED, thread.state, State.DECLINED, "user_declined"))
+
+
+# What each type does.
+
+
+def _context(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    _learn(ws, thread, fields)
+    escalation: Any = fields.get("escalation")
+    if isinstance(escalation, dict) and cast("Fields", escalation).get("recommend") == "surface_to_users":
+        escalating.asked_by_them(ws, view_of(ws, ws.thread(thread.thread_id)), packet_id, fields)
+        return
+    standing = thread.proposal
+    clash: object = cast("Fields", fields.get("context") or {}).get("conflict")
+    failed = isinstance(clash, dict) and "failed_action" in clash
+    if failed and standing is not None and standing.side == THEM and not needs_in(fields):
+        # What they proposed could not be done there: they go on with it themselves (A2ACP-170).
+        return
+    _consider(ws, thread.thread_id, packet_id)
+
+
+def _request(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    _learn(ws, thread, fields)
+    _consider(ws, thread.thread_id, packet_id)
+
+
+def _consider(ws: Workspace, thread_id: str, packet_id: str) -> None:
+    thread = ws.thread(thread_id)
+    if thread.state is State.PROPOSED and not view_of(ws, thread).asked:
+        return
+    ws.change(thread, consider=packet_id)
+
+
+def _learn(ws: Workspace, thread: Thread, fields: Fields) -> None:
+    """What a packet answers of what we asked (A2ACP-109)."""
+    wants = dict(thread.wants)
+    clarified = False
+    for name in _CARRIERS:
+        carried: object = fields.get(name)
+        for field in cast("Fields", carried) if isinstance(carried, dict) else {}:
+            wants_name = canonical(ws.policy, field)
+            if wants_name in wants:
+                wants[wants_name] = GIVEN
+            clarified = clarified or (f"{wants_name}:clarified" in wants and not thread.ours)
+    listed: object = fields.get("context_unavailable")
+    for one in cast("list[Any]", listed) if isinstance(listed, list) else []:
+        if isinstance(one, dict) and isinstance(name := cast("Fields", one).get("field"), str):
+            status = cast("Fields", one).get("status")
+            wants[canonical(ws.policy, name)] = NOT_AVAILABLE if status == NOT_AVAILABLE else DECLINED
+    # What they want is read anew when they have said what was unclear in it.
+    ws.change(thread, wants=wants, goal="" if clarified else thread.goal)
+
+
+def _intent_update(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    """The thread is about something else now (A2ACP-111, A2ACP-113)."""
+    before = cast("Fields", ws.read(thread.intent) or {})
+    updated = cast("Fields", fields.get("updated_intent") or {})
+    previous = fields.get("previous_intent")
+    if isinstance(previous, dict) and cast("Fields", previous).get("summary") != before.get("summary"):
+        ws.notice(thread.thread_id, "another_previous_intent")
+    new = {**before, "category": updated.get("category", ""), "summary": updated.get("summary", "")}
+    change = vocabulary.scope_change(updated.get("scope_change"))
+    ws.change(thread, intent=ws.keep(thread.peer, new), goal="")
+    if change == "narrowed":
+        _consider(ws, thread.thread_id, packet_id)
+        return
+    lapse(ws, thread.thread_id, packet_id)
+    _reopen(ws, ws.thread(thread.thread_id), fields)
+    ws.withdraw(thread.thread_id, "the intent changed", "consent", "scope", "escalation")
+    thread = ws.change(thread.thread_id, consider=packet_id, awaiting_user=False)
+    content = {
+        "scope_change": change,
+        "before": escalating.quoted(before.get("summary")),
+        "after": escalating.quoted(new["summary"]),
+        "reason": escalating.quoted(fields.get("reason")),
+        "from": thread.peer,
+        "choices": ["confirm", "refuse"],
+    }
+    ws.ask(thread, "scope", content, subject=packet_id)
+
+
+def lapse(ws: Workspace, thread_id: str, packet_id: str) -> Thread:
+    """What was released, given and asked for another purpose (A2ACP-113).
+
+    Consents lapse, so what was given under them has to be released again before it is said again. When
+    somebody has time is another question for another event: it counts as neither asked nor answered.
+    """
+    thread = ws.thread(thread_id)
+    gone = {name for name, status in thread.asked.items() if ":" not in name and status == GIVEN}
+    gone |= {AVAILABILITY} & thread.asked.keys()
+    asked = {name: status for name, status in thread.asked.items() if name not in gone}
+    asked |= {f"{name}{LAPSED}": GIVEN for name in sorted(gone)}
+    wants = {
+        name: status
+        for name, status in thread.wants.items()
+        if name not in {AVAILABILITY, f"{AVAILABILITY}:clarified", escalating.WIDENED}
+    }
+    refused = tuple(one for one in thread.refused if one != AVAILABILITY)
+    return ws.change(
+        thread, approved={}, asked=asked, wants=wants, refused=refused, ruled_out=(), changed_by=packet_id
+    )
+
+
+def _reopen(ws: Workspace, thread: Thread, fields: Fields) -> None:
+    """A declined field may be asked for once more when the purpose changed and names it (A2ACP-110)."""
+    named = {canonical(ws.policy, one.field) for one in needs_in(fields)}
+    fresh = [
+        one
+        for one in sorted(named)
+        if thread.asked.get(one) == DECLINED and f"{one}:reopened" not in thread.asked
+    ]
+    asked = {**thread.asked, **{f"{one}:reopened": GIVEN for one in fresh}}
+    refused = tuple(one for one in thread.refused if one not in fresh)
+    ws.change(thread, asked=asked, refused=refused, reopened=(*thread.reopened, *fresh))
+
+
+def _fork(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    """One thread becomes several (A2ACP-115, A2ACP-117)."""
+    children = cast("list[Fields]", fields.get("new_threads") or [])
+    ids = [str(one.get("thread_id")) for one in children]
+    fits = (
+        thread.state in NEGOTIABLE
+        and 2 <= len(children) <= MOST_CHILDREN
+        and thread.depth < DEEPEST
+        and len(set(ids)) == len(ids)
+        and all(forms.THREAD_ID.holds(one) and one not in ws.book.threads for one in ids)
+    )
+    if not fits:
+        ws.say(records.Violated(thread.thread_id, thread.peer, "fork"))
+        return
+    fork(
+        ws,
+        thread,
+        packet_id,
+        THEM,
+        [(one, child["intent"], "") for one, child in zip(ids, children, strict=True)],
+    )
+
+
+def fork(
+    ws: Workspace, thread: Thread, packet_id: str, side: str, children: list[tuple[str, Fields, str]]
+) -> None:
+    """Begin the children and close the parent; answers and consents carry over (A2ACP-116, A2ACP-117)."""
+    ids = tuple(one for one, _, _ in children)
+    shared = cast("Fields", ws.packet(thread, packet_id, side).get("shared_context") or {})
+    # Whoever has told no times for the children is asked for them: those of the parent were another matter.
+    timely = any(canonical(ws.policy, one) == AVAILABILITY for one in shared)
+    for child, intent, goal in children:
+        urgent = vocabulary.urgency(intent.get("urgency")) == "urgent" or thread.urgent
+        ws.say(
+            records.Began(
+                child,
+                thread.peer,
+                ours=side != THEM,
+                urgent=urgent,
+                goal=goal,
+                intent=ws.keep(thread.peer, {"urgency": "normal", **intent}),
+                parent=thread.thread_id,
+                siblings=tuple(one for one in ids if one != child),
+                depth=thread.depth + 1,
+                approved=_carried(thread.approved, timely=timely),
+                asked=_carried(thread.asked, timely=timely),
+                wants=_carried(thread.wants, timely=timely),
+            )
+        )
+        ws.change(child, refused=tuple(one for one in thread.refused if one != AVAILABILITY))
+        ws.say(records.Entered(child, packet_id, side, "thread_fork"))
+        if side == THEM:
+            ws.change(child, consider=packet_id)
+    ws.close(thread.thread_id, Cause.FORKED, "forked")
+
+
+def _carried(known: dict[str, str], *, timely: bool) -> dict[str, str]:
+    """What of a parent's answers or consents holds in its children (A2ACP-117)."""
+    return {
+        name: value
+        for name, value in known.items()
+        if name != escalating.WIDENED and (timely or name.partition(":")[0] != AVAILABILITY)
+    }
+
+
+def for_children(fields: Fields, ws: Workspace, *, timely: bool) -> Fields:
+    """What was told in a parent and holds for each of its children."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in EVENT_FIELDS and (timely or canonical(ws.policy, name) != AVAILABILITY)
+    }
+
+
+def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    proposing.received(ws, view_of(ws, thread), packet_id, fields)
+
+
+def _response(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
+    proposing.response(ws, view_of(ws, thread), fields)
+
+
+def _error(ws: Workspace, thread: Thread, _packet_id: str, _fields: Fields) -> None:
+    """They could not write an answer: both sides stand still until somebody goes on (A2ACP-089)."""
+    ws.change(thread, paused=True)
+    ws.notice(thread.thread_id, "their_agent_failed")
+
+
+def _status(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
+    acting.told(ws, thread, fields)
+
+
+def _nothing(_ws: Workspace, _thread: Thread, _packet_id: str, _fields: Fields) -> None:
+    """A type that the post itself has dealt with."""
+
+
+_TAKES: Final = {
+    "context": _context,
+    "context_request": _request,
+    "context_response": _request,
+    "intent_update": _intent_update,
+    "thread_fork": _fork,
+    "resolution": _resolution,
+    "resolution_response": _response,
+    "processing_error": _error,
+    "thread_status": _status,
+    "thread_sync": _nothing,
+}

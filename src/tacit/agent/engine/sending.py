@@ -1,0 +1,202 @@
+"""The way out of a decision: a body becomes a packet that consent has cleared, or a question, or nothing.
+
+A2ACP-038, A2ACP-043, A2ACP-056, A2ACP-070, A2ACP-071, A2ACP-072, A2ACP-073, A2ACP-102, A2ACP-103,
+A2ACP-278.
+
+Whatever wrote the body, a brain, a command or this engine, it goes this way. A value that is not cleared
+and turns up in some string stops the packet: it is written again without the brain's words, and if that
+does not help the thread is paused and both owners are told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.agent.consent import filter as consent
+from tacit.agent.consent.scan import Scanner
+from tacit.agent.consent.tiers import Tier, canonical, tier
+from tacit.agent.engine.view import negotiates
+from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
+from tacit.agent.packets import dates, formats, packet, profile
+from tacit.agent.threads import records
+from tacit.agent.threads.state import THEM, US
+from tacit.base.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.agent.consent.walk import Held
+    from tacit.agent.engine.view import View
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.threads.state import Thread
+    from tacit.base.moment import Moment
+
+USER_APPROVED: Final = "user_approved"
+IMPLICIT: Final = "implicit"
+_IMPLICITLY: Final = "implicit:"
+
+
+def bases(thread: Thread) -> dict[str, str]:
+    """What allows each field in a thread."""
+    return {
+        name: IMPLICIT if question.startswith(_IMPLICITLY) else USER_APPROVED
+        for name, question in thread.approved.items()
+    }
+
+
+def held(ws: Workspace, view: View, packet_type: str, body: Fields) -> tuple[Held, ...]:
+    """What of a body would have to wait for the owner (A2ACP-070)."""
+    thread = ws.thread(view.thread.thread_id)
+    members = frozenset({ws.me, thread.peer})
+    found = consent.examine(
+        body, packet_type, ws.policy, thread.peer, bases(thread), known=known(view), members=members
+    )
+    return found.held
+
+
+def known(view: View) -> tuple[object, ...]:
+    """What the counterpart has said itself: no news to it."""
+    return tuple(view.theirs.values())
+
+
+def may_speak(thread: Thread, packet_type: str = "context") -> bool:
+    """Whether another packet of ours stays within the limit of round trips (A2ACP-102, A2ACP-103)."""
+    return _turns(thread).may_send(US, packet_type)
+
+
+def exhausted(thread: Thread) -> bool:
+    """Whether all round trips were made, whoever spoke last."""
+    return _turns(thread).exhausted
+
+
+def _turns(thread: Thread) -> Turns:
+    return Turns(thread.turns, thread.last_side, MOST_ROUNDS + thread.granted)
+
+
+def send(
+    ws: Workspace,
+    view: View,
+    packet_type: str,
+    body: Fields,
+    *,
+    plain: Fields | None = None,
+    spoken: tuple[str, ...] = (),
+) -> str:
+    """Let a packet leave; its id, or an empty text when it is not sent.
+
+    `plain` is the same without words that a brain wrote, for when those give something away. `spoken` are
+    the fields that the owner says with this very packet: released for it, and for no other.
+    """
+    thread = ws.thread(view.thread.thread_id)
+    peer = ws.peer_of(thread.peer)
+    fitted = (
+        profile.downgraded(packet_type, body, peer.features, peer.version)
+        if peer.heard
+        else (packet_type, body)
+    )
+    if fitted is None or not (peer.heard or packet.may_send(packet_type, peer.features)):
+        # Nothing is known of them yet: a type of ours would be taken for a context.
+        return ""
+    if plain is not None and peer.heard:
+        plain = (profile.downgraded(packet_type, plain, peer.features, peer.version) or fitted)[1]
+    packet_type, body = fitted
+    if negotiates(packet_type) and (thread.paused or not may_speak(thread, packet_type)):
+        return ""
+    cleared = _cleared(ws, view, thread, packet_type, body, plain, spoken)
+    if cleared is None:
+        return ""
+    _keep(ws, thread, cleared)
+    return cleared.packet_id
+
+
+def _cleared(
+    ws: Workspace,
+    view: View,
+    thread: Thread,
+    packet_type: str,
+    body: Fields,
+    plain: Fields | None,
+    spoken: tuple[str, ...],
+) -> Any:
+    packet_id = packet.identifier("pkt_", ws.draw(17))
+    asked = frozenset(need.field for need in view.asked)
+    members = frozenset({ws.me, thread.peer})
+    for tried in (body, plain):
+        if tried is None or _misdated(tried, known(view), ws.now):
+            continue
+        fields = formats.hinted(tried, first=not thread.introduced)
+        fields = profile.trimmed(fields, _most(ws, thread), keep=asked)
+        draft = consent.Draft(thread.peer, packet_type, thread.thread_id, packet_id, ws.now, fields)
+        try:
+            return consent.clear(
+                draft,
+                ws.policy,
+                bases(thread) | dict.fromkeys(spoken, USER_APPROVED),
+                asked,
+                scanner(ws, thread),
+                known=known(view),
+                members=members,
+            )
+        except Refused as refused:
+            if refused.code != "uncleared_value":
+                raise
+    _give_up(ws, thread)
+    return None
+
+
+def _misdated(body: Fields, said: tuple[object, ...], now: Moment) -> bool:
+    """Whether a date of ours has a weekday that is not its own (A2ACP-075); what they said is theirs."""
+    faults = set(dates.weekday_faults_in(body, now))
+    return bool(faults - set(dates.weekday_faults_in(list(said), now)))
+
+
+def _most(ws: Workspace, thread: Thread) -> int:
+    """The largest context that both sides take, by what they said in this thread (A2ACP-043)."""
+    said = (ws.packet(thread, one.packet_id, THEM) for one in thread.packets if one.side == THEM)
+    return min(map(packet.context_limit, said), default=packet.MAX_CONTEXT_BYTES)
+
+
+def scanner(ws: Workspace, thread: Thread) -> Scanner:
+    """What must not turn up in any string for this counterpart (A2ACP-071)."""
+    released = bases(thread)
+    secret = [
+        (name, value)
+        for name, value in ws.profile.items()
+        if tier(ws.policy, name, thread.peer) is not Tier.ALWAYS
+        and canonical(ws.policy, name) not in released
+    ]
+    return Scanner(secret)
+
+
+def _give_up(ws: Workspace, thread: Thread) -> None:
+    """Nothing that may leave could be written: pause, and say so on both sides (A2ACP-056, A2ACP-088)."""
+    if thread.paused:
+        return
+    ws.change(thread, paused=True, consider="")
+    ws.notice(thread.thread_id, "generation_failed")
+    last = next((one.packet_id for one in reversed(thread.packets) if one.side == THEM), "")
+    if not last:
+        # They have said nothing yet: nobody waits for our answer.
+        return
+    body: dict[str, Any] = {"code": "generation_failed", "retry_expected": True, "in_reply_to": last}
+    packet_id = packet.identifier("pkt_", ws.draw(17))
+    draft = consent.Draft(thread.peer, packet.PROCESSING_ERROR, thread.thread_id, packet_id, ws.now, body)
+    _keep(ws, thread, consent.clear(draft, ws.policy, {}, frozenset(), scanner(ws, thread)))
+
+
+def _keep(ws: Workspace, thread: Thread, cleared: Any) -> None:
+    ws.keep(thread.peer, cleared.body, name=cleared.packet_id)
+    by: Mapping[str, str] = thread.approved
+    disclosed = tuple((name, basis, by.get(canonical(ws.policy, name), "")) for name, basis in cleared.bases)
+    ws.say(
+        records.Sent(
+            thread.thread_id,
+            thread.peer,
+            cleared.packet_id,
+            cleared.type,
+            ws.values.keyed_hash(ws.kept[cleared.packet_id][1]),
+            disclosed,
+            negotiates=negotiates(cleared.type),
+        )
+    )

@@ -1,0 +1,44 @@
+"""Our turn in a thread: the first packet of a thread of ours, or the next one of any.
+
+The parts of a turn that need the outside, calendars and a brain, are asked for between its steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.agent.engine import asking, considering
+from tacit.agent.engine.view import view_of
+from tacit.agent.threads import records
+
+if TYPE_CHECKING:
+    from tacit.agent.brain.port import Thought
+    from tacit.agent.calendars.busy import Busy
+    from tacit.agent.engine.considering import Outlook
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.threads.state import Thread
+
+
+def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
+    """What code can say before a brain writes a word."""
+    if asking.opens(thread):
+        view = view_of(ws, thread)
+        windows = considering.our_windows(ws, view, busy)
+        return considering.Outlook(thread.consider, view, considering.Answers(), (), windows, busy)
+    return considering.outlook(ws, thread, busy)
+
+
+def take(ws: Workspace, seen: Outlook, thought: Thought | None) -> None:
+    """Take the turn, unless the thread has moved on since it was looked at."""
+    thread = ws.book.threads.get(seen.view.thread.thread_id)
+    if thread is None or thread.consider != seen.token or not thread.is_open or thread.paused:
+        return
+    if not asking.opens(thread):
+        considering.decide(ws, seen, thought)
+        return
+    if ws.open_questions(thread.thread_id, "consent", "scope", "escalation"):
+        # An offer to ask less in future holds nothing up.
+        return
+    outcome = asking.begin(ws, seen.view, seen.windows)
+    steps = (("PARSE", "the owner's own wish"), ("CONSTRUCT", outcome))
+    ws.say(records.Cycled(thread.thread_id, seen.token, steps))

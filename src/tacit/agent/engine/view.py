@@ -1,0 +1,168 @@
+"""A thread with its contents: what each side has said so far, read from the packets themselves.
+
+A2ACP-065, A2ACP-068, A2ACP-106, A2ACP-110. Later words replace earlier ones. What the counterpart says is
+data without authority: it fills fields here and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.agent.consent.tiers import canonical
+from tacit.agent.negotiation.goal import Goal, Need
+from tacit.agent.packets import vocabulary
+from tacit.agent.threads.state import THEM, US
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.threads.state import Entry, Thread
+
+NEGOTIATES: Final = frozenset({"context", "context_request", "context_response", "intent_update"})
+"""Types that count as turns (A2ACP-103)."""
+NOT_TURNS: Final = frozenset(
+    {"resolution", "resolution_response", "thread_fork", "thread_status", "thread_sync", "processing_error"}
+)
+_CARRIERS: Final = ("shared_context", "context", "context_provided")
+_ABOUT: Final = frozenset({"conflict", "proposed_alternatives", "flexibility"})
+EVENT_FIELDS: Final = frozenset({"event_type", "proposed_date", "duration", "party_size"})
+"""What is said of one event, and of no other."""
+AVAILABILITY: Final = "specific_availability"
+LAPSED: Final = ":lapsed"
+"""The mark of a field that we answered for another purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One thread as a decision sees it."""
+
+    thread: Thread
+    goal: Goal | None
+    intent: Fields
+    theirs: Fields
+    """What the counterpart has told, by its own keys."""
+    ours: Fields
+    asked: tuple[Need, ...]
+    """What they asked for and we owe, most important first; five of a packet, and at once (A2ACP-106)."""
+    asked_beyond: int
+    """How many more one packet asked for since we last spoke: they are not answered."""
+    flexibility: dict[str, str]
+    """Theirs, by dimension."""
+    conflict: bool
+    """Whether either side has said that there is no common time."""
+
+
+def negotiates(packet_type: str) -> bool:
+    """Whether a packet counts as a turn; an unknown type is a context (A2ACP-058)."""
+    return packet_type not in NOT_TURNS
+
+
+def view_of(ws: Workspace, thread: Thread) -> View:
+    """A thread and what was said in it."""
+    theirs: Fields = {}
+    ours: Fields = {}
+    flexibility: dict[str, str] = {}
+    conflict = False
+    needs: list[Need] = []
+    beyond = 0
+    for entry, fields in _said(ws, thread):
+        if entry.packet_id == thread.changed_by:
+            # It is about something else since then: what was said of the old time and event is no more.
+            for said in (theirs, ours):
+                for key in [one for one in said if _of_the_event(ws, one)]:
+                    del said[key]
+            flexibility, conflict = {}, False
+            needs = [one for one in needs if _outlives(ws, thread, one)]
+        into = theirs if entry.side == THEM else ours
+        for name in _CARRIERS:
+            carried: object = fields.get(name)
+            if isinstance(carried, dict):
+                into.update(
+                    (key, value) for key, value in cast("Fields", carried).items() if key not in _ABOUT
+                )
+        context: object = fields.get("context")
+        if isinstance(context, dict):
+            conflict = conflict or isinstance(cast("Fields", context).get("conflict"), dict)
+        if entry.side == US:
+            if negotiates(entry.type):
+                needs, beyond = [one for one in needs if _owed(ws, thread, one)], 0
+            continue
+        named = sorted(_once(ws, needs_in(fields)), key=lambda one: _RANK[one.priority])
+        needs.extend(named[:MOST_NEEDS])
+        beyond += max(0, len(named) - MOST_NEEDS)
+        if isinstance(context, dict):
+            flexibility.update(_flexibility(cast("Fields", context)))
+    first = sorted(_once(ws, needs), key=lambda one: _RANK[one.priority])
+    return View(
+        thread=thread,
+        goal=_goal(ws, thread),
+        intent=cast("Fields", ws.read(thread.intent) or {}),
+        theirs=theirs,
+        ours=ours,
+        asked=tuple(first[:MOST_NEEDS]),
+        asked_beyond=beyond,
+        flexibility=flexibility,
+        conflict=conflict,
+    )
+
+
+MOST_NEEDS: Final = 5
+_RANK: Final = {"required": 0, "helpful": 1, "nice_to_have": 2}
+
+
+def _said(ws: Workspace, thread: Thread) -> Iterator[tuple[Entry, Fields]]:
+    for entry in thread.packets:
+        yield entry, ws.packet(thread, entry.packet_id, entry.side)
+
+
+def _goal(ws: Workspace, thread: Thread) -> Goal | None:
+    kept: Any = ws.read(thread.goal)
+    return msgspec.convert(kept, Goal) if kept is not None else None
+
+
+def needs_in(fields: Fields) -> list[Need]:
+    """The needs that a packet names, whatever field carries them."""
+    found: list[Need] = []
+    for name in ("needs", "additional_context_needed"):
+        listed: object = fields.get(name)
+        for one in cast("list[Any]", listed) if isinstance(listed, list) else []:
+            if isinstance(one, dict):
+                need = cast("Fields", one)
+                priority = vocabulary.priority(need.get("priority"))
+                found.append(Need(str(need.get("field", "")), str(need.get("reason", "")), priority))
+    return [one for one in found if one.field]
+
+
+def _owed(ws: Workspace, thread: Thread, need: Need) -> bool:
+    """Whether a need that came before our last words is still to be answered."""
+    name = canonical(ws.policy, need.field)
+    return name not in thread.asked or name in thread.reopened
+
+
+def _outlives(ws: Workspace, thread: Thread, need: Need) -> bool:
+    """Whether a need is still to be answered though the purpose has changed: it never was."""
+    name = canonical(ws.policy, need.field)
+    return not {name, f"{name}{LAPSED}"} & thread.asked.keys()
+
+
+def _of_the_event(ws: Workspace, name: str) -> bool:
+    return name in EVENT_FIELDS or canonical(ws.policy, name) == AVAILABILITY
+
+
+def _once(ws: Workspace, needs: list[Need]) -> list[Need]:
+    seen: dict[str, Need] = {}
+    for need in needs:
+        seen.setdefault(canonical(ws.policy, need.field), need)
+    return list(seen.values())
+
+
+def _flexibility(context: Fields) -> dict[str, str]:
+    named: object = context.get("flexibility")
+    if not isinstance(named, dict):
+        return {}
+    return {str(name): vocabulary.flexibility(value) for name, value in cast("Fields", named).items()}

@@ -1,0 +1,553 @@
+"""The personal agent: it arranges things for its owner, and tells nobody what the owner did not allow.
+
+A2ACP-008, A2ACP-067, A2ACP-072, A2ACP-087, A2ACP-131, A2ACP-211, A2ACP-215, A2ACP-216, A2ACP-217.
+
+Theory of operation. One process for a folder. Everything it does is a decision: a layer over the state,
+records, values. Values are kept in the vault, then the records appended to the journal in one transaction,
+then the layer becomes the state; only after that does anything leave. What must leave is read from the
+state, not remembered: packets that the post may not have (`unposted`), threads whose turn is ours
+(`considering`), actions under way (`acting`), moments that have come (`due`). So a kill at any point is a
+pause: at the next start the same wheel turns on. Each turn of the wheel takes what arrived, lets time
+pass, considers, acts and posts; it stops when nothing of that is left to do.
+
+Decisions are made one at a time, under a lock. Calendars and brains are asked outside of it, and what they
+say counts only if the thread still waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import traceback
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from msgspec import UNSET
+
+from tacit.agent.actions import port as actions
+from tacit.agent.brain.rules import Rules
+from tacit.agent.consent.filter import Draft
+from tacit.agent.consent.restored import restored
+from tacit.agent.engine import acting, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine.view import view_of
+from tacit.agent.engine.workspace import Peer, Workspace
+from tacit.agent.io.commands import Commands
+from tacit.agent.io.journal import Journal
+from tacit.agent.io.outside import Outside
+from tacit.agent.io.vault import Vault
+from tacit.agent.packets import packet, schemas
+from tacit.agent.packets.windows import read_windows
+from tacit.agent.post.io.post import Post
+from tacit.agent.post.io.store import OWN_FAULTS
+from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
+from tacit.agent.threads import records
+from tacit.agent.threads.states import State
+from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.io.folder_lock import FolderLock
+from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.base.moment import SECOND, Moment
+from tacit.base.strict_json import parse
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tacit.agent.brain.port import Brain
+    from tacit.agent.calendars.busy import Busy
+    from tacit.agent.post.io.inbox import Arrived
+    from tacit.agent.post.io.relay_connection import RelayConnection
+    from tacit.agent.post.io.store import AgentStore
+    from tacit.agent.spans import Span
+    from tacit.base.ports import Clock, Entropy
+
+_log: Final = logging.getLogger("tacit.agent")
+DAY: Final = 24 * 3600 * SECOND
+PAUSE: Final = Moment(30 * SECOND)
+"""Before something that could not be done now, as a brain or a server was away, is tried again."""
+LOOK_AROUND: Final = 5.0
+
+
+class Agent(Commands):
+    """One person's agent, open; an async context."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock | None = None,
+        entropy: Entropy | None = None,
+        brain: Brain | None = None,
+        trust: ssl.SSLContext | None = None,
+        unlock: Callable[[AgentStore], None] | None = None,
+        vfs: str | None = None,
+    ) -> None:
+        self.folder = folder
+        self.clock = clock or SystemClock()
+        self.entropy = entropy or SystemEntropy()
+        self.brain = brain or Rules(read_windows)
+        self._trust = trust
+        self._unlock = unlock
+        self._vfs = vfs
+        self._deciding = asyncio.Lock()
+        self._turning = asyncio.Lock()
+        self._woken = asyncio.Event()
+        self._resting: dict[str, Moment] = {}
+        self._deeds: dict[str, asyncio.Task[bool]] = {}
+        self._tidied: Moment | None = None
+        self.told: Callable[[records.Record], None] = lambda _record: None
+        """Hears every record once it is durable: for whoever shows the owner what happens."""
+        self._line: asyncio.Task[None] | None = None
+        self.connection: RelayConnection | None = None
+        self._lost_since: Moment | None = None
+
+    # Opening and closing.
+
+    async def __aenter__(self) -> Self:
+        async with contextlib.AsyncExitStack() as stack:
+            self.post = Post(
+                self.folder, clock=self.clock, entropy=self.entropy, trust=self._trust, vfs=self._vfs
+            )
+            stack.callback(self.post.store.close)
+            if self._unlock is not None:
+                self._unlock(self.post.store)
+            lock = FolderLock(self.folder, purpose="tacit agent")
+            stack.callback(lock.release)
+            self.me = self.post.store.me().address
+            self.journal = Journal(self.folder, clock=self.clock, entropy=self.entropy, vfs=self._vfs)
+            stack.callback(self.journal.close)
+            self.vault = Vault(self.post.store, self.entropy)
+            await stack.enter_async_context(self.post)
+            self.outside = Outside(self.folder, self._setting, self.clock)
+            stack.push_async_callback(self.outside.close)
+            await self._close_blocked()
+            self._stack = stack.pop_all()
+        return self
+
+    async def _close_blocked(self) -> None:
+        """End what was open with contacts that were blocked while no agent ran (A2ACP-196)."""
+        rows = self.post.store.rows(
+            "SELECT thread_id, peer FROM threads JOIN contacts ON address=peer WHERE blocked=1"
+        )
+        for peer in sorted({peer for name, peer in rows if name in self.journal.book.open_threads}):
+            await self.forget(peer)
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._deeds.values():
+            # What it did is known to whoever did it; under its id it is asked again at the next start.
+            task.cancel()
+        await asyncio.gather(*self._deeds.values(), return_exceptions=True)
+        await self.disconnect()
+        await self._stack.aclose()
+
+    def connect(self) -> RelayConnection:
+        """Begin to hold the line to the relay."""
+        if self.connection is None:
+            self.connection = self.post.connection(self._woken.set)
+            self._line = asyncio.get_running_loop().create_task(self.connection.run())
+        return self.connection
+
+    async def disconnect(self) -> None:
+        """Let go of the line; what waits stays."""
+        if self._line is not None:
+            self._line.cancel()
+            await asyncio.gather(self._line, return_exceptions=True)
+        self._line = self.connection = None
+
+    # Decisions.
+
+    def _setting(self, name: str) -> Any:
+        value_id = self.journal.book.settings.get(name)
+        return self.vault.value(value_id) if value_id else None
+
+    def workspace(self) -> Workspace:
+        """For one decision."""
+        return Workspace(
+            book=self.journal.layer(),
+            values=self.vault,
+            me=self.me,
+            now=self.clock.now(),
+            draw=self.entropy.draw,
+            peer_of=self._peer,
+            policy=self.outside.policy(),
+            profile=self.outside.profile(),
+            handlers=self.outside.handlers(),
+            choices=self.outside.choices(),
+        )
+
+    def _peer(self, peer: str) -> Peer:
+        known = self.post.store.contact(peer)
+        if known is None:
+            return Peer(peer)
+        heard = self.post.store.row("SELECT 1 FROM history WHERE direction='in' AND peer=? LIMIT 1", peer)
+        version = self.post.outbox.version_with(peer)
+        return Peer(peer, known.features, heard is not None, version=version, welcome=known.welcome)
+
+    async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
+        """Make one decision and everything of it durable; what it gives back."""
+        async with self._deciding:
+            ws = self.workspace()
+            found = decision(ws)
+            await self._keep(ws)
+        return found
+
+    async def _keep(self, ws: Workspace) -> bool:
+        if not ws.records:
+            return False
+        gone = self._replaced(ws)
+        self.vault.keep(ws.kept, ws.now)
+        await self.journal.append(ws.book, ws.records, ws.now)
+        self.vault.replaced(gone)
+        for one in ws.records:
+            self.told(one)
+        if any(isinstance(one, records.Set) for one in ws.records):
+            self.outside.changed()
+        self._woken.set()
+        return True
+
+    def _replaced(self, ws: Workspace) -> list[str]:
+        """The values that a decision puts others in the place of."""
+        found: list[str] = []
+        book = self.journal.book
+        for one in ws.records:
+            if isinstance(one, records.Set):
+                found.append(book.settings.get(one.name, ""))
+            elif isinstance(one, records.Changed) and (before := book.threads.get(one.thread_id)) is not None:
+                named = [name for name in ("goal", "intent", "why") if getattr(one, name) is not UNSET]
+                found.extend(getattr(before, name) for name in named)
+        return found
+
+    async def tidy(self) -> None:
+        """Let go of values that nothing needs any more; not while a decision is about to name its own."""
+        async with self._deciding:
+            self._tidied_up()
+
+    def _tidied_up(self) -> None:
+        book = self.journal.book
+        threads = [book.threads.get(name) for name in book.open_threads]
+        days = self.post.store.choice(HISTORY_DAYS)
+        until = None if days == FOR_EVER else Moment(self.clock.now() - int(days) * DAY)
+        self.vault.tidy(book.settings.values(), [one.peer for one in threads if one is not None], until)
+
+    # The wheel.
+
+    async def settle(self) -> None:
+        """Do all that can be done now, and what is under way; returns when everything waits for others."""
+        async with self._turning:
+            while await self._turn() or await self._any_deed():
+                pass
+
+    async def refresh(self) -> None:
+        """The same, unless it is being done: nobody waits for a slow service only to look."""
+        if self._turning.locked():
+            self._woken.set()
+        else:
+            await self.settle()
+
+    async def _any_deed(self) -> bool:
+        """Wait for one of the actions under way, if there is any."""
+        if not self._deeds:
+            return False
+        await asyncio.wait(self._deeds.values(), return_when=asyncio.FIRST_COMPLETED)
+        return self._reap()
+
+    def _reap(self) -> bool:
+        """Let go of actions that have ended; a fault of ours is heard here."""
+        ended = [name for name, task in self._deeds.items() if task.done()]
+        for name in ended:
+            self._deeds.pop(name).result()
+        return bool(ended)
+
+    async def _turn(self) -> bool:
+        did = await self._arrived()
+        did = await self._first_contacts() or did
+        did = await self._time() or did
+        for thread_id in list(self.journal.book.considering):
+            did = await self._isolated(thread_id, self._consider) or did
+        did = self._reap() or did
+        for thread_id in list(self.journal.book.acting):
+            if thread_id not in self._deeds:
+                did = await self._isolated(thread_id, self._act) or did
+        return await self._post_all() or did
+
+    async def _isolated(self, thread_id: str, work: Callable[[str], Any]) -> bool:
+        """One thread's trouble is not another's."""
+        if self._resting.get(thread_id, Moment(0)) > self.clock.now():
+            return False
+        try:
+            return await work(thread_id)
+        except Unavailable as away:
+            _log.info("a thread waits: %s", away)
+            if thread_id not in self._resting:
+                await self.decide(lambda ws: ws.notice(thread_id, "waits"))
+            self._resting[thread_id] = Moment(self.clock.now() + PAUSE)
+            return False
+        except (Refused, PeerFault) as fault:
+            code = fault.code if isinstance(fault, Refused) else "peer_fault"
+            _log.warning("a thread is paused: %s", code)
+            await self.decide(lambda ws: _pause(ws, thread_id, code))
+            return True
+        except OWN_FAULTS:
+            raise
+        except Exception as fault:  # noqa: BLE001 - a mistake of ours costs one thread, not all of them
+            _log.error("a thread is paused: %s", _place(fault))
+            await self.decide(lambda ws: _pause(ws, thread_id, "fault"))
+            return True
+
+    async def _arrived(self) -> bool:
+        did = False
+        while found := self.post.inbox.unhandled():
+            for one in found:
+                await self._taken(one)
+                with self.post.store.transaction():
+                    self.post.inbox.handled([one])
+            did = True
+        return did
+
+    async def _taken(self, one: Arrived) -> None:
+        """Take one packet; one that cannot be taken is counted against its sender and let go.
+
+        Only a fault of this device keeps it for later.
+        """
+        try:
+            await self.decide(lambda ws: _take(ws, one))
+        except OWN_FAULTS:
+            raise
+        except (Refused, PeerFault) as fault:
+            _log.warning("a packet is dropped: %s", type(fault).__name__)
+            await self.decide(lambda ws: _dropped(ws, one))
+        except Exception as fault:  # noqa: BLE001 - one packet must not stop the agent, nor come for ever
+            _log.error("a packet is dropped: %s", _place(fault))
+            await self.decide(lambda ws: _dropped(ws, one))
+
+    async def _first_contacts(self) -> bool:
+        """Somebody unknown has written: only the owner can let it in (A2ACP-032)."""
+        rows = self.post.store.rows(
+            "SELECT peer, min(thread_id) FROM history"
+            " WHERE state IN ('held', 'asked') AND state='asked' GROUP BY peer"
+        )
+        did = False
+        for peer, thread_id in rows:
+            if not any(
+                one.kind == "first_contact" and one.peer == peer and one.is_open
+                for one in map(self.journal.book.questions.__getitem__, list(self.journal.book.questions))
+            ):
+                await self.decide(lambda ws, peer=peer, thread_id=thread_id: _ask_first(ws, peer, thread_id))
+                did = True
+        return did
+
+    async def _time(self) -> bool:
+        now = self.clock.now()
+        if not any(at <= now for at in self.journal.book.due.values()):
+            return await self._outage()
+        return bool(await self.decide(ticking.tick))
+
+    async def _outage(self) -> bool:
+        """Tell the owner of threads that a lost line has held up for too long (A2ACP-211)."""
+        if self.connection is None or self.connection.connected.is_set():
+            self._lost_since = None
+            return False
+        now = self.clock.now()
+        self._lost_since = self._lost_since or now
+        lost = now - self._lost_since
+        waiting = ticking.held_up(self.workspace(), lost)
+        for thread_id in waiting:
+            await self.decide(lambda ws, thread_id=thread_id: ticking.outage(ws, thread_id))
+        return bool(waiting)
+
+    async def _consider(self, thread_id: str) -> bool:
+        """Our turn in one thread."""
+        ws = self.workspace()
+        thread = ws.thread(thread_id)
+        token = thread.consider
+        waits = ws.open_questions(thread_id, "consent", "scope", "escalation")
+        # An urgent thread's question takes in what came after it; what it was asked for is not asked again.
+        stands = bool(waits) and (not thread.urgent or any(one.subject == token for one in waits))
+        if not token or thread.paused or stands:
+            return False
+        task = considering.reading_task(ws, thread)
+        if task is not None:
+            thought = await self.brain.think(task)
+            await self.decide(lambda ws: considering.goal_read(ws, thread_id, token, thought))
+            return True
+        seen = turns.outlook(ws, thread, await self._busy(considering.calendar_span(ws, view_of(ws, thread))))
+        thought = await self.brain.think(seen.task) if seen.task is not None else None
+        async with self._deciding:
+            ws = self.workspace()
+            turns.take(ws, seen, thought)
+            did = await self._keep(ws)
+        self._resting.pop(thread_id, None)
+        return did
+
+    async def _busy(self, span: Span | None) -> Busy | None:
+        return await self.outside.busy(span) if span is not None else None
+
+    async def slot_free(self, slot: Span | None) -> bool:
+        """Whether a slot is still free in every calendar, asked now."""
+        if slot is None:
+            return True
+        busy = await self.outside.busy(slot)
+        if not busy.complete:
+            raise Unavailable("a calendar cannot be read now; nothing is confirmed without looking")
+        return not any(one.start < slot.end and slot.start < one.end for one in busy.spans)
+
+    async def _act(self, thread_id: str) -> bool:
+        """Go on with what was confirmed."""
+        ws = self.workspace()
+        thread = ws.thread(thread_id)
+        found = acting.next_deed(ws, thread)
+        if found is None:
+            slot_free = True
+            if thread.state is State.CONFIRMED and thread.proposal is not None:
+                choice = proposing.choice_of(thread.proposal)
+                slot_free = await self.slot_free(
+                    proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+                )
+            async with self._deciding:
+                ws = self.workspace()
+                acting.advance(ws, thread_id, slot_free=slot_free)
+                return await self._keep(ws)
+        deed, undoing = found
+        # Beside the wheel: a slow service holds up its own thread and no other.
+        work = self._isolated(thread_id, lambda _: self._carry_out(thread_id, deed, undoing=undoing))
+        self._deeds[thread_id] = asyncio.get_running_loop().create_task(work)
+        self._deeds[thread_id].add_done_callback(lambda _: self._woken.set())
+        return False
+
+    async def _carry_out(self, thread_id: str, deed: actions.Deed, *, undoing: bool) -> bool:
+        handler = self.outside.handler(deed.action)
+        if handler is None:
+            result = actions.Result(actions.FAILED, "no handler")
+        else:
+            result = await (handler.undo(deed) if undoing else handler.do(deed))
+        if result.status == actions.UNKNOWN:
+            raise Unavailable("an action's outcome is not known yet")
+        ended = acting.undone if undoing else acting.ended
+        await self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
+        self._resting.pop(thread_id, None)
+        return True
+
+    async def _post_all(self) -> bool:
+        """Hand to the post what was decided; under its own id, so that a repeat changes nothing."""
+        did = False
+        for packet_id, thread_id in list(self.journal.book.unposted.items()):
+            cleared = self._cleared(packet_id, thread_id)
+            if cleared is not None:
+                try:
+                    self.post.outbox.post(cleared, then=lambda one=packet_id: self.vault.drop(one))
+                except Refused as refused:
+                    code = refused.code
+                    await self.decide(lambda ws, one=thread_id, code=code: ws.notice(one, "not_sent", code))
+            await self.decide(lambda ws, one=packet_id: ws.say(records.Posted(one)))
+            did = True
+        if did and self.connection is not None:
+            self.connection.wake()
+        return did
+
+    def _cleared(self, packet_id: str, thread_id: str) -> Any:
+        thread = self.journal.book.threads.get(thread_id)
+        kept = self.vault.raw(packet_id)
+        entry = next((one for one in thread.packets if one.packet_id == packet_id), None) if thread else None
+        if thread is None or entry is None or kept is None:
+            return None
+        draft = Draft(
+            thread.peer, entry.type, thread_id, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
+        )
+        return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))
+
+    async def _tidy_daily(self) -> None:
+        now = self.clock.now()
+        if self._tidied is None or now - self._tidied >= DAY:
+            self._tidied = now
+            await self.tidy()
+
+    async def carried(self, patience: float, *, quiet: float = 0.0) -> None:
+        """Wait until the relay has what waits to leave, and what it had for us is dealt with.
+
+        `quiet` is for how many seconds nothing may have come: a relay does not say that it has no more.
+        """
+        loop = asyncio.get_running_loop()
+        last = loop.time()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while True:
+                    self._woken.clear()
+                    await self.settle()
+                    busy = self.post.outbox.waiting(limit=1) or self.post.inbox.unhandled(limit=1)
+                    last = loop.time() if busy or self._woken.is_set() else last
+                    if not busy and loop.time() - last >= quiet:
+                        break
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._woken.wait(), 0.05)
+                        last = loop.time()
+        await self.settle()
+
+    async def run(self, stopped: asyncio.Event) -> None:
+        """Hold the line and turn the wheel until told to stop."""
+        self.connect()
+        while not stopped.is_set():
+            self._woken.clear()
+            away = await self._turned_or_away()
+            if self._line is not None and self._line.done():
+                # It ends by itself only for a reason the owner must hear.
+                self._line.result()
+            moment = min(self.journal.book.due.values(), default=None)
+            wait = LOOK_AROUND
+            if moment is not None and not away:
+                wait = min(wait, max(0.0, (moment - self.clock.now()) / SECOND))
+            waiting = [asyncio.ensure_future(self._woken.wait()), asyncio.ensure_future(stopped.wait())]
+            await asyncio.wait(waiting, timeout=wait or 0.01, return_when=asyncio.FIRST_COMPLETED)
+            for one in waiting:
+                one.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _turned_or_away(self) -> bool:
+        """Turn the wheel; True when this device could not write: nothing was lost, it is tried again."""
+        try:
+            async with self._turning:
+                while await self._turn():
+                    pass
+            await self._tidy_daily()
+        except Unavailable as away:
+            _log.warning("the agent waits: %s", away)
+            return True
+        return False
+
+
+def _place(fault: Exception) -> str:
+    """A mistake of ours without its text, which may hold somebody's words."""
+    place = traceback.extract_tb(fault.__traceback__)[-1]
+    return f"{type(fault).__name__} in {place.name}, line {place.lineno}"
+
+
+def _take(ws: Workspace, one: Arrived) -> None:
+    if not one.payload:
+        # Its sender was forgotten before it was read.
+        return
+    fields = schemas.normalised(one.type, packet.read(one.payload).fields)
+    receiving.receive(
+        ws,
+        peer=one.peer,
+        packet_id=one.packet_id,
+        thread_id=one.thread_id,
+        packet_type=one.type,
+        fields=fields,
+        ready=one.ready,
+    )
+
+
+def _dropped(ws: Workspace, one: Arrived) -> None:
+    ws.say(records.Violated(one.thread_id, one.peer, "not_taken"))
+
+
+def _pause(ws: Workspace, thread_id: str, code: str) -> None:
+    ws.change(thread_id, paused=True)
+    ws.notice(thread_id, "paused", code)
+
+
+def _ask_first(ws: Workspace, peer: str, thread_id: str) -> None:
+    from tacit.agent.threads.state import Question
+
+    question_id = packet.identifier("qst_", ws.draw(17))
+    content = ws.keep(peer, {"from": peer, "choices": ["confirm", "refuse"]})
+    ws.say(records.Asked(Question(question_id, "first_contact", thread_id, peer, ws.now, content)))

@@ -1,0 +1,128 @@
+"""A packet that its owner writes by hand goes the way of all packets: through consent (A2ACP-038, A2ACP-072).
+
+What the owner types is the owner's word and may go. A body that was put together, by a script or another
+program, is held against the permissions: a field that has to be asked for goes only when the owner names it,
+one that never goes is left out. The permissions are read from the journal without its lock, so that a packet
+can be sent beside a process of the same agent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from tacit.agent.consent import filter as consent
+from tacit.agent.consent.scan import Scanner
+from tacit.agent.consent.tiers import DEFAULT, Policy, Tier, canonical, tier
+from tacit.agent.consent.walk import APPROVED
+from tacit.agent.io.journal import FOLDER, GROUP, book_on
+from tacit.agent.packets import packet
+from tacit.agent.threads import fold
+from tacit.base.errors import Refused
+from tacit.base.io.sqlite import connect
+from tacit.base.moment import Moment, rfc3339
+from tacit.base.strict_json import parse
+from tacit.ledger.io.fold_tables import GroupFolds
+from tacit.ledger.io.store import DATABASE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.post.io.post import Post
+    from tacit.agent.post.io.store import AgentStore
+    from tacit.base.ports import Clock, Entropy
+
+TEXT: Final = "text"
+
+
+def settings(store: AgentStore, *names: str) -> dict[str, Any]:
+    """Settings of the agent of a folder, by name, also beside its running process."""
+    path = store.folder / FOLDER / DATABASE
+    if not path.exists():
+        return {}
+    connection = connect(path, readonly=True)
+    try:
+        row = connection.execute("SELECT number FROM groups WHERE group_id=?", (GROUP,)).fetchone()
+        book = book_on(GroupFolds(connection, int(row[0]))) if row else fold.Book()
+        value_ids = {name: book.settings.get(name, "") for name in names}
+    finally:
+        connection.close()
+    found: dict[str, Any] = {}
+    for name, value_id in value_ids.items():
+        kept = store.row("SELECT value FROM vault WHERE value_id=?", value_id) if value_id else None
+        if kept is not None:
+            found[name] = parse(bytes(kept[0]))
+    return found
+
+
+def send(
+    post: Post,
+    clock: Clock,
+    entropy: Entropy,
+    *,
+    to: str,
+    thread_id: str,
+    body: Fields,
+    typed: bool,
+    share: Iterable[str] = (),
+    replace_queue: bool = False,
+) -> str:
+    """Clear a context packet and hand it to the post; its id.
+
+    `typed` when the body is the owner's own sentence. `Refused` with `consent_needed` names the fields that
+    the owner would have to share.
+    """
+    known = settings(post.store, "policy", "profile")
+    policy = msgspec.convert(known["policy"], Policy) if "policy" in known else DEFAULT
+    profile = cast("Fields", known.get("profile") or {})
+    approved = dict.fromkeys(share, APPROVED) | ({TEXT: APPROVED} if typed else {})
+    members = frozenset({post.store.me().address, to})
+    examined = consent.examine(body, packet.CONTEXT, policy, to, approved, members=members)
+    if examined.held:
+        names = sorted({one.field for one in examined.held})
+        raise Refused(
+            "consent_needed",
+            f"to be sent it needs your word: {' '.join(f'--share {one}' for one in names)}",
+            row="A2ACP-072",
+            details={"fields": names},
+        )
+    released = {canonical(policy, name) for name in approved}
+    secret = [
+        (name, value)
+        for name, value in profile.items()
+        if not typed and tier(policy, name, to) is not Tier.ALWAYS and canonical(policy, name) not in released
+    ]
+    identifier = packet.identifier("pkt_", entropy.draw(17))
+    draft = consent.Draft(to, packet.CONTEXT, thread_id, identifier, clock.now(), body)
+    cleared = consent.clear(draft, policy, approved, frozenset(), Scanner(secret), members=members)
+    return post.outbox.post(cleared, replace_queue=replace_queue)
+
+
+def disclosures(store: AgentStore, journalled: set[str], who: str) -> list[Fields]:
+    """What left by hand, as its packets themselves say; `journalled` are those that the journal tells of."""
+    rows = store.rows(
+        "SELECT peer, packet_id, thread_id, at FROM history"
+        " WHERE direction='out' AND type=? AND payload<>x'' AND (?='' OR peer=?)",
+        packet.CONTEXT, who, who,
+    )  # fmt: skip
+    found: list[Fields] = []
+    for peer, packet_id, thread_id, at in rows:
+        if packet_id in journalled:
+            continue
+        row = store.row("SELECT payload FROM history WHERE direction='out' AND packet_id=?", packet_id)
+        fields = packet.read(bytes(row[0])).fields if row else {}
+        permissions = cast("Fields", fields.get("permissions") or {})
+        shared = cast("list[str]", permissions.get("shared_fields") or [])
+        told = {
+            "to": peer,
+            "thread_id": thread_id,
+            "packet_id": packet_id,
+            "basis": permissions.get("consent_level"),
+            "question_id": None,
+            "at": rfc3339(Moment(at)),
+        }
+        context = cast("Fields", fields.get("context") or {})
+        found += [{**told, "field": one, "value": context.get(one)} for one in shared]
+    return found

@@ -1,0 +1,80 @@
+"""The agent's commands by name, with arguments and answers as plain values: what its socket carries.
+
+A table, so that the terminal, the socket and whatever stands there one day ask for the same things.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.agent.engine.answering import Answer
+from tacit.base.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tacit.agent.io.commands import Commands
+
+Arguments = dict[str, Any]
+
+
+def _answer(agent: Commands, given: Arguments) -> Awaitable[Any]:
+    counter = given.get("counter")
+    said = Answer(
+        share=dict(given.get("share") or {}),
+        decline=frozenset(given.get("decline") or ()),
+        decline_all=bool(given.get("decline_all")),
+        confirm=bool(given.get("confirm")),
+        alternative=given.get("alternative"),
+        ticks=frozenset(given.get("ticks") or ()),
+        counter=(str(counter[0]), str(counter[1])) if counter else None,
+        refuse=bool(given.get("refuse")),
+        excuse=str(given.get("excuse") or ""),
+        choose=given.get("choose"),
+        dismiss=bool(given.get("dismiss")),
+    )
+    return agent.answer(str(given["question_id"]), said)
+
+
+CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
+    "ask": lambda agent, given: agent.ask(
+        given["text"], given.get("to") or (), urgent=bool(given.get("urgent"))
+    ),
+    "pending": lambda agent, _given: agent.pending(),
+    "answer": _answer,
+    "threads": lambda agent, given: agent.threads(every=bool(given.get("every"))),
+    "thread": lambda agent, given: agent.thread(given["thread_id"]),
+    "disclosures": lambda agent, given: agent.disclosures(given.get("peer") or ""),
+    "why": lambda agent, given: agent.why(given["thread_id"]),
+    "stop": lambda agent, given: agent.stop(given["thread_id"]),
+    "resume": lambda agent, given: agent.resume(given["thread_id"]),
+    "change": lambda agent, given: agent.change(
+        given["thread_id"], given["text"], given.get("scope_change") or "changed"
+    ),
+    "fork": lambda agent, given: agent.fork(given["thread_id"], given["texts"]),
+    "tick": lambda agent, _given: agent.tick(),
+    "notices": lambda agent, _given: agent.notices(),
+    "profile": lambda agent, given: agent.profile(given.get("changes") or {}),
+    "permissions": lambda agent, given: agent.permissions(
+        given.get("field") or "",
+        given.get("level") or "",
+        counterpart=given.get("counterpart") or "",
+        confirmed=bool(given.get("confirmed")),
+    ),
+    "choose": lambda agent, given: agent.choose(given.get("name") or "", given.get("value") or ""),
+    "calendars": lambda agent, _given: agent.calendars(),
+    "add_calendar": lambda agent, given: agent.add_calendar(given["name"], given["definition"]),
+    "add_handler": lambda agent, given: agent.add_handler(given["name"], given["definition"]),
+    "forget": lambda agent, given: agent.forget(given["peer"]),
+}
+
+
+async def call(agent: Commands, name: str, given: Arguments) -> Any:
+    """Carry out one command."""
+    found = CALLS.get(name)
+    if found is None:
+        raise Refused("unknown_command", "the agent has no such command")
+    try:
+        return await found(agent, given)
+    except KeyError as missing:
+        raise Refused("bad_command", f"the command lacks {missing.args[0]}") from None

@@ -1,0 +1,63 @@
+"""An agent's journal in its backup, and out of it again (A2ACP-224, A2ACP-225).
+
+Read while the post's file is locked for writing: whatever the journal then names is in the vault, and what
+the post calls handled is in the journal. A restored journal says the same records at the same moments, as
+events of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.agent.io.journal import FOLDER, GROUP, Journal
+from tacit.agent.threads import fold
+from tacit.base.errors import Refused
+from tacit.ledger.envelope import decode
+from tacit.ledger.io import upkeep
+from tacit.ledger.io.store import DATABASE
+from tacit.ledger.principal import SYSTEM
+from tacit.ledger.submission import Submission
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.agent.post.io.post import Post
+    from tacit.base.ports import Clock, Entropy
+
+JOURNAL: Final = "journal"
+TOGETHER: Final = 200
+
+
+def saved(folder: Path) -> dict[str, Any]:
+    """The journal's events, as a part of a backup."""
+    if not (folder / FOLDER / DATABASE).exists():
+        return {}
+    return {JOURNAL: list(upkeep.export(folder / FOLDER, GROUP))}
+
+
+def backup(post: Post, passphrase: str, **cost: int) -> bytes:
+    """A backup of all of an agent: its post, its journal and its vault."""
+    return post.backup(passphrase, beside=lambda: saved(post.store.folder), **cost)
+
+
+def restore_journal(folder: Path, content: dict[str, Any], *, clock: Clock, entropy: Entropy) -> int:
+    """Write the journal of an opened backup into a folder that has none; how many records."""
+    kept: list[bytes] = content.get(JOURNAL, [])
+    if not kept:
+        return 0
+    if (folder / FOLDER / DATABASE).exists():
+        raise Refused("other_identity", "this folder already has a journal; choose an empty --data")
+    journal = Journal(folder, clock=clock, entropy=entropy)
+    try:
+        found = [one for one in map(decode, kept) if fold.decoded(one.kind, one.data) is not None]
+        for first in range(0, len(found), TOGETHER):
+            said = tuple(
+                Submission(GROUP, SYSTEM, one.kind, one.data, msgspec.json.encode(one.data))
+                for one in found[first : first + TOGETHER]
+            )
+            journal.store.together(said)
+    finally:
+        journal.close()
+    return len(found)

@@ -1,0 +1,481 @@
+"""What an owner can ask of the agent and is told by it: the same dictionaries for terminal and Python.
+
+A2ACP-101, A2ACP-119, A2ACP-122, A2ACP-128, A2ACP-129, A2ACP-143, A2ACP-164, A2ACP-196, A2ACP-217, A2ACP-263.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import structs
+
+from tacit.agent.brain import port
+from tacit.agent.consent import tiers
+from tacit.agent.engine import answering, asking, proposing
+from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.view import view_of
+from tacit.agent.io import by_hand
+from tacit.agent.spans import DAY, Span
+from tacit.agent.threads import records
+from tacit.agent.threads.state import THEM, US, Question, Thread
+from tacit.agent.threads.states import Cause
+from tacit.base.errors import Refused
+from tacit.base.moment import Moment, rfc3339
+from tacit.wire import address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tacit.agent.brain.port import Brain
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.io.journal import Journal
+    from tacit.agent.io.outside import Outside
+    from tacit.agent.io.vault import Vault
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.post.io.post import Post
+    from tacit.base.ports import Clock
+
+CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
+NOTICES: Final = {
+    "stalled": "has had no answer for too long and stands still",
+    "expired": "has run out of time",
+    "completed": "is done",
+    "declined": "was declined",
+    "withdrawn": "was withdrawn by the other side",
+    "slot_taken": "had its time taken meanwhile; another is looked for",
+    "action_failed": "could not be carried out; what was done is undone",
+    "not_undone": "left something that cannot be undone",
+    "reminder": "still waits for your answer",
+    "relay_out_of_reach": "waits: the relay has been out of reach for longer than it waits for answers",
+    "generation_failed": "is paused: nothing could be written that may leave",
+    "their_agent_failed": "is paused: the other agent could not write an answer",
+    "after_the_end": "has ended, and the other side has written again",
+    "proposals_crossed": "has two proposals at once; yours stands",
+    "different_alternatives": "had two different choices; it is proposed again",
+    "another_previous_intent": "was described otherwise by the other side",
+    "waits": "waits for something that is away now; it is tried again",
+    "paused": "is paused",
+    "not_sent": "has a packet that could not be sent",
+}
+
+
+class Commands(ABC):
+    """The commands of an agent; whoever runs it gives the rest."""
+
+    journal: Journal
+    vault: Vault
+    outside: Outside
+    post: Post
+    brain: Brain
+    clock: Clock
+    me: str
+
+    @abstractmethod
+    async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
+        """Make one decision durable."""
+
+    @abstractmethod
+    def workspace(self) -> Workspace:
+        """For one decision, or for looking."""
+
+    @abstractmethod
+    async def settle(self) -> None:
+        """Do all that can be done now."""
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """The same, unless it is being done already."""
+
+    @abstractmethod
+    async def slot_free(self, slot: Span | None) -> bool:
+        """Whether a slot is free in every calendar, asked now."""
+
+    # Wishes.
+
+    async def ask(self, text: str, to: Sequence[str] = (), *, urgent: bool = False) -> Fields:
+        """Arrange something with somebody."""
+        peer = self._addressee(text, to)
+        goal = await self._goal(text)
+        thread_id = await self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent))
+        await self.refresh()
+        return self._state(thread_id)
+
+    async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
+        """Make something else of an open thread."""
+        goal = await self._goal(text)
+        reason = "The person asked for something else"
+        await self.decide(lambda ws: asking.change_intent(ws, thread_id, goal, reason, scope_change))
+        await self.refresh()
+        return self._state(thread_id)
+
+    async def fork(self, thread_id: str, texts: Sequence[str]) -> Fields:
+        """Make several threads of one."""
+        goals = [await self._goal(text) for text in texts]
+        children = await self.decide(lambda ws: asking.fork(ws, thread_id, goals))
+        await self.refresh()
+        return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
+
+    async def _goal(self, text: str) -> Any:
+        task = port.Task(port.READ_REQUEST, self.clock.now(), self.outside.zone(), text=text)
+        thought = await self.brain.think(task)
+        if thought.goal is None:
+            raise Refused("unclear_request", "this could not be read; say what, with whom and when")
+        return thought.goal
+
+    def _addressee(self, text: str, to: Sequence[str]) -> str:
+        """Whom it is for: the address given, or the one contact whose name the sentence has."""
+        if len(to) > 1:
+            raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
+        if to:
+            return str(address.parse_typed(to[0]))
+        words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
+        known = [row[0] for row in self.post.store.rows("SELECT address FROM contacts WHERE welcome=1")]
+        labels = {one: label.label for one, label in self.outside.policy().overrides.items()}
+        found = [
+            one
+            for one in known
+            if address.parse(one).username.casefold() in words
+            or (labels.get(one, "").casefold() or "\0") in words
+        ]
+        if len(found) != 1:
+            raise Refused("who", "say with whom: --to NAME@RELAY", row="A2ACP-020")
+        return found[0]
+
+    def _state(self, thread_id: str) -> Fields:
+        return {"thread_id": thread_id, "state": self.journal.book.threads[thread_id].state.value}
+
+    # Questions.
+
+    async def pending(self) -> Fields:
+        """What waits for the owner."""
+        await self.refresh()
+        book = self.journal.book
+        found = [
+            one for one in map(book.questions.get, list(book.questions)) if one is not None and one.is_open
+        ]
+        return {"questions": [self._question(one) for one in sorted(found, key=lambda one: one.asked_at)]}
+
+    def _question(self, one: Question) -> Fields:
+        content = cast("Fields", self.vault.value(one.content) or {})
+        content.pop("asked", None)
+        found: Fields = {
+            "question_id": one.question_id,
+            "kind": one.kind,
+            "thread_id": one.thread_id,
+            "counterpart": one.peer,
+            "asked_at": rfc3339(one.asked_at),
+            "fields": content.pop("fields", []),
+            "proposal": content.pop("proposal", None),
+            "choices": content.pop("choices", []),
+        }
+        return found | ({"about": content} if content else {})
+
+    async def answer(self, question_id: str, said: Answer | None = None, **given: Any) -> Fields:
+        """Answer a question, in the words of `Answer`; what follows from it happens at once."""
+        said = said or Answer(**given)
+        ws = self.workspace()
+        question = answering.open_question(ws, question_id)
+        if question.kind == "first_contact":
+            return await self._first_contact(question, said)
+        slot_free = True
+        if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
+            thread = ws.thread(question.thread_id)
+            choice = said.alternative if said.alternative is not None else proposing.MAIN
+            slot = proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+            slot_free = await self.slot_free(slot)
+        await self.decide(lambda ws: answering.answer(ws, question_id, said, slot_free=slot_free))
+        await self.refresh()
+        return self._state(question.thread_id)
+
+    async def _first_contact(self, question: Question, said: Answer) -> Fields:
+        if not (said.confirm or said.refuse):
+            raise Refused(
+                "bad_answer", "this question is answered with --confirm or --refuse", row="A2ACP-032"
+            )
+        choice = "confirm" if said.confirm else "refuse"
+        await self.decide(lambda ws: ws.say(records.Answered(question.question_id, choice)))
+        if said.confirm:
+            self.post.inbox.welcome(question.peer)
+        else:
+            self.post.inbox.block(question.peer)
+            await self.forget(question.peer)
+        await self.refresh()
+        known = self.journal.book.threads.get(question.thread_id)
+        return {"thread_id": question.thread_id, "state": known.state.value if known else None}
+
+    # Threads.
+
+    async def threads(self, *, every: bool = False) -> Fields:
+        """Open threads, or all of them."""
+        await self.refresh()
+        book = self.journal.book
+        names = list(book.open_threads)
+        if every:
+            names = [
+                one.thread_id
+                for one, _ in self.journal.records("x.a2acp.began")
+                if isinstance(one, records.Began)
+            ]
+        found = [book.threads[name] for name in names]
+        return {"threads": [self._line_of(one) for one in sorted(found, key=lambda one: one.began)]}
+
+    def _line_of(self, thread: Thread) -> Fields:
+        intent = cast("Fields", self.vault.value(thread.intent) or {})
+        return {
+            "thread_id": thread.thread_id,
+            "with": thread.peer,
+            "state": thread.state.value,
+            "flags": _flags(thread),
+            "summary": intent.get("summary", ""),
+            "began": rfc3339(thread.began),
+        }
+
+    async def thread(self, thread_id: str) -> Fields:
+        """Everything about one thread."""
+        await self.refresh()
+        ws = self.workspace()
+        thread = ws.thread(thread_id)
+        view = view_of(ws, thread)
+        said = list(self.journal.records("x.a2acp.received", "x.a2acp.sent"))
+        steps = self.journal.records(
+            "x.a2acp.cycled", "x.a2acp.moved", "x.a2acp.not_moved", "x.a2acp.noticed"
+        )
+        return {
+            "thread_id": thread_id,
+            "state": thread.state.value,
+            "closed_reason": thread.closed_reason or None,
+            "flags": _flags(thread),
+            "intent": view.intent,
+            "participants": [self.me, thread.peer],
+            "turns": thread.turns,
+            "shared": sorted(view.ours),
+            "received": view.theirs,
+            "requested": thread.wants,
+            "outstanding": sorted(name for name, status in thread.wants.items() if not status),
+            "history": [
+                {
+                    "packet_id": one.packet_id,
+                    "side": US if isinstance(one, records.Sent) else THEM,
+                    "type": one.type,
+                    "at": rfc3339(at),
+                }
+                for one, at in said
+                if isinstance(one, (records.Sent, records.Received)) and one.thread_id == thread_id
+            ],
+            "steps": [
+                _step(one, rfc3339(at)) for one, at in steps if getattr(one, "thread_id", "") == thread_id
+            ],
+            "actions": [
+                {
+                    "action_id": one.action_id,
+                    "action": one.action,
+                    "executor": one.executor,
+                    "status": one.status or "planned",
+                    "reversible": one.reversible,
+                }
+                for one in (thread.proposal.actions if thread.proposal else ())
+            ],
+            "parent": thread.parent or None,
+            "siblings": list(thread.siblings),
+        }
+
+    async def disclosures(self, peer: str = "") -> Fields:
+        """Who got what, when, and what allowed it."""
+        who = str(address.parse_typed(peer)) if peer else ""
+        found: list[Fields] = []
+        known: set[str] = set()
+        for one, at in self.journal.records("x.a2acp.sent"):
+            if not isinstance(one, records.Sent):
+                continue
+            known.add(one.packet_id)
+            if who and one.peer != who:
+                continue
+            body = self.vault.packet(one.peer, one.packet_id, US) or {}
+            for name, basis, question in one.bases:
+                found.append(
+                    {
+                        "to": one.peer,
+                        "thread_id": one.thread_id,
+                        "packet_id": one.packet_id,
+                        "field": name,
+                        "value": _sent_value(body, name, self.outside.policy()),
+                        "basis": basis,
+                        "question_id": question or None,
+                        "at": rfc3339(at),
+                    }
+                )
+        found += by_hand.disclosures(self.post.store, known, who)
+        return {"disclosures": sorted(found, key=lambda one: one["at"])}
+
+    async def why(self, thread_id: str) -> Fields:
+        """What excluded each option of the last proposal."""
+        ws = self.workspace()
+        thread = ws.thread(thread_id)
+        found = cast("Fields", ws.read(thread.why) or {})
+        return {"thread_id": thread_id, "excluded": found.get("excluded", [])}
+
+    async def stop(self, thread_id: str) -> Fields:
+        """Want no more of a thread."""
+        await self.decide(lambda ws: asking.stop(ws, thread_id))
+        await self.refresh()
+        return self._state(thread_id)
+
+    async def resume(self, thread_id: str) -> Fields:
+        """Go on with a thread that stood still."""
+        await self.decide(lambda ws: asking.resume(ws, thread_id))
+        await self.refresh()
+        return self._state(thread_id)
+
+    async def tick(self) -> Fields:
+        """Let everything that is due happen once."""
+        await self.refresh()
+        return {
+            "open": len(self.journal.book.open_threads),
+            "pending": len((await self.pending())["questions"]),
+        }
+
+    async def notices(self) -> Fields:
+        """What the owner was told, oldest first."""
+        found = [
+            {
+                "thread_id": one.thread_id,
+                "code": one.code,
+                "text": NOTICES.get(one.code, one.code),
+                "about": one.subject or None,
+                "at": rfc3339(at),
+            }
+            for one, at in self.journal.records("x.a2acp.noticed")
+            if isinstance(one, records.Noticed)
+        ]
+        return {"notices": found}
+
+    # Settings.
+
+    async def _set(self, name: str, value: Any) -> None:
+        await self.decide(lambda ws: ws.say(records.Set(name, ws.keep("", value))))
+
+    async def profile(self, changes: Mapping[str, Any]) -> Fields:
+        """Tell the agent of its owner; None takes a key away."""
+        if "timezone" in changes and changes["timezone"] is not None:
+            try:
+                ZoneInfo(str(changes["timezone"]))
+            except (ZoneInfoNotFoundError, ValueError):
+                raise Refused("bad_timezone", "a timezone is a name such as Europe/London") from None
+        merged = {**self.outside.profile(), **changes}
+        kept = {key: value for key, value in merged.items() if value is not None}
+        if changes:
+            await self._set("profile", kept)
+        return {"profile": kept}
+
+    async def permissions(
+        self, name: str = "", level: str = "", *, counterpart: str = "", confirmed: bool = False
+    ) -> Fields:
+        """Show or change what may be shared."""
+        who = str(address.parse_typed(counterpart)) if counterpart else None
+        if name:
+            policy = tiers.changed(self.outside.policy(), name, tiers.Tier(level), who, confirmed=confirmed)
+            await self.decide(lambda ws: answering.set_policy(ws, policy))
+        policy = self.outside.policy()
+        return {
+            "always_share": list(policy.always_share),
+            "ask_first": list(policy.ask_first),
+            "never_share": list(policy.never_share),
+            "overrides": {
+                one: {
+                    "label": found.label,
+                    "promote_to_always_share": list(found.promote_to_always_share),
+                    "restrict_to_never_share": list(found.restrict_to_never_share),
+                    "notes": found.notes,
+                }
+                for one, found in policy.overrides.items()
+            },
+        }
+
+    async def choose(self, name: str = "", value: str = "") -> Fields:
+        """Show or set how much the agent may do unasked (A2ACP-062, A2ACP-134)."""
+        if not name:
+            return {key: self.outside.choices().get(key, first) for key, (first, *_) in CHOICES.items()}
+        if value not in CHOICES.get(name, ()):
+            raise Refused(
+                "bad_choice", f"{name} is one of {', '.join(CHOICES.get(name, ()))}", row="A2ACP-062"
+            )
+        chosen = {**self.outside.choices(), name: value}
+        await self._set("choices", chosen)
+        return await self.choose()
+
+    async def add_calendar(self, name: str, definition: Fields) -> Fields:
+        """Read, or also write, a calendar of the owner's."""
+        found = {**self.outside.calendar_definitions(), name: definition}
+        await self._set("calendars", found)
+        return {"calendars": sorted(found)}
+
+    async def calendars(self) -> Fields:
+        """The calendars, and whether each can be read now."""
+        now = self.clock.now()
+        return {"calendars": await self.outside.readable(Span(now, Moment(now + 7 * DAY)))}
+
+    async def add_handler(self, name: str, definition: Fields) -> Fields:
+        """Let the agent do something once all have confirmed."""
+        if (
+            definition.get("kind") == "calendar"
+            and definition.get("calendar") not in self.outside.calendar_definitions()
+        ):
+            raise Refused("unknown_calendar", "add the calendar first: tacit agent calendar add")
+        found = {**self.outside.handlers(), name: definition}
+        await self._set("handlers", found)
+        return {"actions": sorted(found)}
+
+    async def forget(self, peer: str) -> Fields:
+        """Let go of everything a contact ever said, and of what was said to it (A2ACP-196)."""
+        who = str(address.parse_typed(peer))
+        # Counters are found by their names alone, which the journal knows.
+        said = (one for one, _ in self.journal.records("x.a2acp.counted"))
+        counted = sorted({one.field for one in said if isinstance(one, records.Counted) and one.peer == who})
+
+        def close_all(ws: Workspace) -> None:
+            for name in list(ws.book.open_threads):
+                thread = ws.book.threads.get(name)
+                if thread is not None and thread.peer == who and not ws.close(name, Cause.CLOSED, "blocked"):
+                    ws.notice(name, "not_undone")
+            overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
+            if len(overrides) != len(ws.policy.overrides):
+                answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
+            for name in counted:
+                ws.say(records.Counted(name, who, 0))
+            ws.say(records.Forgotten(who))
+
+        await self.decide(close_all)
+        self.vault.forget(who)
+        return {"forgotten": who}
+
+
+def _flags(thread: Thread) -> list[str]:
+    named = {"paused": thread.paused, "awaiting_user": thread.awaiting_user, "urgent": thread.urgent}
+    return [name for name, value in named.items() if value]
+
+
+def _step(one: records.Record, at: str) -> Fields:
+    match one:
+        case records.Cycled():
+            return {"at": at, "packet": one.subject, "steps": [list(step) for step in one.steps]}
+        case records.Moved():
+            return {"at": at, "from": one.before, "to": one.after, "cause": one.cause}
+        case records.NotMoved():
+            return {"at": at, "refused": one.cause, "in": one.state}
+        case records.Noticed():
+            return {"at": at, "notice": one.code}
+        case _:
+            return {"at": at}
+
+
+def _sent_value(body: Fields, name: str, policy: tiers.Policy) -> Any:
+    for carrier in ("context", "context_provided", "shared_context"):
+        carried: object = body.get(carrier)
+        for key, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
+            if key == name or tiers.canonical(policy, key) == name:
+                return value
+    proposal: object = body.get("proposal")
+    details: object = cast("Fields", proposal).get("details") if isinstance(proposal, dict) else None
+    return cast("Fields", details).get(name) if isinstance(details, dict) else None

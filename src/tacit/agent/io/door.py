@@ -1,0 +1,73 @@
+"""The running agent's own door: a socket in its folder, for its owner alone.
+
+Whoever may open the folder is the owner; nobody else can reach it. A line of JSON asks, a line answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+from tacit.agent.io import calls
+from tacit.agent.io.socket import FILE, LONGEST
+from tacit.base.errors import Corrupt, Refused, TacitError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from tacit.agent.io.commands import Commands
+
+
+@contextlib.asynccontextmanager
+async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
+    """Answer at the socket while the block runs."""
+    path = folder / FILE
+    path.unlink(missing_ok=True)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            line = await reader.readline()
+            if line:
+                writer.write(json.dumps(await _answered(agent, line)).encode() + b"\n")
+                await writer.drain()
+        except (OSError, ValueError):
+            # Whoever asked has gone, or said more than a line can hold; nothing was begun for it.
+            return
+        finally:
+            writer.close()
+
+    before = os.umask(0o177)
+    try:
+        server = await asyncio.start_unix_server(serve, path, limit=LONGEST)
+    finally:
+        os.umask(before)
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+
+
+async def _answered(agent: Commands, line: bytes) -> dict[str, Any]:
+    try:
+        asked = json.loads(line)
+        if not isinstance(asked, dict):
+            raise Refused("bad_command", "a command is one JSON object")
+        named = cast("dict[str, Any]", asked)
+        return {"ok": await calls.call(agent, str(named.get("command")), dict(named.get("arguments") or {}))}
+    except ValueError:
+        return _fault(Refused("bad_command", "a command is one line of JSON"))
+    except TacitError as fault:
+        return _fault(fault)
+
+
+def _fault(fault: TacitError) -> dict[str, Any]:
+    if isinstance(fault, Refused):
+        return {"refused": {"code": fault.code, "message": fault.message, "row": fault.row}}
+    if isinstance(fault, Corrupt):
+        return {"corrupt": {"message": fault.message, "hint": fault.hint}}
+    return {"unavailable": str(fault)}

@@ -1,0 +1,186 @@
+"""The agent's journal: the ledger's own store in a folder beside its keys, one group, one writer.
+
+A2ACP-067, A2ACP-210, A2ACP-215, A2ACP-216. Every record is an event `x.a2acp.*` of the `system`; the fold
+runs in the writer, in the transaction of the event, and its tables are what a start reads: a few rows for
+each open thread, none for what has ended. `tacit ledger verify` and `rebuild` work on it as on any ledger.
+"""
+
+# apsw's types name a buffer type that Python 3.11 lacks.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from tacit.agent.engine.workspace import absorb, layered
+from tacit.agent.threads import fold, records
+from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
+from tacit.base.io.sqlite import connect
+from tacit.base.moment import Moment
+from tacit.ledger.admission import Settings
+from tacit.ledger.commands import AppendTogether
+from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
+from tacit.ledger.io.fold_tables import GroupFolds
+from tacit.ledger.io.store import Options, Store
+from tacit.ledger.principal import SYSTEM
+from tacit.ledger.submission import Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import apsw
+
+    from tacit.base.ports import Clock, Entropy
+    from tacit.ledger.commands import GroupCommand
+    from tacit.ledger.engine import Snapshot
+    from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.state import Group
+
+FOLDER: Final = "journal"
+GROUP: Final = "g_agent"
+STEP: Final = 500
+
+
+def _open_question(question: Any) -> bool:
+    return question.is_open
+
+
+def _always(_value: Any) -> bool:
+    return True
+
+
+def _never(_value: Any) -> bool:
+    return False
+
+
+def book_on(folds: GroupFolds) -> fold.Book:
+    """The fold's state on the tables of a ledger's file."""
+
+    def opened(name: str) -> Callable[[Any], bool]:
+        if name == "questions":
+            return _open_question
+        return _always if name in fold.ALWAYS_LOADED else _never
+
+    return fold.Book(
+        **{
+            name: folds.table(f"a2acp.{name}", key, value, opened(name))
+            for name, (key, value) in fold.TABLES.items()
+        }
+    )
+
+
+class JournalEngine:
+    """Follows the journal in the writer (the ledger's `Engine` port); it decides nothing."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._folds: GroupFolds | None = None
+        self._book = fold.Book()
+
+    def committed(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> Consequences:
+        """Move past an event."""
+        self.folded(group, event, at, lookup)
+        return NO_CONSEQUENCES
+
+    def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:  # noqa: ARG002 - a port's
+        """Move past an event, live or in a rebuild."""
+        found = fold.decoded(event.kind, event.data) if event.by == SYSTEM else None
+        if found is None:
+            return
+        if self._folds is None:
+            self._folds = GroupFolds(self._connection, group.number)
+            self._book = book_on(self._folds)
+        fold.apply(self._book, *found)
+
+    def plan(self, command: GroupCommand, snapshot: Snapshot) -> Plan:
+        """The agent decides before it writes; nothing is decided here."""
+        raise Bug(f"{type(command).__name__} at {snapshot.now}: the agent's journal decides nothing")
+
+    def flush(self) -> None:
+        """Write what changed into the open transaction."""
+        if self._folds is not None:
+            self._folds.flush()
+
+    def forget(self) -> None:
+        """Drop what belonged to a transaction that did not commit."""
+        self._folds = None
+
+
+class Journal:
+    """One agent's journal, open; and the state folded from it."""
+
+    def __init__(self, folder: Path, *, clock: Clock, entropy: Entropy, vfs: str | None = None) -> None:
+        options = Options(
+            settings=Settings(idempotency_window=Moment(0)),
+            clock=clock,
+            entropy=entropy,
+            readers=1,
+            purpose="tacit agent",
+            vfs=vfs,
+        )
+        self.store = Store(folder / FOLDER, options, engine=JournalEngine)
+        self.store.start()
+        number = self._group_number()
+        self._connection = connect(self.store.path, readonly=True)
+        self._folds = GroupFolds(self._connection, number)
+        self.book = book_on(self._folds)
+
+    def _group_number(self) -> int:
+        groups = self.store.read(lambda reader: reader.groups())
+        if not groups:
+            data = {"title": "agent"}
+            first = Submission(GROUP, SYSTEM, "group.create", data, msgspec.json.encode(data))
+            self.store.append(first, creates=True)
+            groups = self.store.read(lambda reader: reader.groups())
+        return groups[0].number
+
+    def layer(self) -> fold.Book:
+        """A layer over the state, for one decision."""
+        return layered(self.book)
+
+    async def append(self, layer: fold.Book, said: Sequence[records.Record], at: Moment) -> None:
+        """Make a decision durable, all of it or none, and only then part of the state."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Any] = loop.create_future()
+
+        def settle(outcome: Any) -> None:
+            loop.call_soon_threadsafe(lambda: done.done() or done.set_result(outcome))
+
+        submissions: list[Submission] = []
+        for record in said:
+            kind, data, raw = fold.encoded(record, at)
+            submissions.append(Submission(GROUP, SYSTEM, kind, data, raw))
+        self.store.submit(AppendTogether(tuple(submissions)), settle)
+        outcome = await done
+        if isinstance(outcome, (Refused, Unavailable, Corrupt)):
+            raise outcome
+        absorb(layer)
+        self._folds.settle()
+
+    def records(self, *kinds: str) -> Iterator[tuple[records.Record, Moment]]:
+        """What the journal says, in order; only of some kinds when they are named."""
+        from tacit.ledger.cursor import Selection
+
+        after = 0
+        while True:
+            page = self.store.read(
+                lambda reader, after=after: reader.page(
+                    reader.group(GROUP), "user", Selection(since_seq=after, kinds=kinds, limit=STEP)
+                )
+            )
+            for event in page.events:
+                found = fold.decoded(event.kind, event.data)
+                if found is not None:
+                    yield found
+            if len(page.events) < STEP:
+                return
+            after = page.events[-1].seq
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._connection.close()
+        self.store.close()

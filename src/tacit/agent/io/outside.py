@@ -1,0 +1,149 @@
+"""What an agent has outside of itself, as its owner has set it: profile, permissions, calendars, handlers.
+
+A2ACP-007, A2ACP-077, A2ACP-119, A2ACP-166. Settings are values in the vault, named by the journal;
+passwords are read from their files when they are used and kept nowhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import aiohttp
+import msgspec
+
+from tacit.agent.actions.io.calendar import CalendarHandler
+from tacit.agent.actions.io.command import CommandHandler
+from tacit.agent.actions.io.webhook import WebhookHandler
+from tacit.agent.calendars.entry import entry
+from tacit.agent.calendars.io.caldav import CalDav
+from tacit.agent.calendars.io.calendars import Calendars
+from tacit.agent.calendars.io.files import IcsFile
+from tacit.agent.consent.tiers import DEFAULT, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tacit.agent.actions.port import Handler
+    from tacit.agent.calendars.busy import Busy
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.spans import Span
+    from tacit.base.ports import Clock
+
+OWN_CALENDAR: Final = "calendar.ics"
+CALENDAR: Final = "calendar"
+
+
+class Outside:
+    """The owner's settings, as objects; made anew when one changes."""
+
+    def __init__(self, folder: Path, setting: Callable[[str], Any], clock: Clock) -> None:
+        self._folder = folder
+        self._setting = setting
+        self._clock = clock
+        self._http: aiohttp.ClientSession | None = None
+        self.changed()
+
+    def changed(self) -> None:
+        """A setting has changed: read them again when they are asked for."""
+        self._policy: Policy | None = None
+        self._profile: Fields | None = None
+        self._calendars: Calendars | None = None
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._http is not None:
+            await self._http.close()
+
+    def _session(self) -> aiohttp.ClientSession:
+        if self._http is None:
+            self._http = aiohttp.ClientSession()
+        return self._http
+
+    def policy(self) -> Policy:
+        """The owner's permissions."""
+        if self._policy is None:
+            kept = self._setting("policy")
+            self._policy = msgspec.convert(kept, Policy) if kept is not None else DEFAULT
+        return self._policy
+
+    def profile(self) -> Fields:
+        """What the owner has told of itself."""
+        if self._profile is None:
+            self._profile = cast("Fields", self._setting("profile") or {})
+        return self._profile
+
+    def handlers(self) -> Mapping[str, Fields]:
+        """What can be done: by name, each definition."""
+        return cast("dict[str, Fields]", self._setting("handlers") or {})
+
+    def calendar_definitions(self) -> Mapping[str, Fields]:
+        """The owner's calendars, by name."""
+        return cast("dict[str, Fields]", self._setting("calendars") or {})
+
+    def choices(self) -> Fields:
+        """How much the agent may do unasked."""
+        return cast("Fields", self._setting("choices") or {})
+
+    def zone(self) -> str:
+        """The owner's zone."""
+        return str(self.profile().get("timezone") or "UTC")
+
+    def _own(self) -> IcsFile:
+        """The agent's own calendar, for owners who have added none that may be written."""
+        return IcsFile(self._folder / OWN_CALENDAR, zone=self.zone(), ours=True)
+
+    def _sources(self) -> dict[str, Any]:
+        found: dict[str, Any] = {OWN_CALENDAR: self._own()}
+        for name, one in self.calendar_definitions().items():
+            found[name] = self._source(one)
+        return found
+
+    def _source(self, one: Fields) -> Any:
+        from pathlib import Path
+
+        if one["kind"] == "ics":
+            return IcsFile(Path(one["path"]), zone=self.zone(), write=bool(one.get("write")))
+        return CalDav(str(one["url"]), str(one["user"]), Path(one["password_file"]), zone=self.zone())
+
+    async def busy(self, span: Span) -> Busy:
+        """When the owner is busy, by all calendars, read now."""
+        if self._calendars is None:
+            self._calendars = Calendars(self._sources())
+        return await self._calendars.busy(span)
+
+    async def readable(self, span: Span) -> list[Fields]:
+        """Each calendar by itself: whether it can be read, and what its owner should know of it."""
+        found: list[Fields] = []
+        for name, source in self._sources().items():
+            told = await Calendars({name: source}).busy(span)
+            one = self.calendar_definitions().get(name, {"kind": "ics", "write": True})
+            kind, write = one["kind"], bool(one.get("write"))
+            more: Fields = {"readable": told.complete, "notices": list(told.notices)}
+            found.append({"name": name, "kind": kind, "write": write, **more})
+        return found
+
+    def writable(self) -> Any:
+        """The calendar that entries go to: the first that may be written, else the agent's own."""
+        for name, one in self.calendar_definitions().items():
+            if one.get("write"):
+                return self._sources()[name]
+        return self._own()
+
+    def handler(self, action: str) -> Handler | None:
+        """Who carries out an action; None when nobody does."""
+        found = self.handlers().get(action)
+        if action == CALENDAR and found is None:
+            return CalendarHandler(self.writable(), entry, self._clock)
+        match found:
+            case {"kind": "calendar", "calendar": str(name)}:
+                return CalendarHandler(self._sources()[name], entry, self._clock)
+            case {"kind": "webhook", "url": str(url)}:
+                return WebhookHandler(url, self._session())
+            case {"kind": "command", "argv": _}:
+                argv = cast("list[Any]", found["argv"])
+                return CommandHandler(
+                    [str(one) for one in argv], reversible=bool(found.get("reversible", True))
+                )
+            case _:
+                return None

@@ -1,0 +1,50 @@
+"""Asking the running agent of a folder: one line of JSON asks, one line answers.
+
+Knows nothing of what an agent is made of, so that a command that only asks starts quickly.
+"""
+
+from __future__ import annotations
+
+import json
+import socket as sockets
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base.errors import Corrupt, Refused, Unavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE: Final = "agent.sock"
+LONGEST: Final = 4 * 1024 * 1024
+PATIENCE: Final = 120.0
+
+
+def ask(folder: Path, command: str, arguments: dict[str, Any]) -> Any:
+    """Ask the running agent of a folder; `ConnectionError` when none is running."""
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as line:
+        line.settimeout(PATIENCE)
+        try:
+            line.connect(str(folder / FILE))
+        except OSError as error:
+            raise ConnectionError(str(error)) from error
+        try:
+            line.sendall(json.dumps({"command": command, "arguments": arguments}).encode() + b"\n")
+            with line.makefile("rb") as said:
+                answer = json.loads(said.readline(LONGEST) or b"null")
+        except (OSError, ValueError) as error:
+            raise Unavailable("the running agent did not answer; look with `tacit agent pending`") from error
+    return _read(answer)
+
+
+def _read(answer: Any) -> Any:
+    match answer:
+        case {"ok": value}:
+            return value
+        case {"refused": {"code": str(code), "message": str(message), "row": str(row)}}:
+            raise Refused(code, message, row=row)
+        case {"corrupt": {"message": str(message), "hint": str(hint)}}:
+            raise Corrupt(message, hint=hint)
+        case {"unavailable": str(message)}:
+            raise Unavailable(message)
+        case _:
+            raise Unavailable("the running agent did not answer; look with `tacit agent pending`")

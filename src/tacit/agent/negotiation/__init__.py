@@ -1,0 +1,1 @@
+"""Finding what suits both sides: goals, options, limits, conflicts."""

@@ -1,0 +1,1 @@
+"""What agents say to each other: packets, their types and the forms of their values."""

@@ -1,0 +1,1 @@
+"""The agent's outside: its file, its connection, its questions to relays."""

@@ -1,0 +1,1 @@
+"""What happens between two agents about one thing: states, timers, the fold."""

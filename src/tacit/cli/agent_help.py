@@ -1,0 +1,89 @@
+"""The help of `tacit agent`: its many commands by what they are for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+SECTIONS: Final[dict[str, dict[str, str]]] = {
+    "Arrange something": {
+        "ask": "Have something arranged, in a sentence.",
+        "pending": "What waits for your answer.",
+        "answer": "Answer one of these questions.",
+        "threads": "What is being arranged.",
+        "thread": "Everything about one of them.",
+        "change": "Make something else of it.",
+        "fork": "Make several of one.",
+        "stop": "Want no more of it.",
+        "resume": "Go on with one that stands still.",
+    },
+    "Understand it": {
+        "demo": "Watch two agents arrange a dinner, here and now.",
+        "disclosures": "Who got what of you, when, and what allowed it.",
+        "why": "What stood against each option.",
+        "notices": "What your agent has told you.",
+    },
+    "Let it run": {
+        "run": "Hold the line to the relay until stopped.",
+        "tick": "Fetch, answer and send once.",
+    },
+    "Tell it of yourself": {
+        "profile": "What it knows of you.",
+        "permissions": "What it may share: always, ask, never.",
+        "autonomy": "How much it does unasked.",
+        "calendar": "Calendars that say when you are free.",
+        "action": "What it does once everybody has confirmed.",
+    },
+    "Keys and contacts": {
+        "register": "Make keys and register at a relay.",
+        "keys": "Your address and fingerprint.",
+        "protect": "How the keys are kept on this device.",
+        "contact": "Add, verify or block a contact.",
+        "setting": "What happens with mail of strangers.",
+    },
+    "Plain post": {
+        "send": "Send one sealed packet.",
+        "listen": "Print packets as they arrive.",
+    },
+    "Devices and repair": {
+        "take-over": "Speak from this device again.",
+        "repairs": "Packets that could not be opened at first.",
+        "backup": "Write an encrypted backup.",
+        "restore": "Become the agent of a backup.",
+    },
+}
+"""The commands as one looks for them, each in one section, in the words of a list."""
+
+
+class Sections(click.Group):
+    """A group whose help shows its commands by what they are for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class names it
+        """In the order of the sections; what is in none comes last."""
+        ordered = [name for section in SECTIONS.values() for name in section if name in self.commands]
+        return [*ordered, *(name for name in self.commands if name not in ordered)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each section with its commands."""
+        named = {name for section in SECTIONS.values() for name in section}
+        rest = {name: self.commands[name].get_short_help_str() for name in self.commands if name not in named}
+        widest = max(map(len, self.list_commands(ctx)), default=0)
+        for title, section in {**SECTIONS, "Further": rest}.items():
+            rows = [(name.ljust(widest), what) for name, what in section.items() if name in self.commands]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+EPILOG: Final = """\b
+A first dinner:
+  tacit agent demo                                     watch how it goes, with nobody involved
+  tacit agent register me@relay.example                keys and an address of your own
+  tacit agent contact ben@relay.example add            whom it may deal with
+  tacit agent profile timezone=Europe/London           what it should know of you
+  tacit agent calendar add mine ics ~/calendar.ics     when you have time
+  tacit agent run                                      (in a terminal of its own)
+  tacit agent ask "dinner with ben on Friday evening"
+  tacit agent pending                                  what it asks you, and how to answer
+"""

@@ -1,0 +1,480 @@
+"""`tacit agent`, the part that arranges things: ask, questions and answers, threads, settings.
+
+Each command speaks to the running agent of the folder (`tacit agent run`), or is that agent for a moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tacit.agent.io import socket
+from tacit.base.errors import Refused
+from tacit.cli import agent_keys, arrange_show
+from tacit.cli.agent import agent, trusting
+from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.terminal import Terminal, bold, styled
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tacit.agent.io.agent import Agent
+    from tacit.agent.packets.packet import Fields
+
+_CARRIES: Final = frozenset({"ask", "answer", "tick", "stop", "resume", "change", "fork"})
+"""Commands after which something may have to leave, or may have come."""
+_QUIET: Final = 0.7
+"""Seconds without anything new after which there is nothing to fetch."""
+wait_option = click.option(
+    "--wait", default=10.0, show_default=True, help="Seconds to wait for the relay, when no agent is running."
+)
+
+
+def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
+    data, passphrase_file, trust = click.get_current_context().obj
+    return data, passphrase_file, trusting(trust) if trust else None
+
+
+def _opened() -> Agent:
+    from tacit.agent.io.agent import Agent
+
+    data, passphrase_file, tls = _folder()
+    return Agent(data, trust=tls, unlock=lambda store: agent_keys.unlock(store, passphrase_file))
+
+
+def call(command: str, wait: float = 10.0, **given: Any) -> Any:
+    """Have the running agent carry out a command, or be it for a moment."""
+    data, _, _ = _folder()
+    try:
+        return socket.ask(data, command, given)
+    except ConnectionError:
+        return asyncio.run(_for_a_moment(command, given, wait))
+
+
+async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
+    from tacit.agent.io import calls
+
+    async with _opened() as opened:
+        if command not in _CARRIES:
+            return await calls.call(opened, command, given)
+        connection = opened.connect()
+        try:
+            await asyncio.wait_for(connection.connected.wait(), wait)
+        except TimeoutError:
+            return await calls.call(opened, command, given)
+        if command == "tick":
+            await opened.carried(wait, quiet=_QUIET)
+        found = await calls.call(opened, command, given)
+        await opened.carried(wait)
+        return found
+
+
+@agent.command()
+@reported
+def run() -> None:
+    """Hold the line to the relay and arrange what there is to arrange, until stopped."""
+    asyncio.run(_run())
+
+
+async def _run() -> None:
+    from tacit.agent.io import door
+
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    async with _opened() as opened, door.served(opened, opened.folder):
+        opened.told = _tell
+        Terminal().print(
+            f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
+        )
+        await opened.run(stopped)
+
+
+def _tell(record: object) -> None:
+    """What happens, one line each, while the agent runs in a terminal."""
+    from tacit.agent.io.commands import NOTICES
+    from tacit.agent.threads import records
+
+    match record:
+        case records.Asked():
+            asked = record.question
+            title = arrange_show.TITLES.get(asked.kind, asked.kind)
+            line = f"{styled('?', 'cyan')} {title} {arrange_show.who(asked.peer)}: `tacit agent pending`"
+        case records.Noticed():
+            line = f"{styled('·', 'yellow')} {record.thread_id} {NOTICES.get(record.code, record.code)}"
+        case _:
+            return
+    Terminal().print(line)
+
+
+@agent.command()
+@wait_option
+@json_option
+@reported
+def tick(*, wait: float, as_json: bool) -> None:
+    """Fetch, answer and send what there is, once; for agents that do not run all the time."""
+    found = call("tick", wait)
+    show(found, f"open threads: {found['open']}, questions for you: {found['pending']}", as_json=as_json)
+
+
+@agent.command()
+@click.argument("text")
+@click.option("--to", multiple=True, metavar="NAME@RELAY", help="With whom. Default: the contact TEXT names.")
+@click.option("--urgent", is_flag=True, help="Answers are waited for two hours, not two days.")
+@wait_option
+@json_option
+@reported
+def ask(text: str, *, to: tuple[str, ...], urgent: bool, wait: float, as_json: bool) -> None:
+    """Have something arranged: "dinner with ben on Friday evening"."""
+    found = call("ask", wait, text=text, to=list(to), urgent=urgent)
+    told = f"{found['thread_id']} has begun; `tacit agent pending` says what it needs from you"
+    show(found, told, as_json=as_json)
+
+
+@agent.command()
+@json_option
+@reported
+def pending(*, as_json: bool) -> None:
+    """What waits for your answer."""
+    found = call("pending")
+    lines = [line for one in found["questions"] for line in arrange_show.question(one)]
+    show(found, "\n".join(lines).rstrip() or "nothing waits for you", as_json=as_json)
+
+
+def _stands(found: Fields) -> str:
+    return f"{found['thread_id']} is {str(found['state'] or 'not begun').lower()}"
+
+
+def _pairs(given: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in given:
+        name, marked, value = one.partition("=")
+        found[name] = _value(value) if marked else None
+    return found
+
+
+def _value(text: str) -> Any:
+    """JSON where it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@agent.command()
+@click.argument("question_id")
+@click.option(
+    "--share", multiple=True, metavar="FIELD[=VALUE]", help="Share it, as shown or with this value."
+)
+@click.option("--decline", multiple=True, metavar="FIELD", help="Do not share it; nobody hears why.")
+@click.option("--decline-all", is_flag=True, help="Share nothing of what is asked.")
+@click.option("--confirm", is_flag=True, help="Yes.")
+@click.option("--alternative", type=int, metavar="N", help="Yes, to this alternative.")
+@click.option("--tick", "ticks", multiple=True, metavar="ACTION", help="Yes, although it cannot be undone.")
+@click.option("--counter", metavar="FIELD=VALUE", help="Something else instead.")
+@click.option("--refuse", is_flag=True, help="No.")
+@click.option("--excuse", type=click.Choice(["again", "leave"]), help="No, politely: another time, or not.")
+@click.option("--choose", type=int, metavar="N", help="This one of the choices.")
+@click.option("--dismiss", is_flag=True, help="Put it aside.")
+@wait_option
+@json_option
+@reported
+def answer(
+    question_id: str,
+    *,
+    share: tuple[str, ...],
+    decline: tuple[str, ...],
+    counter: str | None,
+    ticks: tuple[str, ...],
+    wait: float,
+    as_json: bool,
+    **plain: Any,
+) -> None:
+    """Answer a question of `tacit agent pending`."""
+    pair: tuple[str, str] | None = None
+    if counter is not None:
+        name, marked, value = counter.partition("=")
+        if not marked:
+            raise click.BadParameter("FIELD=VALUE", param_hint="--counter")
+        pair = (name, value)
+    given = {
+        "question_id": question_id,
+        "share": _pairs(share),
+        "decline": list(decline),
+        "ticks": list(ticks),
+        "counter": pair,
+        **plain,
+    }
+    found = call("answer", wait, **given)
+    show(found, _stands(found), as_json=as_json)
+
+
+@agent.command()
+@click.option("--all", "every", is_flag=True, help="Also those that have ended.")
+@json_option
+@reported
+def threads(*, every: bool, as_json: bool) -> None:
+    """What is being arranged."""
+    found = call("threads", every=every)
+    lines = [arrange_show.thread_line(one) for one in found["threads"]]
+    show(found, "\n".join(lines) or "nothing is being arranged", as_json=as_json)
+
+
+@agent.command()
+@click.argument("thread_id")
+@json_option
+@reported
+def thread(thread_id: str, *, as_json: bool) -> None:
+    """Everything about one thread."""
+    found = call("thread", thread_id=thread_id)
+    show(found, "\n".join(arrange_show.thread(found)), as_json=as_json)
+
+
+@agent.command()
+@click.argument("who", metavar="[NAME@RELAY]", required=False)
+@json_option
+@reported
+def disclosures(who: str | None, *, as_json: bool) -> None:
+    """Who got what of you, when, and what allowed it."""
+    found = call("disclosures", peer=who or "")
+    lines = arrange_show.disclosures(found["disclosures"])
+    show(found, "\n".join(lines) or "nothing has left", as_json=as_json)
+
+
+@agent.command()
+@click.argument("thread_id")
+@json_option
+@reported
+def why(thread_id: str, *, as_json: bool) -> None:
+    """What excluded each option of the last proposal."""
+    found = call("why", thread_id=thread_id)
+    lines = arrange_show.excluded(found["excluded"])
+    show(found, "\n".join(lines) or "nothing was excluded", as_json=as_json)
+
+
+@agent.command()
+@click.argument("thread_id")
+@wait_option
+@json_option
+@reported
+def stop(thread_id: str, *, wait: float, as_json: bool) -> None:
+    """Want no more of a thread; the other side is told that, and not why."""
+    found = call("stop", wait, thread_id=thread_id)
+    show(found, _stands(found), as_json=as_json)
+
+
+@agent.command()
+@click.argument("thread_id")
+@wait_option
+@json_option
+@reported
+def resume(thread_id: str, *, wait: float, as_json: bool) -> None:
+    """Go on with a thread that stands still or is paused."""
+    found = call("resume", wait, thread_id=thread_id)
+    show(found, _stands(found), as_json=as_json)
+
+
+@agent.command()
+@click.argument("thread_id")
+@click.argument("text")
+@click.option("--scope", type=click.Choice(["changed", "expanded", "narrowed"]), default="changed")
+@wait_option
+@json_option
+@reported
+def change(thread_id: str, text: str, *, scope: str, wait: float, as_json: bool) -> None:
+    """Make something else of an open thread; the other person is asked."""
+    found = call("change", wait, thread_id=thread_id, text=text, scope_change=scope)
+    show(found, _stands(found), as_json=as_json)
+
+
+@agent.command()
+@click.argument("thread_id")
+@click.argument("texts", nargs=-1, required=True)
+@wait_option
+@json_option
+@reported
+def fork(thread_id: str, texts: tuple[str, ...], *, wait: float, as_json: bool) -> None:
+    """Make two to five threads of one, each for itself from then on."""
+    found = call("fork", wait, thread_id=thread_id, texts=list(texts))
+    lines = [_stands(one) for one in found["threads"]]
+    show(found, "\n".join(lines), as_json=as_json)
+
+
+@agent.command()
+@json_option
+@reported
+def notices(*, as_json: bool) -> None:
+    """What the agent has told you about its threads."""
+    found = call("notices")
+    lines = [f"{arrange_show.when(one['at'])}  {one['thread_id']} {one['text']}" for one in found["notices"]]
+    show(found, "\n".join(lines) or "nothing yet", as_json=as_json)
+
+
+@agent.command()
+@click.argument("pairs", nargs=-1, metavar="KEY=VALUE…")
+@json_option
+@reported
+def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
+    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian. `KEY=` takes one away."""
+    changes: dict[str, Any] = {}
+    for one in pairs:
+        key, marked, value = one.partition("=")
+        if not marked or not key:
+            raise click.BadParameter("KEY=VALUE", param_hint="KEY=VALUE…")
+        changes[key] = _value(value) if value else None
+    found = call("profile", changes=changes)
+    lines = [
+        f"{name:<24} {arrange_show.value_text(value)}" for name, value in sorted(found["profile"].items())
+    ]
+    show(found, "\n".join(lines) or "your agent knows nothing of you yet", as_json=as_json)
+
+
+@agent.command()
+@click.argument("field", required=False)
+@click.argument("level", type=click.Choice(["always", "ask", "never"]), required=False)
+@click.option("--for", "counterpart", metavar="NAME@RELAY", help="For this contact alone.")
+@json_option
+@reported
+def permissions(field: str | None, level: str | None, *, counterpart: str | None, as_json: bool) -> None:
+    """Show what your agent may share, or change it for one field."""
+    if field and not level:
+        raise click.UsageError("say always, ask or never")
+    given: dict[str, Any] = {"field": field, "level": level, "counterpart": counterpart}
+    try:
+        found = call("permissions", **given)
+    except Refused as refused:
+        if refused.code != "confirmation_needed":
+            raise
+        typed = click.prompt(f"{field} is never shared. Type its name to share it from now on", err=True)
+        if typed.strip() != field:
+            raise
+        found = call("permissions", confirmed=True, **given)
+    named = {"always_share": "always", "ask_first": "ask", "never_share": "never"}
+    lines = [f"{bold(word.ljust(6))} {', '.join(found[name])}" for name, word in named.items()]
+    for address, override in found["overrides"].items():
+        lines.append(f"for {arrange_show.who(address)} alone:")
+        for name, word in (("promote_to_always_share", "always"), ("restrict_to_never_share", "never")):
+            if override[name]:
+                lines.append(f"  {word:<6} {', '.join(override[name])}")
+    show(found, "\n".join(lines), as_json=as_json)
+
+
+@agent.command()
+@click.argument("level", type=click.Choice(["low", "medium", "high"]), required=False)
+@click.option(
+    "--implicit",
+    type=click.Choice(["prompt_once", "auto"]),
+    help="What a wish of yours needs: asked for once, or (with high) sent unasked.",
+)
+@json_option
+@reported
+def autonomy(level: str | None, *, implicit: str | None, as_json: bool) -> None:
+    """Show or change how much your agent does unasked."""
+    found = call("choose")
+    for name, value in (("autonomy", level), ("implicit_consent", implicit)):
+        if value:
+            found = call("choose", name=name, value=value)
+    text = f"autonomy {found['autonomy']}, implicit consent {found['implicit_consent']}"
+    show(found, text, as_json=as_json)
+
+
+@agent.group()
+def calendar() -> None:
+    """Calendars that say when you are free."""
+
+
+@calendar.command("add")
+@click.argument("name")
+@click.argument("kind", type=click.Choice(["ics", "caldav"]))
+@click.argument("where", metavar="PATH|URL")
+@click.option("--user", help="The account, for CalDAV.")
+@click.option("--password-file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--write", is_flag=True, help="New entries go here.")
+@json_option
+@reported
+def calendar_add(
+    name: str,
+    kind: str,
+    where: str,
+    *,
+    user: str | None,
+    password_file: Path | None,
+    write: bool,
+    as_json: bool,
+) -> None:
+    """Read a calendar: an .ics file, or a CalDAV collection with --user and --password-file."""
+    definition: Fields = {"kind": kind, "write": write}
+    if kind == "ics":
+        definition["path"] = str(Path(where).expanduser().resolve())
+    elif not user or password_file is None:
+        raise click.UsageError("a CalDAV calendar needs --user and --password-file")
+    else:
+        definition |= {"url": where, "user": user, "password_file": str(password_file.resolve())}
+    found = call("add_calendar", name=name, definition=definition)
+    show(found, "calendars: " + ", ".join(found["calendars"]), as_json=as_json)
+
+
+@calendar.command("list")
+@json_option
+@reported
+def calendar_list(*, as_json: bool) -> None:
+    """Your calendars, and whether each can be read."""
+    found = call("calendars")
+    lines: list[str] = []
+    for one in found["calendars"]:
+        mark = styled("✓", "green") if one["readable"] else styled("-", "yellow")
+        lines.append(f"{mark} {one['name']} ({one['kind']}{', written' if one['write'] else ''})")
+        lines += [f"    {arrange_show.plain(notice)}" for notice in one["notices"]]
+    show(found, "\n".join(lines), as_json=as_json)
+
+
+@agent.group()
+def action() -> None:
+    """What your agent does once everybody has confirmed."""
+
+
+@action.command("add", context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("kind", type=click.Choice(["calendar", "webhook", "command"]))
+@click.argument("what", nargs=-1, required=True, metavar="NAME|URL|ARGS…")
+@click.option("--for", "kinds", multiple=True, metavar="EVENT", help="Only for such events: dinner, call, …")
+@click.option("--final", is_flag=True, help="It cannot be undone: you are asked to tick it each time.")
+@json_option
+@reported
+def action_add(
+    name: str, kind: str, what: tuple[str, ...], *, kinds: tuple[str, ...], final: bool, as_json: bool
+) -> None:
+    """Let your agent write a calendar, call a web service or run a program."""
+    definition: Fields = {"kind": kind, "for": list(kinds), "reversible": not final}
+    key = {"calendar": "calendar", "webhook": "url", "command": "argv"}[kind]
+    definition[key] = list(what) if kind == "command" else what[0]
+    found = call("add_handler", name=name, definition=definition)
+    show(found, "actions: " + ", ".join(found["actions"]), as_json=as_json)
+
+
+@agent.command()
+@click.option(
+    "--keep", type=click.Path(file_okay=False, path_type=Path), help="Leave everything in this folder."
+)
+@click.option(
+    "--pace", type=click.FloatRange(0, 5), help="Seconds between steps. Default: 0.6 at a terminal."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
+@reported
+def demo(*, keep: Path | None, pace: float | None, as_json: bool) -> None:
+    """Watch two agents arrange a dinner, on this machine, in less than a minute.
+
+    A relay on a free loopback port and two agents with folders of their own play it: two people are asked,
+    and you see what leaves, why it may, and what both calendars say in the end. No network, no model.
+    """
+    from tacit.cli import agent_demo
+
+    if keep is not None and keep.exists() and any(keep.iterdir()):
+        raise click.BadParameter("this folder holds something already", param_hint="--keep")
+    agent_demo.show(keep, pace, as_json=as_json)

@@ -1,0 +1,186 @@
+"""How the personal agent's questions, threads and receipts read at a terminal.
+
+Words of a counterpart are shown as words: without control characters, cut, and never as ours. Each question
+ends with the command that answers it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.cli.terminal import bold, styled
+
+if TYPE_CHECKING:
+    from tacit.agent.packets.packet import Fields
+
+LONGEST: Final = 600
+TITLES: Final = {
+    "consent": "May this go to",
+    "checkpoint": "A proposal, with",
+    "escalation": "No way forward by itself, with",
+    "first_contact": "Somebody new writes:",
+    "promotion": "Three times you said yes, to",
+    "scope": "It is to be about something else, with",
+    "failure": "Something was left behind, with",
+}
+BASES: Final = {"user_approved": "you said yes", "user_preauthorised": "always allowed"}
+"""What allowed a disclosure, in words."""
+_SLOT: Final = re.compile(r"(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)/(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)")
+_UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
+
+
+def plain(value: object) -> str:
+    """A value in one line that drives no terminal."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:LONGEST]
+
+
+def value_text(value: Any) -> str:
+    """A shared value as a person would write it."""
+    match value:
+        case {"date": str(day), "time": str(hours), **rest} if not rest:
+            return f"{_day(day)} {_hours(hours)}"
+        case list():
+            return ", ".join(value_text(one) for one in cast("list[Any]", value))[:LONGEST]
+        case str():
+            return _hours(value)
+        case _:
+            return plain(value)
+
+
+def _day(text: str) -> str:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return plain(text)
+    return f"{day:%a} {day.day} {day:%b}"
+
+
+def _hours(text: str) -> str:
+    """`18:00+00:00/21:00+00:00` as `18:00-21:00 +00:00`; whatever else stays as it is."""
+    found = _SLOT.fullmatch(text)
+    if found is None:
+        return plain(text)
+    zone = text[5 : text.index("/")]
+    return f"{found[1]}-{found[2]} {zone}"
+
+
+def who(address: str) -> str:
+    """An address without what all addresses have."""
+    return plain(address).removeprefix("agent:")
+
+
+def when(at: str) -> str:
+    """A moment in local time."""
+    return f"{datetime.fromisoformat(at).astimezone():%d %b %H:%M}"
+
+
+def question(one: Fields) -> list[str]:
+    """A question, with how it is answered."""
+    kind, question_id = one["kind"], one["question_id"]
+    lines = [f"{bold(TITLES.get(kind, str(kind)))} {styled(who(one['counterpart']), 'cyan')}"]
+    for field in one["fields"]:
+        known = "; ".join(value_text(value) for value in field["values"])
+        lines.append(f"  {field['field']}: {known or styled('your agent does not know it', 'yellow')}")
+        lines.append(styled(f"    {field['priority']}: {plain(field['reason'])}", "dim"))
+    if one["proposal"]:
+        lines += _proposal(one["proposal"])
+    about = cast("Fields", one.get("about") or {})
+    for name, value in about.items():
+        if name not in _UNSAID and value:
+            lines.append(f"  {name.replace('_', ' ')}: {plain(value)}")
+    if kind == "escalation":
+        lines += [f"  {number}: {plain(choice)}" for number, choice in enumerate(one["choices"])]
+    command = styled(f"tacit agent answer {question_id}", "green")
+    return [*lines, f"  {command} {_answer(one)}", ""]
+
+
+def _proposal(proposal: Fields) -> list[str]:
+    by = "your agent" if proposal.get("by") == "us" else "their agent"
+    lines = [f"  {bold(plain(proposal.get('summary')))}  ({by})"]
+    for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
+        lines.append(f"  --alternative {number}: {plain(other.get('summary'))}")
+    for action in cast("list[Fields]", proposal.get("actions") or []):
+        ours = action["executor"] == "us"
+        line = f"  then {plain(action['action'])}, by {'your agent' if ours else 'theirs'}"
+        if ours and not action["reversible"]:
+            line += styled(f"; it cannot be undone: --tick {plain(action['action'])}", "red")
+        lines.append(line)
+    return lines
+
+
+def _answer(one: Fields) -> str:
+    match one["kind"]:
+        case "consent":
+            given = [
+                f"--share {field['field']}" + ("" if field["values"] else "=VALUE") for field in one["fields"]
+            ]
+            return " ".join(given) + "  (or --decline FIELD, --decline-all)"
+        case "checkpoint":
+            return "--confirm  (or --counter FIELD=VALUE, --excuse again|leave, --refuse)"
+        case "escalation":
+            return "--choose N"
+        case "promotion":
+            return "--confirm  (share it from now on; or --dismiss)"
+        case "failure":
+            return "--dismiss  (once you have seen to it)"
+        case _:
+            return "--confirm  (or --refuse)"
+
+
+def thread_line(one: Fields) -> str:
+    """A thread in one line."""
+    flags = styled(f"  {', '.join(one['flags'])}", "yellow") if one["flags"] else ""
+    state = styled(f"{one['state'].lower():<12}", _colour(one["state"]))
+    return f"{one['thread_id']}  {state} {plain(one['summary'])}, with {who(one['with'])}{flags}"
+
+
+def _colour(state: str) -> str:
+    if state == "COMPLETED":
+        return "green"
+    return "red" if state in {"DECLINED", "FAILED", "EXPIRED", "STALLED"} else "cyan"
+
+
+def thread(found: Fields) -> list[str]:
+    """Everything about a thread that a person wants to read."""
+    state = styled(found["state"].lower(), _colour(found["state"]))
+    reason = f" ({found['closed_reason']})" if found["closed_reason"] else ""
+    lines = [
+        f"{bold(plain(found['intent'].get('summary', '')))}",
+        f"  {found['thread_id']}, {state}{reason}"
+        + (styled(f"  {', '.join(found['flags'])}", "yellow") if found["flags"] else ""),
+        f"  with {', '.join(who(one) for one in found['participants'][1:])}; {found['turns']} turns",
+    ]
+    if found["shared"]:
+        lines.append(f"  you told: {', '.join(found['shared'])}")
+    if found["received"]:
+        told = [f"{plain(name)} {value_text(value)}" for name, value in found["received"].items()]
+        lines.append(f"  they told: {'; '.join(told)}")
+    if found["outstanding"]:
+        lines.append(f"  still open: {', '.join(found['outstanding'])}")
+    for one in found["history"]:
+        arrow = "→" if one["side"] == "us" else "←"
+        lines.append(f"  {when(one['at'])} {arrow} {plain(one['type'])}")
+    for one in found["actions"]:
+        by = "your agent" if one["executor"] == "us" else "their agent"
+        lines.append(f"  {plain(one['action'])} by {by}: {one['status']}")
+    return lines
+
+
+def disclosures(found: list[Fields]) -> list[str]:
+    """Receipts: who got what, when, and what allowed it."""
+    lines: list[str] = []
+    for one in found:
+        allowed = BASES.get(one["basis"], str(one["basis"]))
+        value = value_text(one["value"]) if one["value"] is not None else styled("forgotten", "dim")
+        at = styled(when(one["at"]), "dim")
+        lines.append(f"{at}  {who(one['to'])}  {bold(one['field'])}: {value}  {styled(allowed, 'dim')}")
+    return lines
+
+
+def excluded(found: list[list[Any]]) -> list[str]:
+    """What stood against each option."""
+    return [f"{value_text(what)}: {plain(reason)}" for what, reason in found]

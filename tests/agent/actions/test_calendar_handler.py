@@ -1,0 +1,93 @@
+"""Deeds as entries of a calendar that is asked by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.agent.actions.io.calendar import CalendarHandler
+from tacit.agent.actions.port import DONE, FAILED, UNKNOWN, Deed
+from tacit.base.errors import Refused, Unavailable
+from tacit.base.moment import Moment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEED = Deed("act_abc", "add_calendar_event", {"date": "2026-03-27", "summary": "Dinner"})
+
+
+class Shelf:
+    """A calendar in memory that can lose an answer, or refuse."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, bytes] = {}
+        self.loses_next = False
+        self.refuses = False
+
+    async def put(self, name: str, data: bytes) -> str:
+        self._may()
+        existed = name in self.entries
+        self.entries.setdefault(name, data)
+        return self._told("existed" if existed else "created")
+
+    async def remove(self, name: str) -> str:
+        self._may()
+        return self._told("removed" if self.entries.pop(name, None) is not None else "absent")
+
+    def _may(self) -> None:
+        if self.refuses:
+            raise Refused("read_only", "this calendar is only read")
+
+    def _told(self, word: str) -> str:
+        if self.loses_next:
+            self.loses_next = False
+            raise Unavailable("the line was cut")
+        return word
+
+
+class Still:
+    def now(self) -> Moment:
+        return Moment(7)
+
+
+def write(action_id: str, details: Mapping[str, Any], now: Moment) -> bytes:
+    if "date" not in details:
+        raise Refused("bad_details", "no date")
+    return f"{action_id} {details['date']} {now}".encode()
+
+
+@pytest.mark.spec("A2ACP-166", "A2ACP-167")
+async def test_an_entry_is_put_once_under_the_actions_id_and_removed_again() -> None:
+    shelf = Shelf()
+    handler = CalendarHandler(shelf, write, Still())
+    for _ in range(2):
+        result = await handler.do(DEED)
+        assert (result.status, result.reference) == (DONE, "act_abc")
+    assert shelf.entries == {"act_abc": b"act_abc 2026-03-27 7"}
+    for _ in range(2):
+        assert (await handler.undo(DEED)).status == DONE
+    assert shelf.entries == {}
+    assert handler.reversible
+
+
+@pytest.mark.spec("A2ACP-166")
+async def test_a_lost_answer_is_unknown_and_recognised_when_asked_again() -> None:
+    shelf = Shelf()
+    shelf.loses_next = True
+    handler = CalendarHandler(shelf, write, Still())
+    assert (await handler.do(DEED)).status == UNKNOWN
+    assert (await handler.do(DEED)).status == DONE
+    assert len(shelf.entries) == 1
+    shelf.loses_next = True
+    assert (await handler.undo(DEED)).status == UNKNOWN
+    assert (await handler.undo(DEED)).status == DONE
+
+
+async def test_what_is_refused_or_cannot_be_written_has_failed() -> None:
+    shelf = Shelf()
+    handler = CalendarHandler(shelf, write, Still())
+    assert (await handler.do(Deed("act_abc", "add_calendar_event", {}))).status == FAILED
+    shelf.refuses = True
+    assert (await handler.do(DEED)).status == FAILED
+    assert shelf.entries == {}
