@@ -16,8 +16,6 @@ import random
 import statistics
 import time
 
-import portion
-
 from tacit.agent.spans import MINUTE, Span, common, without
 
 WEEKS = 4
@@ -39,6 +37,8 @@ def ours(everything: Span, busy: list[list[Span]]) -> list[tuple[int, int]]:
 
 
 def theirs(everything: Span, busy: list[list[Span]]) -> list[tuple[int, int]]:
+    import portion  # only benches install it
+
     found = portion.closedopen(*everything)
     for one in busy:
         taken = portion.Interval(*(portion.closedopen(*span) for span in one))
