@@ -2,7 +2,7 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3
-JOBS ?= 3
+JOBS ?= 4
 # Where the machine forbids it, every process that a test starts would compile the whole product again.
 export PYTHONDONTWRITEBYTECODE :=
 
