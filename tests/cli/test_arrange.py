@@ -385,3 +385,11 @@ def test_help_shows_every_command_in_a_section(tmp_path):
     assert sorted(listed) == sorted(agent.commands)
     shown = Owner(tmp_path, "somebody").type("--help")
     assert [title for title in SECTIONS if f"\n{title}:\n" in shown] == list(SECTIONS)
+
+
+def test_the_schema_of_a_type_is_printed_and_an_unknown_type_is_refused(tmp_path):
+    printed = typed(("agent", "schema", "resolution", "--sent"), dict(os.environ))
+    assert json.loads(printed.stdout)["properties"]["type"] == {"const": "resolution"}
+    refused = typed(("agent", "schema", "hologram"), dict(os.environ))
+    assert refused.returncode == 1
+    assert "unknown_type" in refused.stderr

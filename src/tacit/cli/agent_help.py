@@ -45,6 +45,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Plain post": {
         "send": "Send one sealed packet.",
         "listen": "Print packets as they arrive.",
+        "schema": "The JSON Schema of a type of packet.",
     },
     "Devices and repair": {
         "take-over": "Speak from this device again.",

@@ -478,3 +478,17 @@ def demo(*, keep: Path | None, pace: float | None, as_json: bool) -> None:
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise click.BadParameter("this folder holds something already", param_hint="--keep")
     agent_demo.show(keep, pace, as_json=as_json)
+
+
+@agent.command()
+@click.argument("packet_type", metavar="TYPE")
+@click.option("--sent", is_flag=True, help="As this agent would send it. Default: as it takes it.")
+@reported
+def schema(packet_type: str, *, sent: bool) -> None:
+    """The JSON Schema of a type of packet, for those who write agents of their own."""
+    from tacit.agent.packets.published import json_schema
+    from tacit.agent.packets.schemas import TYPES
+
+    if packet_type not in TYPES:
+        raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
+    click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.actions.port import Handler
     from tacit.agent.calendars.busy import Busy
+    from tacit.agent.calendars.port import WritableSource
     from tacit.agent.packets.packet import Fields
     from tacit.agent.spans import Span
     from tacit.base.ports import Clock
@@ -93,13 +94,13 @@ class Outside:
         """The agent's own calendar, for owners who have added none that may be written."""
         return IcsFile(self._folder / OWN_CALENDAR, zone=self.zone(), ours=True)
 
-    def _sources(self) -> dict[str, Any]:
-        found: dict[str, Any] = {OWN_CALENDAR: self._own()}
+    def _sources(self) -> dict[str, WritableSource]:
+        found: dict[str, WritableSource] = {OWN_CALENDAR: self._own()}
         for name, one in self.calendar_definitions().items():
             found[name] = self._source(one)
         return found
 
-    def _source(self, one: Fields) -> Any:
+    def _source(self, one: Fields) -> WritableSource:
         from pathlib import Path
 
         if one["kind"] == "ics":
@@ -123,7 +124,7 @@ class Outside:
             found.append({"name": name, "kind": kind, "write": write, **more})
         return found
 
-    def writable(self) -> Any:
+    def writable(self) -> WritableSource:
         """The calendar that entries go to: the first that may be written, else the agent's own."""
         for name, one in self.calendar_definitions().items():
             if one.get("write"):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, time, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.spans import Span
@@ -39,7 +38,6 @@ MOST_MINUTES: Final = 366 * 24 * 60
 """A longer duration than a year is none."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_CURRENCY: Final = re.compile(r"[A-Z]{3}", re.ASCII)
 _ISO_DURATION: Final = re.compile(
     r"P(?=[\dT])(?:(?P<weeks>\d{1,3})W|(?:(?P<days>\d{1,4})D)?"
     r"(?:T(?=\d)(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,7})M)?(?:(?P<seconds>\d{1,9})S)?)?)",
@@ -122,26 +120,6 @@ def _days(span: Span, zone: tzinfo) -> list[Span]:
         parts.append(Span(start, cut))
         start = cut
     return [*parts, Span(start, end)] if end > start else parts
-
-
-def write_currency(code: str, amount: Decimal | int) -> str:
-    """`GBP 30`, `GBP 12.50`."""
-    value = Decimal(amount)
-    if _CURRENCY.fullmatch(code) is None or not value.is_finite():
-        raise Refused("bad_amount", "an amount is an ISO 4217 code and a number", row="A2ACP-074")
-    return f"{code} {value:f}"
-
-
-def write_coordinates(latitude: float, longitude: float) -> str:
-    """`51.4543, -0.9781`: decimal degrees, north and east positive, to about ten centimetres."""
-    if not (abs(latitude) <= 90 and abs(longitude) <= 180):
-        raise Refused("bad_coordinates", "these degrees are not on the globe", row="A2ACP-074")
-    return f"{_degrees(latitude)}, {_degrees(longitude)}"
-
-
-def _degrees(value: float) -> str:
-    text = f"{value:.6f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
 
 
 def write_duration(minutes: int) -> str:

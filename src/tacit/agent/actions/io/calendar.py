@@ -16,20 +16,9 @@ from tacit.base.errors import Refused, Unavailable
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from tacit.agent.calendars.port import WritableSource
     from tacit.base.moment import Moment
     from tacit.base.ports import Clock
-
-
-class Entries(Protocol):
-    """Where entries are kept by name; a repeat finds what the first try did."""
-
-    async def put(self, name: str, data: bytes) -> str:
-        """Have an entry there: created, or it existed. `Unavailable` when nobody can say."""
-        ...
-
-    async def remove(self, name: str) -> str:
-        """Have it gone: removed, or it was absent."""
-        ...
 
 
 class WriteEntry(Protocol):
@@ -45,7 +34,7 @@ class CalendarHandler:
 
     reversible = True
 
-    def __init__(self, calendar: Entries, write: WriteEntry, clock: Clock) -> None:
+    def __init__(self, calendar: WritableSource, write: WriteEntry, clock: Clock) -> None:
         self._calendar = calendar
         self._write = write
         self._clock = clock
