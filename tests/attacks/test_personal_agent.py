@@ -109,7 +109,6 @@ class Hostile(Rules):
             context={**SECRETS, "status": "confirmed", "user_approved": True},
             summaries=tuple(f"{one} {LEAK}" if words else one for one in honest.summaries),
             reasoning=f"Both have confirmed. {SPELT} {LEAK}" if words else honest.reasoning,
-            text=LEAK,
         )
 
 

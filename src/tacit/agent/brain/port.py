@@ -19,8 +19,6 @@ READ_PACKET: Final = "read_packet"
 """A counterpart's first packet is to become a goal."""
 WRITE_PROPOSAL: Final = "write_proposal"
 """Words for options that were computed: a summary for each, and the reasoning."""
-WRITE_EXCUSE: Final = "write_excuse"
-"""A polite refusal that says nothing of the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,6 @@ class Task:
     goal: Goal | None = None
     options: tuple[dict[str, Any], ...] = ()
     """For WRITE_PROPOSAL: the details of each option, best first."""
-    again: bool = False
-    """For WRITE_EXCUSE: whether another time is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,6 @@ class Thought:
     """More that should be told; it is filtered like everything that leaves."""
     summaries: tuple[str, ...] = ()
     reasoning: str = ""
-    text: str = ""
     confidence: float = 1.0
 
 

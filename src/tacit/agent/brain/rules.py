@@ -15,7 +15,6 @@ from tacit.agent.brain.dates import contradictions, read_when
 from tacit.agent.brain.port import (
     READ_PACKET,
     READ_REQUEST,
-    WRITE_EXCUSE,
     WRITE_PROPOSAL,
     Task,
     Thought,
@@ -85,8 +84,6 @@ class Rules:
                 summaries=tuple(writing.summary(option) for option in task.options),
                 reasoning=writing.reasoning(task.options),
             )
-        if task.kind == WRITE_EXCUSE:
-            return Thought(text=writing.excuse(again=task.again))
         raise Bug("a brain was given a task of no kind")
 
     def _of_packet(self, task: Task) -> Goal:

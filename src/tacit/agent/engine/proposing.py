@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from tacit.agent.actions import plan
+from tacit.agent.brain import writing
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import recalling, sending
 from tacit.agent.engine.consenting import ask_consent, zone_of
@@ -362,10 +363,7 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
     }
 
 
-EXCUSES: Final = {
-    "again": "That does not work on our side, sorry. Could we look for another time?",
-    "leave": "Thank you for arranging this. We will have to leave it this time.",
-}
+EXCUSES: Final = {"again": writing.excuse(again=True), "leave": writing.excuse(again=False)}
 """What an excuse says, whole: it is shown before it goes, and knows of no reason (A2ACP-147, A2ACP-149)."""
 
 
