@@ -41,7 +41,7 @@ from tacit.agent.threads.state import US
 from tacit.base.io.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks-agent.md"
@@ -65,7 +65,11 @@ async def _threads(folder: pathlib.Path, count: int) -> tuple[list[float], list[
         for number in range(count):
             proposed = {name: asyncio.Event() for name in ("anna", "ben")}
 
-            anna.told, ben.told = _heard(proposed["anna"]), _heard(proposed["ben"])
+            hearing = [
+                asyncio.create_task(_hear(one, proposed[name]))
+                for one, name in ((anna, "anna"), (ben, "ben"))
+            ]
+            await asyncio.sleep(0)
             begun = time.perf_counter()
             day = f"{DAYS[number % 6]} {'next week' if number >= 6 else ''}"
             thread = (await anna.ask(f"dinner with ben on {day} evening"))["thread_id"]
@@ -79,6 +83,8 @@ async def _threads(folder: pathlib.Path, count: int) -> tuple[list[float], list[
                 for one in (anna, ben)
             ]
             seconds.append(time.perf_counter() - begun)
+            for one in hearing:
+                one.cancel()
             said.append([_packet(anna, ben, one) for one in anna.journal.book.threads[thread].packets])
             await anna.stop(thread)
         stopped.set()
@@ -86,14 +92,12 @@ async def _threads(folder: pathlib.Path, count: int) -> tuple[list[float], list[
     return seconds, said
 
 
-def _heard(proposed: asyncio.Event) -> Callable[[records.Record], None]:
+async def _hear(agent: Agent, proposed: asyncio.Event) -> None:
     """Sets the event when a thread's proposal stands."""
-
-    def hear(record: records.Record) -> None:
-        if isinstance(record, records.Moved) and record.after == "PROPOSED":
-            proposed.set()
-
-    return hear
+    with agent.changes.followed() as follower:
+        while (await follower.next()).get("state") != "PROPOSED":
+            pass
+    proposed.set()
 
 
 async def _all(events: Iterable[asyncio.Event]) -> None:

@@ -45,7 +45,7 @@ THREAD = {
     "steps",
     "actions",
 }
-RECEIPT = {"to", "thread_id", "packet_id", "field", "value", "basis", "question_id", "at"}
+RECEIPT = {"to", "thread_id", "packet_id", "field", "value", "basis", "question_id", "via", "at"}
 
 
 class Owner:

@@ -89,28 +89,33 @@ async def _run() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with _opened() as opened, door.served(opened, opened.folder):
-        opened.told = _tell
         Terminal().print(
             f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
         )
-        await opened.run(stopped)
+        telling = asyncio.ensure_future(_tell(opened))
+        try:
+            await opened.run(stopped)
+        finally:
+            telling.cancel()
 
 
-def _tell(record: object) -> None:
+async def _tell(opened: Agent) -> None:
     """What happens, one line each, while the agent runs in a terminal."""
     from tacit.agent.io.commands import NOTICES
-    from tacit.agent.threads import records
 
-    match record:
-        case records.Asked():
-            asked = record.question
-            title = arrange_show.TITLES.get(asked.kind, asked.kind)
-            line = f"{styled('?', 'cyan')} {title} {arrange_show.who(asked.peer)}: `tacit agent pending`"
-        case records.Noticed():
-            line = f"{styled('·', 'yellow')} {record.thread_id} {NOTICES.get(record.code, record.code)}"
-        case _:
-            return
-    Terminal().print(line)
+    with opened.changes.followed() as follower:
+        while True:
+            match await follower.next():
+                case {"change": "question", "open": True, "kind": str(kind), "question_id": str(name)}:
+                    asked = opened.journal.book.questions.get(name)
+                    title = arrange_show.TITLES.get(kind, kind)
+                    who = arrange_show.who(asked.peer) if asked else ""
+                    line = f"{styled('?', 'cyan')} {title} {who}: `tacit agent pending`"
+                case {"change": "notice", "thread_id": str(thread_id), "code": str(code)}:
+                    line = f"{styled('·', 'yellow')} {thread_id} {NOTICES.get(code, code)}"
+                case _:
+                    continue
+            Terminal().print(line)
 
 
 @agent.command()

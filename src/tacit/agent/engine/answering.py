@@ -59,6 +59,8 @@ class Answer:
     excuse: str = ""
     choose: int | None = None
     dismiss: bool = False
+    via: str = ""
+    """Where it was said; for the receipt, and for whoever asks who closed a question."""
 
 
 def open_question(ws: Workspace, question_id: str) -> Question:
@@ -90,7 +92,7 @@ def answer(ws: Workspace, question_id: str, said: Answer, *, slot_free: bool = T
             _promotion(ws, thread, question, content, said)
         case "failure":
             _needs(said.dismiss or said.confirm, "--dismiss once you have seen to it")
-            _record(ws, question, "dismiss")
+            _record(ws, question, said, "dismiss")
             acting.handled(ws, thread.thread_id, question.subject)
         case _:
             raise Refused("unknown_question", "this question is answered elsewhere")
@@ -100,11 +102,12 @@ def answer(ws: Workspace, question_id: str, said: Answer, *, slot_free: bool = T
 def _record(
     ws: Workspace,
     question: Question,
+    said: Answer,
     choice: str,
     fields: tuple[str, ...] = (),
     declined: tuple[str, ...] = (),
 ) -> None:
-    ws.say(records.Answered(question.question_id, choice, fields, declined))
+    ws.say(records.Answered(question.question_id, choice, fields, declined, said.via))
 
 
 def _needs(given: bool, how: str) -> None:
@@ -128,7 +131,7 @@ def _consent(ws: Workspace, thread: Thread, question: Question, content: Fields,
         for name, value in got.approved.items()
     }
     declined = tuple(canonical(ws.policy, name) for name in got.declined)
-    _record(ws, question, "consent", tuple(approved), declined)
+    _record(ws, question, said, "consent", tuple(approved), declined)
     for name, value in approved.items():
         ws.keep(thread.peer, value, name=f"{question.question_id}:{name}")
     refused = tuple(dict.fromkeys([*thread.refused, *declined]))
@@ -189,7 +192,7 @@ def _approvals(ws: Workspace, name: str, peer: str) -> promotion.ApprovalCount:
 def _promotion(ws: Workspace, thread: Thread, question: Question, content: Fields, said: Answer) -> None:
     _needs(said.confirm or said.dismiss or said.refuse, "--confirm or --dismiss")
     name = str(content["field"])
-    _record(ws, question, "confirm" if said.confirm else "dismiss", (name,))
+    _record(ws, question, said, "confirm" if said.confirm else "dismiss", (name,))
     if said.confirm:
         policy = tiers.changed(ws.policy, name, tiers.Tier.ALWAYS, thread.peer, confirmed=False)
         set_policy(ws, policy)
@@ -218,7 +221,7 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
     if said.confirm or said.alternative is not None:
         choice = said.alternative if said.alternative is not None else proposing.MAIN
         proposing.check_choice(ws, thread, choice, said.ticks)
-        _record(ws, question, "confirm")
+        _record(ws, question, said, "confirm")
         proposing.confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
         return
     _needs(
@@ -227,16 +230,16 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
     )
     if said.counter:
         _check_dates(ws, said.counter[1])
-        _record(ws, question, "counter", (said.counter[0],))
+        _record(ws, question, said, "counter", (said.counter[0],))
         proposing.counter(ws, thread, *said.counter)
     elif said.excuse:
         if said.excuse not in proposing.EXCUSES:
             raise Refused("bad_answer", "an excuse is `again` or `leave`", row="A2ACP-149")
-        _record(ws, question, f"excuse {said.excuse}")
+        _record(ws, question, said, f"excuse {said.excuse}")
         reason = "scheduling_conflict" if said.excuse == "again" else "user_declined"
         proposing.decline(ws, thread, reason_class=reason, message=proposing.EXCUSES[said.excuse])
     else:
-        _record(ws, question, "refuse")
+        _record(ws, question, said, "refuse")
         proposing.decline(ws, thread, reason_class="user_declined", message="")
 
 
@@ -249,7 +252,7 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
     number = len(choices) - 1 if said.choose is None else said.choose
     if not 0 <= number < len(choices):
         raise Refused("bad_answer", f"--choose takes 0 to {len(choices) - 1}", row="A2ACP-101")
-    _record(ws, question, f"choose {number}")
+    _record(ws, question, said, f"choose {number}")
     thread = recalling.chosen_by_people(ws, ws.change(thread, awaiting_user=False))
     if thread.state is State.STALLED:
         ws.move(thread.thread_id, Cause.NEGOTIATED)
@@ -324,7 +327,7 @@ def _taken(goal: Goal, spans: tuple[Span, ...], details: Fields) -> Goal:
 
 def _scope(ws: Workspace, thread: Thread, question: Question, said: Answer) -> None:
     _needs(said.confirm or said.refuse, "--confirm or --refuse")
-    _record(ws, question, "confirm" if said.confirm else "refuse")
+    _record(ws, question, said, "confirm" if said.confirm else "refuse")
     if said.refuse:
         asking.stop(ws, thread.thread_id)
     else:

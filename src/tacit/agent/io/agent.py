@@ -31,6 +31,7 @@ from tacit.agent.consent.restored import restored
 from tacit.agent.engine import acting, considering, proposing, receiving, ticking, turns
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
+from tacit.agent.io.changes import Changes
 from tacit.agent.io.commands import Commands
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.outside import Outside
@@ -95,8 +96,7 @@ class Agent(Commands):
         self._resting: dict[str, Moment] = {}
         self._deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
-        self.told: Callable[[records.Record], None] = lambda _record: None
-        """Hears every record once it is durable: for whoever shows the owner what happens."""
+        self.changes = Changes()
         self._line: asyncio.Task[None] | None = None
         self.connection: RelayConnection | None = None
         self._lost_since: Moment | None = None
@@ -199,7 +199,7 @@ class Agent(Commands):
         await self.journal.append(ws.book, ws.records, ws.now)
         self.vault.replaced(gone)
         for one in ws.records:
-            self.told(one)
+            self.changes.tell(one)
         if any(isinstance(one, records.Set) for one in ws.records):
             self.outside.changed()
         self._woken.set()

@@ -121,6 +121,7 @@ def disclosures(store: AgentStore, journalled: set[str], who: str) -> list[Field
             "packet_id": packet_id,
             "basis": permissions.get("consent_level"),
             "question_id": None,
+            "via": None,
             "at": rfc3339(Moment(at)),
         }
         context = cast("Fields", fields.get("context") or {})

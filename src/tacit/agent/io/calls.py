@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.commands import Commands
 
 Arguments = dict[str, Any]
+LONGEST_VIA: Final = 200
 
 
 def _answer(agent: Commands, given: Arguments) -> Awaitable[Any]:
@@ -32,6 +33,7 @@ def _answer(agent: Commands, given: Arguments) -> Awaitable[Any]:
         excuse=str(given.get("excuse") or ""),
         choose=given.get("choose"),
         dismiss=bool(given.get("dismiss")),
+        via=str(given.get("via") or "")[:LONGEST_VIA],
     )
     return agent.answer(str(given["question_id"]), said)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from tacit.agent.brain.port import Brain
     from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.io.changes import Changes
     from tacit.agent.io.journal import Journal
     from tacit.agent.io.outside import Outside
     from tacit.agent.io.vault import Vault
@@ -70,6 +71,7 @@ class Commands(ABC):
     post: Post
     brain: Brain
     clock: Clock
+    changes: Changes
     me: str
 
     @abstractmethod
@@ -195,7 +197,7 @@ class Commands(ABC):
                 "bad_answer", "this question is answered with --confirm or --refuse", row="A2ACP-032"
             )
         choice = "confirm" if said.confirm else "refuse"
-        await self.decide(lambda ws: ws.say(records.Answered(question.question_id, choice)))
+        await self.decide(lambda ws: ws.say(records.Answered(question.question_id, choice, via=said.via)))
         if said.confirm:
             self.post.inbox.welcome(question.peer)
         else:
@@ -286,6 +288,11 @@ class Commands(ABC):
         who = str(address.parse_typed(peer)) if peer else ""
         found: list[Fields] = []
         known: set[str] = set()
+        said_via = {
+            one.question_id: one.via
+            for one, _ in self.journal.records("x.a2acp.answered")
+            if isinstance(one, records.Answered) and one.via
+        }
         for one, at in self.journal.records("x.a2acp.sent"):
             if not isinstance(one, records.Sent):
                 continue
@@ -303,6 +310,7 @@ class Commands(ABC):
                         "value": _sent_value(body, name, self.outside.policy()),
                         "basis": basis,
                         "question_id": question or None,
+                        "via": said_via.get(question),
                         "at": rfc3339(at),
                     }
                 )

@@ -1,6 +1,7 @@
 """The running agent's own door: a socket in its folder, for its owner alone.
 
-Whoever may open the folder is the owner; nobody else can reach it. A line of JSON asks, a line answers.
+Whoever may open the folder is the owner; nobody else can reach it. A line of JSON asks, a line answers; to
+`follow` there is a line for each change, until the asker hangs up.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.agent.io import calls
-from tacit.agent.io.socket import FILE, LONGEST
+from tacit.agent.io.socket import FILE, FOLLOW, LONGEST
 from tacit.base.errors import Corrupt, Refused, TacitError
 
 if TYPE_CHECKING:
@@ -28,10 +29,14 @@ async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
     path = folder / FILE
     path.unlink(missing_ok=True)
 
+    closing = asyncio.Event()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             line = await reader.readline()
-            if line:
+            if _is_follow(line):
+                await _follow(agent, reader, writer, closing)
+            elif line:
                 writer.write(json.dumps(await _answered(agent, line)).encode() + b"\n")
                 await writer.drain()
         except (OSError, ValueError):
@@ -49,7 +54,40 @@ async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
         yield
     finally:
         server.close()
+        closing.set()
         path.unlink(missing_ok=True)
+
+
+def _is_follow(line: bytes) -> bool:
+    with contextlib.suppress(ValueError):
+        asked = json.loads(line)
+        return isinstance(asked, dict) and cast("dict[str, Any]", asked).get("command") == FOLLOW
+    return False
+
+
+async def _follow(
+    agent: Commands, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, closing: asyncio.Event
+) -> None:
+    """A line for each change, until either end is closed."""
+    ends: list[asyncio.Future[Any]] = [
+        asyncio.ensure_future(reader.read(1)),
+        asyncio.ensure_future(closing.wait()),
+    ]
+    try:
+        with agent.changes.followed() as follower:
+            writer.write(json.dumps({"ok": {"following": agent.me}}).encode() + b"\n")
+            while True:
+                following = asyncio.ensure_future(follower.next())
+                await asyncio.wait({*ends, following}, return_when=asyncio.FIRST_COMPLETED)
+                if any(one.done() for one in ends):
+                    following.cancel()
+                    return
+                writer.write(json.dumps(following.result()).encode() + b"\n")
+                await writer.drain()
+    finally:
+        for one in ends:
+            one.cancel()
+        await asyncio.gather(*ends, return_exceptions=True)
 
 
 async def _answered(agent: Commands, line: bytes) -> dict[str, Any]:

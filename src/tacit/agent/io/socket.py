@@ -5,6 +5,7 @@ Knows nothing of what an agent is made of, so that a command that only asks star
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket as sockets
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.base.errors import Corrupt, Refused, Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
     from pathlib import Path
 
 FILE: Final = "agent.sock"
+FOLLOW: Final = "follow"
 LONGEST: Final = 4 * 1024 * 1024
 PATIENCE: Final = 120.0
 
@@ -34,6 +37,28 @@ def ask(folder: Path, command: str, arguments: dict[str, Any]) -> Any:
         except (OSError, ValueError) as error:
             raise Unavailable("the running agent did not answer; look with `tacit agent pending`") from error
     return _read(answer)
+
+
+async def follow(folder: Path) -> AsyncGenerator[dict[str, Any]]:
+    """What changes in the running agent, as it happens; `ConnectionError` when none runs, or it ends."""
+    try:
+        reader, writer = await asyncio.open_unix_connection(folder / FILE, limit=LONGEST)
+    except OSError as error:
+        raise ConnectionError(str(error)) from error
+    try:
+        writer.write(json.dumps({"command": FOLLOW, "arguments": {}}).encode() + b"\n")
+        await writer.drain()
+        while line := await reader.readline():
+            said = json.loads(line)
+            if "change" in said:
+                yield said
+            else:
+                _read(said)
+    except OSError as error:
+        raise ConnectionError(str(error)) from error
+    finally:
+        writer.close()
+    raise ConnectionError("the running agent has stopped")
 
 
 def _read(answer: Any) -> Any:

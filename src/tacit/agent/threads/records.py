@@ -136,6 +136,8 @@ class Answered(Record, frozen=True, omit_defaults=True):
     choice: str
     fields: tuple[str, ...] = ()
     declined: tuple[str, ...] = ()
+    via: str = ""
+    """Where the person answered: `terminal`, `page`, `room`, or a message of theirs by its id (A2ACP-266)."""
 
 
 class Withdrawn(Record, frozen=True, omit_defaults=True):
