@@ -27,6 +27,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Let it run": {
         "run": "Hold the line to the relay until stopped.",
         "tick": "Fetch, answer and send once.",
+        "page": "A link to its own page in your browser.",
     },
     "Tell it of yourself": {
         "profile": "What it knows of you.",

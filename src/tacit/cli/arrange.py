@@ -17,6 +17,7 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli import agent_keys, arrange_show
 from tacit.cli.agent import agent, trusting
+from tacit.cli.agent_page import page_option, page_served
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
 
@@ -75,20 +76,21 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
 
 
 @agent.command()
+@page_option
 @reported
-def run() -> None:
+def run(*, page: str) -> None:
     """Hold the line to the relay and arrange what there is to arrange, until stopped."""
-    asyncio.run(_run())
+    asyncio.run(_run(page))
 
 
-async def _run() -> None:
+async def _run(page: str) -> None:
     from tacit.agent.io import door
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with _opened() as opened, door.served(opened, opened.folder):
+    async with _opened() as opened, door.served(opened, opened.folder), page_served(opened, page):
         Terminal().print(
             f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
         )

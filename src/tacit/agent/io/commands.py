@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.changes import Changes
     from tacit.agent.io.journal import Journal
     from tacit.agent.io.outside import Outside
+    from tacit.agent.io.page import Page
     from tacit.agent.io.vault import Vault
     from tacit.agent.packets.packet import Fields
     from tacit.agent.post.io.post import Post
@@ -72,6 +73,8 @@ class Commands(ABC):
     brain: Brain
     clock: Clock
     changes: Changes
+    page: Page | None = None
+    """The agent's own page, while it is served."""
     me: str
 
     @abstractmethod
@@ -358,6 +361,20 @@ class Commands(ABC):
             if isinstance(one, records.Noticed)
         ]
         return {"notices": found}
+
+    # Its own page.
+
+    async def page_address(self) -> Fields:
+        """Where the agent's own page is, if it is served; the address alone lets nobody in."""
+        return {"url": self.page.address if self.page is not None else None}
+
+    async def page_link(self, question_id: str = "") -> Fields:
+        """A link for its owner, which signs in once; at one question, if it names one."""
+        if self.page is None:
+            raise Refused("no_page", "the agent serves no page; `tacit agent run` does")
+        if question_id:
+            answering.open_question(self.workspace(), question_id)
+        return {"url": self.page.link(question_id)}
 
     # Settings.
 
