@@ -228,9 +228,9 @@ async def test_contacts_are_listed_judged_and_blocked_by_every_face_alike(tmp_pa
             "flagged": False,
             "key": "unknown",
         }
-        added = await calls.call(anna, "contacts", {"address": "carl@elsewhere.example", "decision": "add"})
+        added = await calls.call(anna, "contact", {"who": "carl@elsewhere.example", "decision": "add"})
         assert added["welcome"]
-        blocked = await calls.call(anna, "contacts", {"address": ben.me, "decision": "block"})
+        blocked = await calls.call(anna, "contact", {"who": ben.me, "decision": "block"})
         assert blocked["blocked"]
         with pytest.raises(Refused, match="a decision is one of"):
-            await calls.call(anna, "contacts", {"address": ben.me, "decision": "marry"})
+            await calls.call(anna, "contact", {"who": ben.me, "decision": "marry"})
