@@ -30,6 +30,7 @@ describe("the personal agent's state", () => {
   beforeEach(async () => {
     line = new Fake();
     state = new AgentState(line);
+    state.line.value = "online";
     await state.look("questions");
   });
 

@@ -98,11 +98,12 @@ export class OwnLine implements AgentLine {
   }
 
   private async ask(path: string, body: unknown): Promise<Response> {
+    const token = this.token;
     let answer: Response;
     try {
       answer = await fetch(path, {
         method: "POST",
-        headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}` },
+        headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
         body: JSON.stringify(body),
       });
     } catch {
@@ -110,7 +111,8 @@ export class OwnLine implements AgentLine {
     }
     if (answer.ok) return answer;
     const { error } = (await answer.json().catch(() => ({}))) as { error?: { code: string; message: string } };
-    if (answer.status === 401) this.lost();
+    // What was asked before signing in says nothing of the session since.
+    if (answer.status === 401 && token === this.token) this.lost();
     throw new RpcError(error?.code ?? "internal", error?.message ?? "The agent could not answer.");
   }
 

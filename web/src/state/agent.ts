@@ -175,15 +175,21 @@ export class AgentState {
   };
   private readonly looked = new Set<string>(["questions"]);
 
+  /** This part is wanted as soon as the line stands. */
+  want(part: string): void {
+    this.looked.add(part);
+  }
+
   /** Somebody looks at this part: ask now, and again when it changes. */
   look(part: string): Promise<void> {
     this.looked.add(part);
-    return this.load(part);
+    return this.line.peek() === "online" ? this.load(part) : Promise.resolve();
   }
 
   private async load(part: string): Promise<void> {
     clearTimeout(this.soon.get(part));
     this.soon.delete(part);
+    if (this.missing.peek().has(part === "questions" ? "pending" : part)) return;
     try {
       await this.loaders[part]!();
     } catch {

@@ -38,6 +38,9 @@ const FIELDS: Record<string, string> = {
   credentials: "Passwords and keys",
   other_people: "What belongs to other people",
   timezone: "Your time zone",
+  location_preference: "Where you would go",
+  event_type: "What it is",
+  party_size: "How many",
 };
 
 /** A field in words; one that is not of ours is the counterpart's own name for it, and short. */
@@ -47,6 +50,16 @@ export function fieldName(field: string): string {
   const words = plain(field, 60).replaceAll("_", " ");
   return words === "" ? "Something" : words[0]!.toUpperCase() + words.slice(1);
 }
+
+/** A field of somebody else's. */
+export function theirField(field: string): string {
+  return fieldName(field).replace(/\byou would\b/, "they would").replace(/\byou\b/gi, "they").replace(/\bYour\b/, "Their").replace(/\byour\b/, "their");
+}
+
+const DEEDS: Record<string, string> = { calendar: "puts it into the calendar" };
+
+/** What an agent does once both have agreed. */
+export const deedText = (action: string): string => DEEDS[action] ?? `does “${plain(action, 60).replaceAll("_", " ")}”`;
 
 export interface Window {
   date: string;
@@ -98,6 +111,8 @@ export function valueText(value: unknown, most = 600): string {
     const parts = Object.entries(value).map(([name, one]) => `${fieldName(name).toLowerCase()}: ${valueText(one, most)}`);
     return plain(parts.join("; "), most);
   }
+  if (typeof value === "string" && hoursOf(value) !== null) return hoursText(value);
+  if (typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value)) return dayText(value);
   return plain(typeof value === "string" ? value : String(value ?? ""), most);
 }
 

@@ -7,7 +7,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentState, Alternative, Closed, ConsentField, Proposal, Question } from "../../state/agent";
 import { change, draftOf } from "../../state/drafts";
-import { bareAddress, dayText, fieldName, hoursOf, hoursText, isWindows, nameIn, placeText, plain, valueText, type Window } from "../../text/agent";
+import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, placeText, plain, valueText, type Window } from "../../text/agent";
 import { agoOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
 import { Face, failed, Said } from "./parts";
@@ -177,7 +177,7 @@ function Field({ one, field, on, turn, written, write }: FieldProps): VNode {
         <input id={id} type="checkbox" role="switch" checked={on} onChange={(event) => turn(event.currentTarget.checked)} />
         <span class="track" aria-hidden="true" />
         <span class="field-label">{label}</span>
-        <span class={`priority ${field.priority}`}>{PRIORITIES[field.priority] ?? plain(field.priority, 20)}</span>
+        {!field.ticked && <span class={`priority ${field.priority}`}>{PRIORITIES[field.priority] ?? plain(field.priority, 20)}</span>}
       </label>
       <div class="field-value">
         {open ? (
@@ -305,7 +305,7 @@ function Checkpoint({ one, say, busy }: Asked): VNode {
             <li key={action.action + action.executor}>
               <Icon name="spark" size={15} />
               <span>
-                Then {action.executor === "us" ? "your agent" : `${nameIn(one.counterpart)}'s agent`}: <b>{fieldName(action.action).toLowerCase()}</b>
+                Then {action.executor === "us" ? "your agent" : `${nameIn(one.counterpart)}'s agent`} {deedText(action.action)}
               </span>
               {action.tick !== null && (
                 <label class="tick">
@@ -371,7 +371,7 @@ function Offers({ one, proposal, choice, pick }: { one: Question; proposal: Prop
 /** What is offered, from its details where they say it; the summary is the proposer's words. */
 function Offer({ of: offered, ours }: { of: Alternative; ours: boolean }): VNode {
   const details = offered.details ?? {};
-  const { date, time, event_type: what, place, ...rest } = details as Record<string, unknown>;
+  const { date, time, event_type: what, place, timezone: _zone, ...rest } = details as Record<string, unknown>;
   const when = typeof date === "string" ? `${dayText(date)}${typeof time === "string" ? ` ${hoursText(time, date)}` : ""}` : "";
   const others = Object.entries(rest).filter(([, value]) => value !== null && value !== "");
   return (

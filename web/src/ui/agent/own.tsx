@@ -39,8 +39,8 @@ export function startOwnPage(): void {
       void line.open(pasted).catch(() => undefined);
     }
   });
+  for (const part of ["me", "profile"]) state.want(part);
   void line.start(link).catch(() => undefined);
-  for (const part of ["me", "profile"]) void state.look(part);
   let greeted = false;
   effect(() => {
     // A new owner begins with the first minute; once is enough.

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AgentState, Permissions as Policy } from "../../state/agent";
+import type { AgentState, Disclosure, Permissions as Policy } from "../../state/agent";
 import { reasonOf } from "../../net/agent";
 import { agentAddress } from "../../state/agent_route";
 import { bareAddress, BASES, fieldName, nameIn, placeText, plain, valueText } from "../../text/agent";
@@ -85,7 +85,7 @@ export function Permissions({ state }: { state: AgentState }): VNode {
               </span>
               <span class="segments" role="radiogroup" aria-label={fieldName(field)}>
                 {LEVELS.map(([value, text]) => (
-                  <label key={value} class={level === value ? `segment on ${value}` : "segment"}>
+                  <label key={value} class={level === value ? `segment on level-${value}` : "segment"}>
                     <input type="radio" name={`tier-${field}`} checked={level === value} onChange={() => void set(field, value)} />
                     {text}
                   </label>
@@ -125,6 +125,13 @@ function Sure({ field, level, yes, no }: { field: string; level: Level; yes: () 
   );
 }
 
+/** What left together, newest first. */
+function packets(found: Disclosure[]): Disclosure[][] {
+  const by = new Map<string, Disclosure[]>();
+  for (const one of found) by.set(one.packet_id, [...(by.get(one.packet_id) ?? []), one]);
+  return [...by.values()];
+}
+
 export function Receipts({ state }: { state: AgentState }): VNode {
   useEffect(() => void state.look("disclosures"), [state]);
   const [who, setWho] = useState("");
@@ -147,28 +154,41 @@ export function Receipts({ state }: { state: AgentState }): VNode {
         )}
       </div>
       {all?.length === 0 && <Empty>Nothing has left.</Empty>}
-      <Long of={found} label="Receipts">
-        {(one) => (
-          <li key={one.packet_id + one.field} class="receipt">
-            <Face address={one.to} />
-            <div>
-              <p>
-                <b>{fieldName(one.field)}</b> to {nameIn(one.to)}
-              </p>
-              <p>
-                <bdi class="value">{one.value === null || one.value === undefined ? "forgotten" : valueText(one.value)}</bdi>
-              </p>
-              <p class="soft">
-                {BASES[one.basis] ?? plain(one.basis, 40)}
-                {one.via ? ` ${placeText(one.via)}` : ""} ·{" "}
-                <time dateTime={one.at} title={fullOf(one.at)}>
-                  {dayOf(one.at)} {clockOf(one.at)}
-                </time>{" "}
-                · <a href={agentAddress("threads", one.thread_id)}>its thread</a>
-              </p>
-            </div>
-          </li>
-        )}
+      <Long of={packets(found)} label="Receipts">
+        {(all) => {
+          const one = all[0]!;
+          return (
+            <li key={one.packet_id} class="receipt">
+              <Face address={one.to} />
+              <div>
+                <p>
+                  <b>{nameIn(one.to)}</b>{" "}
+                  <span class="soft">
+                    <time dateTime={one.at} title={fullOf(one.at)}>
+                      {dayOf(one.at)} {clockOf(one.at)}
+                    </time>{" "}
+                    · <a href={agentAddress("threads", one.thread_id)}>its thread</a>
+                  </span>
+                </p>
+                <dl>
+                  {all.map((each) => (
+                    <div key={each.field}>
+                      <dt>{fieldName(each.field)}</dt>
+                      <dd>
+                        <bdi class="value">{each.value === null || each.value === undefined ? "forgotten" : valueText(each.value)}</bdi>
+                        <span class="soft">
+                          {" "}
+                          · {BASES[each.basis] ?? plain(each.basis, 40)}
+                          {each.via ? ` ${placeText(each.via)}` : ""}
+                        </span>
+                      </dd>
+                    </div>
+                  ))}
+                </dl>
+              </div>
+            </li>
+          );
+        }}
       </Long>
     </div>
   );

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AgentState } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
-import { bareAddress, BASES, fieldName, nameIn, PACKETS, plain, stateText, valueText } from "../../text/agent";
+import { bareAddress, BASES, deedText, fieldName, nameIn, PACKETS, plain, stateText, theirField, valueText } from "../../text/agent";
 import { agoOf, clockOf, dayOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
 import { Empty, Face, failed, Long, State } from "./parts";
@@ -159,7 +159,9 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
 }
 
 function Facts({ state, found, who }: { state: AgentState; found: Whole; who: string }): VNode {
-  const given = (state.disclosures.value ?? []).filter((one) => one.thread_id === found.thread_id).toReversed();
+  const said = (state.disclosures.value ?? []).filter((one) => one.thread_id === found.thread_id).toReversed();
+  // The same value in a later packet tells nothing new.
+  const given = said.filter((one, place) => said.findIndex((other) => other.field === one.field && JSON.stringify(other.value) === JSON.stringify(one.value)) === place);
   const told = Object.entries(found.received);
   const cost = found.cost ? Object.entries(found.cost) : [];
   return (
@@ -191,7 +193,7 @@ function Facts({ state, found, who }: { state: AgentState; found: Whole; who: st
             {told.map(([name, value]) => (
               <div key={name}>
                 <dt>
-                  <bdi>{fieldName(name)}</bdi>
+                  <bdi>{theirField(name)}</bdi>
                 </dt>
                 <dd class="told">
                   “<bdi>{plain(valueText(value))}</bdi>”
@@ -200,7 +202,7 @@ function Facts({ state, found, who }: { state: AgentState; found: Whole; who: st
             ))}
           </dl>
         )}
-        {found.outstanding.length > 0 && <p class="soft">Still asked for: {found.outstanding.map((one) => fieldName(one).toLowerCase()).join(", ")}</p>}
+        {found.outstanding.length > 0 && <p class="soft">Still asked for: {found.outstanding.map((one) => theirField(one).toLowerCase()).join(", ")}</p>}
       </section>
       {found.actions.length > 0 && (
         <section>
@@ -208,10 +210,10 @@ function Facts({ state, found, who }: { state: AgentState; found: Whole; who: st
           <dl>
             {found.actions.map((one) => (
               <div key={one.action_id}>
-                <dt>{fieldName(one.action)}</dt>
-                <dd>
-                  {one.executor === "us" ? "your agent" : `${nameIn(who)}'s agent`}: {plain(one.status, 40)}
-                </dd>
+                <dt>
+                  {one.executor === "us" ? "Your agent" : `${nameIn(who)}'s agent`} {deedText(one.action)}
+                </dt>
+                <dd>{plain(one.status, 40)}</dd>
               </div>
             ))}
           </dl>

@@ -112,7 +112,7 @@ function Form({ state, profile, policy }: { state: AgentState; profile: Record<s
                 <span class="tier-name">{one.text}</span>
                 <span class="segments" role="radiogroup" aria-label={one.text}>
                   {LEVELS.map(([level, text]) => (
-                    <label key={level} class={of(one) === level ? `segment on ${level}` : "segment"}>
+                    <label key={level} class={of(one) === level ? `segment on level-${level}` : "segment"}>
                       <input type="radio" name={`switch-${one.name}`} checked={of(one) === level} onChange={() => setChosen({ ...chosen, [one.name]: level })} />
                       {text}
                     </label>
