@@ -226,7 +226,7 @@ def test_what_could_not_be_undone_waits_until_the_owner_has_seen_to_it(
         stage.do(stage.anna.add_handler(name, definition))
     page = look()
     thread_id = proposed(stage, page)
-    expect(card(page, "checkpoint").locator(".deeds")).to_contain_text("your agent: book")
+    expect(card(page, "checkpoint").locator(".deeds")).to_contain_text("your agent does “book”")
     card(page, "checkpoint").get_by_role("button", name="Yes, agreed").click()
     theirs = stage.question(stage.ben, "checkpoint")
     stage.do(stage.ben.answer(theirs["question_id"], Answer(confirm=True)))
@@ -420,7 +420,7 @@ def test_axe_finds_no_fault_in_any_view_wide_or_on_a_phone(
             page.locator(".agent-page :is(article, li, form)").first.wait_for()
             assert faults(page) == [], (view, width)
         page.goto(f"{stage.page.address}#/agent/threads")
-        page.locator(".thread-row").first.click()
-        page.wait_for_selector(".thread-history li")
+        page.locator(".thread-row", has_text="Dinner").first.click()
+        page.locator(".thread-history li").first.wait_for()
         assert faults(page) == [], ("thread", width)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width
