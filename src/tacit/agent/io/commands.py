@@ -454,8 +454,9 @@ class Commands(ABC):
                 ws.say(records.Counted(name, who, 0))
             ws.say(records.Forgotten(who))
 
-        await self.decide(close_all)
+        # The contents first: killed in between, the contact's threads are open, and this is done again.
         self.vault.forget(who)
+        await self.decide(close_all)
         return {"forgotten": who}
 
 
