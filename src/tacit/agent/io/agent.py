@@ -422,10 +422,13 @@ class Agent(Commands):
             result = actions.Result(actions.FAILED, "no handler")
         else:
             result = await (handler.undo(deed) if undoing else handler.do(deed))
-        if result.status == actions.UNKNOWN:
+        if undoing or result.status != actions.UNKNOWN:
+            ended = acting.undone if undoing else acting.ended
+            await self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
+        if result.status == actions.UNKNOWN and acting.is_under_way(
+            self.workspace(), thread_id, deed.action_id
+        ):
             raise Unavailable("an action's outcome is not known yet")
-        ended = acting.undone if undoing else acting.ended
-        await self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
         self._resting.pop(thread_id, None)
         return True
 
