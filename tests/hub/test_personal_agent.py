@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
 import pytest
 from tests.agent.arrangements import registered
-from tests.hub.room import Failed, Room, running
+from tests.hub.room import Failed, Room, Socket, running
 from tests.hub.test_crew import tokens
 from tests.relay_support import Relay
 
 from tacit.agent import Agent
 from tacit.agent.io import door
+from tacit.agent.post.io.store import AgentStore
+from tacit.cli import agent_keys
 from tacit.hub.agent_operations import AGENT_OPERATIONS
 from tacit.hub.config import AgentBeside, Limits
 from tacit.hub.doors.routes import OPERATIONS
@@ -292,3 +297,133 @@ async def test_the_agent_ends_with_its_hub(tmp_path: Path) -> None:
         with pytest.raises(ProcessLookupError):
             os.kill(process_id, 0)
         assert not (tmp_path / "anna" / "agent.sock").exists()
+
+
+class HubProcess:
+    """`tacit up --agent` in a process of its own, which can be killed."""
+
+    def __init__(self, folder: Path, agent: Path, *options: object, port: int = 0) -> None:
+        self.folder = folder
+        self.port = port
+        self._words = ("up", "--data", folder, "--agent", agent, "--no-crew", "--writer", "thread", *options)
+
+    async def start(self) -> None:
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tacit", "--json", *map(str, self._words), "--port", str(self.port),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        line = await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)
+        if line:
+            self.url = json.loads(line)["url"]
+            self.port = int(self.url.rpartition(":")[2])
+
+    async def ended(self, number: int | None = None) -> str:
+        """What it wrote to standard error, once it has ended."""
+        if number is not None:
+            self.process.send_signal(number)
+        _out, said = await asyncio.wait_for(self.process.communicate(), PATIENCE)
+        return said.decode()
+
+    @contextlib.asynccontextmanager
+    async def owner(self) -> AsyncIterator[Socket]:
+        """The owner's page, as far as its connection goes."""
+        token = (self.folder / "owner.token").read_text().strip()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(self.url + "/v1/ws", headers=headers) as ws,
+            Socket(ws) as socket,
+        ):
+            yield socket
+
+
+async def doctor(hub: HubProcess) -> list[dict[str, Any]]:
+    """What `tacit doctor` finds."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tacit", "--url", hub.url, "--data", str(hub.folder), "--json", "doctor",
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
+    return json.loads(out)
+
+
+async def asked_by(socket: Socket) -> dict[str, Any]:
+    """The one question that is open, once the agent is there to say it."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with contextlib.suppress(Failed):
+                if found := (await socket.call("agent_pending"))["questions"]:
+                    (one,) = found
+                    return one
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.spec("A2ACP-131")
+async def test_a_hub_that_is_killed_with_a_question_open_shows_it_once_after_its_restart_and_tells_of_it_again(
+    tmp_path: Path,
+) -> None:
+    async with relayed(tmp_path):
+        hub = HubProcess(tmp_path / "hub", tmp_path / "anna")
+        await hub.start()
+        async with hub.owner() as owner:
+            async with asyncio.timeout(PATIENCE):
+                while (await owner.call("agent_status"))["state"] != "running":
+                    await asyncio.sleep(0.05)
+            await owner.call("agent_profile", changes={"timezone": "Europe/London", "dietary": MARKER})
+            await owner.call("agent_ask", text="dinner with ben on Friday evening")
+            asked = await asked_by(owner)
+            said = await hub.ended(signal.SIGKILL)
+            assert MARKER not in said
+            await asyncio.wait_for(owner.closed, PATIENCE)
+        await hub.start()
+        try:
+            async with hub.owner() as owner:
+                assert await asked_by(owner) == asked
+                shared = {one["field"]: None for one in asked["fields"]}
+                await owner.call("agent_answer", question_id=asked["question_id"], share=shared)
+                note = await owner.note("agent")
+                while note["params"].get("open") is not False:
+                    note = await owner.note("agent")
+                assert note["params"]["question_id"] == asked["question_id"]
+                notices = (await owner.call("agent_notices"))["notices"]
+                assert [one for one in notices if one["code"] == "reminder"] == []
+        finally:
+            said = await hub.ended(signal.SIGTERM)
+        assert MARKER not in said
+        assert not (tmp_path / "anna" / "agent.sock").exists()
+
+
+async def test_a_folder_without_an_agent_and_a_locked_one_are_refused_before_the_hub_opens(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "empty").mkdir()
+    hub = HubProcess(tmp_path / "hub", tmp_path / "empty")
+    await hub.start()
+    assert "there is no agent in" in await hub.ended()
+    assert hub.process.returncode == 1
+    async with relayed(tmp_path):
+        store = AgentStore(tmp_path / "anna")
+        agent_keys.keep_by_passphrase(store, "correct horse")
+        store.close()
+        locked = HubProcess(tmp_path / "hub", tmp_path / "anna")
+        await locked.start()
+        assert (
+            "is locked: give --agent-passphrase-file FILE or TACIT_AGENT_PASSPHRASE" in await locked.ended()
+        )
+        assert locked.process.returncode == 1
+        assert not (tmp_path / "hub").exists()
+        wrong, right = tmp_path / "wrong", tmp_path / "right"
+        wrong.write_text("battery staple\n")
+        right.write_text("correct horse\n")
+        for file, state_wanted in ((wrong, "away"), (right, "running")):
+            hub = HubProcess(tmp_path / "hub", tmp_path / "anna", "--agent-passphrase-file", file)
+            await hub.start()
+            async with hub.owner() as owner, asyncio.timeout(PATIENCE):
+                while (status := await owner.call("agent_status"))["state"] != state_wanted:
+                    await asyncio.sleep(0.05)
+            assert ("wrong_passphrase" in status["reason"]) is (file == wrong)
+            (health,) = [one for one in await doctor(hub) if one["what"] == "agent"]
+            assert health["ok"] is (file == right)
+            assert ("wrong_passphrase" in health["found"]) is (file == wrong)
+            said = await hub.ended(signal.SIGTERM)
+            assert "battery staple" not in said

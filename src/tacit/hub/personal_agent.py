@@ -113,7 +113,8 @@ class PersonalAgent:
             # Somebody else's process was the agent, and has ended: the next life is our own.
             self._became(STARTING)
             return
-        self._became(STARTING)
+        # Why the last life ended is worth knowing until one begins.
+        self._became(STARTING, self.reason)
         output, at = self._opened_log()
         try:
             process = self._process = await asyncio.create_subprocess_exec(
