@@ -57,7 +57,7 @@ def call(command: str, wait: float = 10.0, **given: Any) -> Any:
 
 
 async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
-    from tacit.agent.io import calls
+    from tacit.agent.io import calls, nudging
 
     async with _opened() as opened:
         if command not in _CARRIES:
@@ -71,6 +71,8 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
             await opened.carried(wait, quiet=_QUIET)
         found = await calls.call(opened, command, given)
         await opened.carried(wait)
+        if command == "tick":
+            await nudging.once(opened)
         return found
 
 
@@ -84,7 +86,7 @@ def run(*, beside: bool) -> None:
 
 
 async def _run(*, beside: bool = False) -> None:
-    from tacit.agent.io import door
+    from tacit.agent.io import door, nudging
 
     stopped = asyncio.Event()
     stop_by(stopped, beside=beside)
@@ -92,11 +94,13 @@ async def _run(*, beside: bool = False) -> None:
         Terminal().print(
             f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
         )
-        telling = asyncio.ensure_future(_tell(opened))
+        beside_it = [asyncio.ensure_future(one) for one in (_tell(opened), nudging.run(opened))]
         try:
             await opened.run(stopped)
         finally:
-            telling.cancel()
+            for one in beside_it:
+                one.cancel()
+            await asyncio.gather(*beside_it, return_exceptions=True)
 
 
 async def _tell(opened: Agent) -> None:
@@ -497,3 +501,9 @@ def schema(packet_type: str, *, sent: bool) -> None:
     if packet_type not in TYPES:
         raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
+
+
+# Further commands of the same group, each in a module of its own.
+from tacit.cli import agent_nudge  # noqa: E402
+
+FURTHER: Final = (agent_nudge,)
