@@ -27,6 +27,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Let it run": {
         "run": "Hold the line to the relay until stopped.",
         "tick": "Fetch, answer and send once.",
+        "join": "Be in a room of a hub, at your word alone.",
         "nudge": "Be told elsewhere that a decision waits.",
     },
     "Tell it of yourself": {

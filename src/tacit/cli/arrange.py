@@ -40,7 +40,8 @@ def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
     return data, passphrase_file, trusting(trust) if trust else None
 
 
-def _opened() -> Agent:
+def opened_agent() -> Agent:
+    """This folder's agent, not yet open."""
     from tacit.agent.io.agent import Agent
 
     data, passphrase_file, tls = _folder()
@@ -59,7 +60,7 @@ def call(command: str, wait: float = 10.0, **given: Any) -> Any:
 async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
     from tacit.agent.io import calls, nudging
 
-    async with _opened() as opened:
+    async with opened_agent() as opened:
         if command not in _CARRIES:
             return await calls.call(opened, command, given)
         connection = opened.connect()
@@ -90,7 +91,7 @@ async def _run(*, beside: bool = False) -> None:
 
     stopped = asyncio.Event()
     stop_by(stopped, beside=beside)
-    async with _opened() as opened, door.served(opened, opened.folder):
+    async with opened_agent() as opened, door.served(opened, opened.folder):
         Terminal().print(
             f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
         )
@@ -504,6 +505,6 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 
 # Further commands of the same group, each in a module of its own.
-from tacit.cli import agent_nudge  # noqa: E402
+from tacit.cli import agent_join, agent_nudge  # noqa: E402
 
-FURTHER: Final = (agent_nudge,)
+FURTHER: Final = (agent_join, agent_nudge)
