@@ -92,10 +92,13 @@ async def _run(*, beside: bool = False) -> None:
     stopped = asyncio.Event()
     stop_by(stopped, beside=beside)
     async with opened_agent() as opened, door.served(opened, opened.folder):
-        Terminal().print(
-            f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
-        )
-        beside_it = [asyncio.ensure_future(one) for one in (_tell(opened), nudging.run(opened))]
+        beside_it = [asyncio.ensure_future(nudging.run(opened))]
+        if not beside:
+            # A hub keeps what is printed here in a log, and logs name nobody.
+            Terminal().print(
+                f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
+            )
+            beside_it.append(asyncio.ensure_future(_tell(opened)))
         try:
             await opened.run(stopped)
         finally:
