@@ -28,6 +28,8 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "run": "Hold the line to the relay until stopped.",
         "tick": "Fetch, answer and send once.",
         "page": "A link to its own page in your browser.",
+        "join": "Be in a room of a hub, at your word alone.",
+        "nudge": "Be told elsewhere that a decision waits.",
     },
     "Tell it of yourself": {
         "profile": "What it knows of you.",

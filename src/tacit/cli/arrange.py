@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,8 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli import agent_keys, arrange_show
 from tacit.cli.agent import agent, trusting
-from tacit.cli.agent_page import page_option, page_served
+from tacit.cli.agent_page import OFF, page_option, page_served
+from tacit.cli.agent_process import stop_by, without_words
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
 
@@ -41,7 +41,8 @@ def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
     return data, passphrase_file, trusting(trust) if trust else None
 
 
-def _opened() -> Agent:
+def opened_agent() -> Agent:
+    """This folder's agent, not yet open."""
     from tacit.agent.io.agent import Agent
 
     data, passphrase_file, tls = _folder()
@@ -58,9 +59,9 @@ def call(command: str, wait: float = 10.0, **given: Any) -> Any:
 
 
 async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
-    from tacit.agent.io import calls
+    from tacit.agent.io import calls, nudging
 
-    async with _opened() as opened:
+    async with opened_agent() as opened:
         if command not in _CARRIES:
             return await calls.call(opened, command, given)
         connection = opened.connect()
@@ -72,33 +73,40 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
             await opened.carried(wait, quiet=_QUIET)
         found = await calls.call(opened, command, given)
         await opened.carried(wait)
+        if command == "tick":
+            await nudging.once(opened)
         return found
 
 
 @agent.command()
 @page_option
+@click.option("--beside", is_flag=True, hidden=True, help="Ends with standard input: a hub runs it.")
 @reported
-def run(*, page: str) -> None:
+def run(*, beside: bool, page: str) -> None:
     """Hold the line to the relay and arrange what there is to arrange, until stopped."""
-    asyncio.run(_run(page))
+    with without_words():
+        asyncio.run(_run(OFF if beside else page, beside=beside))
 
 
-async def _run(page: str) -> None:
-    from tacit.agent.io import door
+async def _run(page: str, *, beside: bool = False) -> None:
+    from tacit.agent.io import door, nudging
 
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    async with _opened() as opened, door.served(opened, opened.folder), page_served(opened, page):
-        Terminal().print(
-            f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
-        )
-        telling = asyncio.ensure_future(_tell(opened))
+    stop_by(stopped, beside=beside)
+    async with opened_agent() as opened, door.served(opened, opened.folder), page_served(opened, page):
+        beside_it = [asyncio.ensure_future(nudging.run(opened))]
+        if not beside:
+            # A hub keeps what is printed here in a log, and logs name nobody.
+            Terminal().print(
+                f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
+            )
+            beside_it.append(asyncio.ensure_future(_tell(opened)))
         try:
             await opened.run(stopped)
         finally:
-            telling.cancel()
+            for one in beside_it:
+                one.cancel()
+            await asyncio.gather(*beside_it, return_exceptions=True)
 
 
 async def _tell(opened: Agent) -> None:
@@ -499,3 +507,9 @@ def schema(packet_type: str, *, sent: bool) -> None:
     if packet_type not in TYPES:
         raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
+
+
+# Further commands of the same group, each in a module of its own.
+from tacit.cli import agent_join, agent_nudge  # noqa: E402
+
+FURTHER: Final = (agent_join, agent_nudge)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import people
+from tacit.agent.io import nudging, people
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "me": lambda agent, _given: people.me(agent),
     "contacts": lambda agent, _given: people.contacts(agent),
     "contact": lambda agent, given: people.contact(agent, given["who"], given.get("decision") or people.SHOW),
+    "nudge": lambda agent, given: nudging.command(agent, given.get("do") or "list", given.get("value") or ""),
     "forget": lambda agent, given: agent.forget(given["peer"]),
     "page": lambda agent, _given: agent.page_address(),
     "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),
