@@ -1,4 +1,7 @@
-"""Hints and newness as a face asks for them; what was shown is a record, and is not shown again (A2ACP-234)."""
+"""Hints and newness as a face asks for them; what was shown is a record, and is not shown again.
+
+A2ACP-232, A2ACP-234.
+"""
 
 from __future__ import annotations
 

@@ -107,10 +107,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
         case records.Counted():
             book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
         case records.Set():
-            if record.value:
-                book.settings[record.name] = record.value
-            else:
-                book.settings.pop(record.name, None)
+            _mark(book.settings, record.name, record.value or None)
         case records.Hinted():
             book.hints[record.hint] = replace(book.hints[record.hint], seen=True)
         case records.Forgotten():

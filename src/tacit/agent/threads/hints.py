@@ -110,4 +110,5 @@ def new_contact(tally: Tally | None, who: str) -> str | None:
         return None
     if known.begun <= 1:
         return f"this is the first time with {who}: your agent checks with you more often"
-    return f"{who} is still new ({known.ended} of {NEW_UNTIL} things done): your agent checks with you more often"
+    done = f"{known.ended} of {NEW_UNTIL} things done"
+    return f"{who} is still new ({done}): your agent checks with you more often"
