@@ -47,6 +47,11 @@ def _opened() -> Agent:
     return Agent(data, trust=tls, unlock=lambda store: agent_keys.unlock(store, passphrase_file))
 
 
+def folder_agent() -> Agent:
+    """This folder's agent, not yet open."""
+    return _opened()
+
+
 def call(command: str, wait: float = 10.0, **given: Any) -> Any:
     """Have the running agent carry out a command, or be it for a moment."""
     data, _, _ = _folder()
@@ -148,8 +153,13 @@ def ask(text: str, *, to: tuple[str, ...], urgent: bool, wait: float, as_json: b
 def pending(*, as_json: bool) -> None:
     """What waits for your answer."""
     found = call("pending")
+    show(found, pending_text(found), as_json=as_json)
+
+
+def pending_text(found: Fields) -> str:
+    """What waits, each question with the command that answers it."""
     lines = [line for one in found["questions"] for line in arrange_show.question(one)]
-    show(found, "\n".join(lines).rstrip() or "nothing waits for you", as_json=as_json)
+    return "\n".join(lines).rstrip() or "nothing waits for you"
 
 
 def _stands(found: Fields) -> str:
@@ -497,3 +507,7 @@ def schema(packet_type: str, *, sent: bool) -> None:
     if packet_type not in TYPES:
         raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
+
+
+# Further commands, each in a module of its own, are part of the same group.
+from tacit.cli import agent_attend  # noqa: E402, F401
