@@ -22,22 +22,31 @@ if TYPE_CHECKING:
 @reported
 def attend(context: click.Context) -> None:
     """Go through what waits; without a terminal, say what waits and end."""
+    from tacit.cli import agent_setup
+
     folder: Path = context.obj[0]
-    if not (folder / "agent.sqlite").exists() and not sys.stdin.isatty():
-        click.echo(context.get_help())
-        sys.exit(2)
     if not sys.stdin.isatty():
+        if not agent_setup.identified(folder):
+            click.echo(context.get_help())
+            sys.exit(2)
         Terminal().print(pending_text(call("pending")))
         return
+    if not agent_setup.identified(folder):
+        agent_setup.setup(context, {}, ask=True)
+        if not agent_setup.identified(folder):
+            return
     asyncio.run(_attend(folder))
 
 
 async def _attend(folder: Path) -> None:
     from tacit.cli.agent_prompt import LOST, Screen
+    from tacit.cli.agent_setup import first_minute
 
     screen = None
     while True:
         async with line(folder, folder_agent) as behind:
+            if not (await behind.call("setup"))["done"]:
+                await first_minute(behind, {}, ask=True)
             screen = Screen(behind) if screen is None else screen.again(behind)
             if await screen.run() != LOST:
                 return

@@ -510,4 +510,4 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 
 # Further commands, each in a module of its own, are part of the same group.
-from tacit.cli import agent_attend  # noqa: E402, F401
+from tacit.cli import agent_attend, agent_setup  # noqa: E402, F401
