@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -170,8 +171,20 @@ def _pairs(given: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in given:
         name, marked, value = one.partition("=")
-        found[name] = _value(value) if marked else None
+        found[name] = _value(_typed(name, value)) if marked else None
     return found
+
+
+def _typed(name: str, value: str) -> str:
+    """A value, or with `-` one that is asked for: what is typed there is in no shell's history."""
+    if value != "-":
+        return value
+    if sys.stdin.isatty():
+        return str(click.prompt(name, err=True))
+    line = sys.stdin.readline()
+    if not line.strip():
+        raise click.BadParameter(f"standard input has no line for {name}")
+    return line.rstrip("\r\n")
 
 
 def _value(text: str) -> Any:
@@ -185,7 +198,10 @@ def _value(text: str) -> Any:
 @agent.command()
 @click.argument("question_id")
 @click.option(
-    "--share", multiple=True, metavar="FIELD[=VALUE]", help="Share it, as shown or with this value."
+    "--share",
+    multiple=True,
+    metavar="FIELD[=VALUE]",
+    help="Share it, as shown or with this value; `FIELD=-` asks for it, so that no shell remembers it.",
 )
 @click.option("--decline", multiple=True, metavar="FIELD", help="Do not share it; nobody hears why.")
 @click.option("--decline-all", is_flag=True, help="Share nothing of what is asked.")
@@ -217,7 +233,7 @@ def answer(
         name, marked, value = counter.partition("=")
         if not marked:
             raise click.BadParameter("FIELD=VALUE", param_hint="--counter")
-        pair = (name, value)
+        pair = (name, _typed(name, value))
     given = {
         "question_id": question_id,
         "share": _pairs(share),
@@ -336,13 +352,16 @@ def notices(*, as_json: bool) -> None:
 @json_option
 @reported
 def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
-    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian. `KEY=` takes one away."""
+    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian.
+
+    `KEY=` takes one away; `KEY=-` asks for the value, so that no shell remembers it.
+    """
     changes: dict[str, Any] = {}
     for one in pairs:
         key, marked, value = one.partition("=")
         if not marked or not key:
             raise click.BadParameter("KEY=VALUE", param_hint="KEY=VALUE…")
-        changes[key] = _value(value) if value else None
+        changes[key] = _value(_typed(key, value)) if value else None
     found = call("profile", changes=changes)
     lines = [
         f"{name:<24} {arrange_show.value_text(value)}" for name, value in sorted(found["profile"].items())
@@ -510,4 +529,4 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 
 # Further commands, each in a module of its own, are part of the same group.
-from tacit.cli import agent_attend, agent_setup  # noqa: E402, F401
+from tacit.cli import agent_attend, agent_find, agent_setup  # noqa: E402, F401

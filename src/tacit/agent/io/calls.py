@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import hinting, setting_up
+from tacit.agent.io import finding, hinting, setting_up
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "calendars": lambda agent, _given: agent.calendars(),
     "add_calendar": lambda agent, given: agent.add_calendar(given["name"], given["definition"]),
     "add_handler": lambda agent, given: agent.add_handler(given["name"], given["definition"]),
+    "me": lambda agent, _given: finding.card(agent),
+    "add": lambda agent, given: finding.add(agent, str(given["uri"])),
+    "match": lambda agent, given: finding.match_text(agent, str(given["text"])),
+    "find": lambda agent, given: finding.find(
+        agent, str(given["account"]), private=bool(given.get("private"))
+    ),
     "setup": setting_up.setup,
     "hints": lambda agent, _given: hinting.due(agent),
     "seen": lambda agent, given: hinting.seen(agent, str(given["hint"])),
