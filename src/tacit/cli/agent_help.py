@@ -9,6 +9,7 @@ import click
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Arrange something": {
         "ask": "Have something arranged, in a sentence.",
+        "inbox": "What waits for you, on a whole screen.",
         "pending": "What waits for your answer.",
         "answer": "Answer one of these questions.",
         "threads": "What is being arranged.",
@@ -32,6 +33,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "nudge": "Be told elsewhere that a decision waits.",
     },
     "Tell it of yourself": {
+        "setup": "The first minute: name, place, five switches.",
         "profile": "What it knows of you.",
         "permissions": "What it may share: always, ask, never.",
         "autonomy": "How much it does unasked.",
@@ -44,6 +46,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "protect": "How the keys are kept on this device.",
         "contact": "Add, verify or block a contact.",
         "setting": "What happens with mail of strangers.",
+    },
+    "Find people": {
+        "me": "Your address and fingerprint as a QR code.",
+        "add": "Add somebody by the text of their code.",
+        "find": "By e-mail address or handle, or in an address book.",
     },
     "Plain post": {
         "send": "Send one sealed packet.",
@@ -85,9 +92,9 @@ A first dinner:
   tacit agent demo                                     watch how it goes, with nobody involved
   tacit agent register me@relay.example                keys and an address of your own
   tacit agent contact ben@relay.example add            whom it may deal with
-  tacit agent profile timezone=Europe/London           what it should know of you
+  tacit agent setup                                    what it should know of you
   tacit agent calendar add mine ics ~/calendar.ics     when you have time
   tacit agent run                                      (in a terminal of its own)
   tacit agent ask "dinner with ben on Friday evening"
-  tacit agent pending                                  what it asks you, and how to answer
+  tacit agent                                          what it asks you, one key an answer
 """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -158,8 +159,13 @@ def ask(text: str, *, to: tuple[str, ...], urgent: bool, wait: float, as_json: b
 def pending(*, as_json: bool) -> None:
     """What waits for your answer."""
     found = call("pending")
+    show(found, pending_text(found), as_json=as_json)
+
+
+def pending_text(found: Fields) -> str:
+    """What waits, each question with the command that answers it."""
     lines = [line for one in found["questions"] for line in arrange_show.question(one)]
-    show(found, "\n".join(lines).rstrip() or "nothing waits for you", as_json=as_json)
+    return "\n".join(lines).rstrip() or "nothing waits for you"
 
 
 def _stands(found: Fields) -> str:
@@ -170,8 +176,20 @@ def _pairs(given: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in given:
         name, marked, value = one.partition("=")
-        found[name] = _value(value) if marked else None
+        found[name] = _value(_typed(name, value)) if marked else None
     return found
+
+
+def _typed(name: str, value: str) -> str:
+    """A value, or with `-` one that is asked for: what is typed there is in no shell's history."""
+    if value != "-":
+        return value
+    if sys.stdin.isatty():
+        return str(click.prompt(name, err=True))
+    line = sys.stdin.readline()
+    if not line.strip():
+        raise click.BadParameter(f"standard input has no line for {name}")
+    return line.rstrip("\r\n")
 
 
 def _value(text: str) -> Any:
@@ -185,7 +203,10 @@ def _value(text: str) -> Any:
 @agent.command()
 @click.argument("question_id")
 @click.option(
-    "--share", multiple=True, metavar="FIELD[=VALUE]", help="Share it, as shown or with this value."
+    "--share",
+    multiple=True,
+    metavar="FIELD[=VALUE]",
+    help="Share it, as shown or with this value; `FIELD=-` asks for it, so that no shell remembers it.",
 )
 @click.option("--decline", multiple=True, metavar="FIELD", help="Do not share it; nobody hears why.")
 @click.option("--decline-all", is_flag=True, help="Share nothing of what is asked.")
@@ -217,7 +238,7 @@ def answer(
         name, marked, value = counter.partition("=")
         if not marked:
             raise click.BadParameter("FIELD=VALUE", param_hint="--counter")
-        pair = (name, value)
+        pair = (name, _typed(name, value))
     given = {
         "question_id": question_id,
         "share": _pairs(share),
@@ -336,13 +357,16 @@ def notices(*, as_json: bool) -> None:
 @json_option
 @reported
 def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
-    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian. `KEY=` takes one away."""
+    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian.
+
+    `KEY=` takes one away; `KEY=-` asks for the value, so that no shell remembers it.
+    """
     changes: dict[str, Any] = {}
     for one in pairs:
         key, marked, value = one.partition("=")
         if not marked or not key:
             raise click.BadParameter("KEY=VALUE", param_hint="KEY=VALUE…")
-        changes[key] = _value(value) if value else None
+        changes[key] = _value(_typed(key, value)) if value else None
     found = call("profile", changes=changes)
     lines = [
         f"{name:<24} {arrange_show.value_text(value)}" for name, value in sorted(found["profile"].items())
@@ -510,6 +534,6 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 
 # Further commands of the same group, each in a module of its own.
-from tacit.cli import agent_join, agent_nudge  # noqa: E402
+from tacit.cli import agent_attend, agent_find, agent_join, agent_nudge, agent_setup  # noqa: E402
 
-FURTHER: Final = (agent_join, agent_nudge)
+FURTHER: Final = (agent_attend, agent_find, agent_join, agent_nudge, agent_setup)

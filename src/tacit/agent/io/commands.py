@@ -16,7 +16,7 @@ from tacit.agent.consent import tiers
 from tacit.agent.engine import answering, asking, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand
+from tacit.agent.io import by_hand, hinting
 from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
@@ -176,6 +176,7 @@ class Commands(ABC):
             "proposal": content.pop("proposal", None),
             "choices": content.pop("choices", []),
         }
+        found |= hinting.newness(self, one.peer)
         return found | ({"about": content} if content else {})
 
     async def answer(self, question_id: str, said: Answer | None = None, **given: Any) -> Fields:
