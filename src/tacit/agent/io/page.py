@@ -25,7 +25,7 @@ from aiohttp import hdrs, web
 
 from tacit.agent.io import calls
 from tacit.agent.io.sign_in import SignIn
-from tacit.base.errors import Bug, Corrupt, Refused, TacitError, Unavailable
+from tacit.base.errors import Bug, Corrupt, PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.built_page import HEADERS, Built, asset, built, built_files, send
 from tacit.base.io.http_runner import Runner
 
@@ -44,6 +44,7 @@ MOST_FOLLOWERS: Final = 32
 PULSE: Final = 20.0
 ALLOWED: Final = frozenset(
     {
+        "add",
         "answer",
         "ask",
         "calendars",
@@ -172,6 +173,9 @@ class Page:
         named = cast("dict[str, Any]", arguments)
         if command == "answer":
             named = {**named, "via": "page"}
+        elif command == "find":
+            # What only this device can reach is asked for at the terminal.
+            named = {**named, "private": False}
         return _answer({"ok": await calls.call(self._agent, command, named)})
 
     async def _changes(self, request: web.Request) -> web.StreamResponse:
@@ -273,6 +277,8 @@ def _fault(fault: TacitError, status: int | None = None) -> web.Response:
             return _answer({"error": said}, status or _STATUS.get(fault.code, 400))
         case Unavailable():
             return _answer({"error": {"code": "unavailable", "message": str(fault)}}, 503)
+        case PeerFault():
+            return _answer({"error": {"code": "peer_fault", "message": str(fault)}}, 502)
         case Corrupt():
             return _answer({"error": {"code": "corrupt", "message": fault.message, "hint": fault.hint}}, 500)
         case _:

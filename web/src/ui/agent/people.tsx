@@ -146,31 +146,69 @@ function Detail({ state, one }: { state: AgentState; one: Contact }): VNode {
   );
 }
 
+interface Found {
+  address: string;
+  fingerprint?: string | null;
+  uri?: string;
+}
+
+/** Whether a text is somebody's card, with the fingerprint in it, and no bare address. */
+const isCard = (text: string): boolean => /^a2acp:/i.test(text);
+
+/** Add somebody: by a card that was pasted, by the address, or by what a domain says of a name, shown before it counts. */
 function Add({ state }: { state: AgentState }): VNode {
   const [who, setWho] = useState("");
   const [fault, setFault] = useState("");
+  const [found, setFound] = useState<Found[]>([]);
+  const done = () => {
+    setWho("");
+    setFault("");
+    setFound([]);
+    void state.look("contacts");
+  };
+  const wrong = (error: unknown) => setFault(failed(error));
+  const text = who.trim();
+  const add = () => (isCard(text) ? state.call("add", { uri: text }) : state.call("contact", { who: text, decision: "add" })).then(done, wrong);
+  const find = () =>
+    state.call<{ found: Found[] }>("find", { account: text }).then((answer) => {
+      setFault("");
+      setFound(answer.found);
+    }, wrong);
+  const take = (one: Found) => (one.uri && one.fingerprint ? state.call("add", { uri: one.uri }) : state.call("contact", { who: one.address, decision: "add" })).then(done, wrong);
   return (
     <form
       class="ask-box"
       onSubmit={(event) => {
         event.preventDefault();
-        state
-          .call("contact", { who: who.trim(), decision: "add" })
-          .then(() => {
-            setWho("");
-            setFault("");
-            void state.look("contacts");
-          })
-          .catch((error: unknown) => setFault(failed(error)));
+        void add();
       }}
     >
       <div class="field">
         <Icon name="people" />
-        <input aria-label="Somebody's address" value={who} maxLength={300} placeholder="name@relay.example" autocomplete="off" spellcheck={false} onInput={(event) => setWho(event.currentTarget.value)} />
-        <button type="submit" class="quiet" disabled={who.trim() === ""}>
+        <input aria-label="Somebody's address or card" value={who} maxLength={600} placeholder="name@relay.example, or a card that you were given" autocomplete="off" spellcheck={false} onInput={(event) => setWho(event.currentTarget.value)} />
+        {state.offers("find") && !isCard(text) && (
+          <button type="button" class="quiet" disabled={text === ""} onClick={() => void find()}>
+            Look up
+          </button>
+        )}
+        <button type="submit" class="primary" disabled={text === ""}>
           Add
         </button>
       </div>
+      {found.map((one) => (
+        <div class="unfolded" key={one.address}>
+          <p>
+            Its domain names <bdi class="address strong">{bareAddress(one.address)}</bdi>
+          </p>
+          {one.fingerprint && <Digits of={one.fingerprint} label="Fingerprint" />}
+          <button type="button" class="primary" onClick={() => void take(one)}>
+            Add this one
+          </button>
+          <button type="button" class="quiet" onClick={() => setFound([])}>
+            Leave it
+          </button>
+        </div>
+      ))}
       {fault !== "" && (
         <p class="refusal" role="alert">
           {fault}
@@ -187,7 +225,7 @@ function Myself({ state }: { state: AgentState }): VNode | null {
   const address = bareAddress(String(me.address ?? ""));
   return (
     <section class="myself" aria-label="Your own address">
-      {Array.isArray(me.qr) && <Code rows={me.qr} text={String(me.qr_text ?? address)} />}
+      {typeof me.svg === "string" && <Code svg={me.svg} address={address} />}
       <div>
         <h2>{address}</h2>
         <p class="fine">This is where your agent is written to. Its fingerprint, for comparing:</p>
@@ -196,7 +234,7 @@ function Myself({ state }: { state: AgentState }): VNode | null {
           type="button"
           class="quiet small"
           onClick={() =>
-            void navigator.clipboard?.writeText(String(me.share ?? me.qr_text ?? address)).then(() => {
+            void navigator.clipboard?.writeText(String(me.uri ?? address)).then(() => {
               setCopied(true);
               setTimeout(() => setCopied(false), 2000);
             })
@@ -209,15 +247,13 @@ function Myself({ state }: { state: AgentState }): VNode | null {
   );
 }
 
-/** A code of dark and light squares, drawn from its rows. */
-export function Code({ rows, text }: { rows: unknown[]; text: string }): VNode {
-  const lines = rows.map((row) => (typeof row === "string" ? [...row].map((one) => one === "1" || one === "#" || one === "█") : (row as unknown[]).map(Boolean)));
-  const size = lines.length;
-  const path = lines.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join("");
-  return (
-    <svg class="qr" viewBox={`-3 -3 ${size + 6} ${size + 6}`} role="img" aria-label={`A code to scan: ${plain(text, 120)}`} shape-rendering="crispEdges">
-      <rect x="-3" y="-3" width={size + 6} height={size + 6} class="light" />
-      <path d={path} class="dark" />
-    </svg>
-  );
+/** One's own card as a picture to scan; as a picture it can do nothing but be looked at. */
+function Code({ svg, address }: { svg: string; address: string }): VNode | null {
+  const [url, setUrl] = useState("");
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [svg]);
+  return url === "" ? null : <img class="qr" src={url} alt={`Your card as a code to scan: ${address}`} />;
 }

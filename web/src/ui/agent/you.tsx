@@ -53,14 +53,19 @@ function Form({ state, profile, policy }: { state: AgentState; profile: Record<s
   const [fault, setFault] = useState("");
   const [saved, setSaved] = useState(false);
   const of = (one: (typeof SWITCHES)[number]) => chosen[one.name] ?? now.get(one.fields.at(-1)!) ?? "ask";
+  const oneByOne = async (said: Record<string, string>) => {
+    await state.call("profile", { changes: Object.fromEntries(Object.entries(said).map(([key, value]) => [key, value || null])) });
+    for (const one of SWITCHES) {
+      if (chosen[one.name] === undefined) continue;
+      for (const field of one.fields) if (now.get(field) !== chosen[one.name]) await state.call("permissions", { field, level: chosen[one.name], confirmed: true });
+    }
+  };
   const save = async () => {
     setFault("");
     try {
-      await state.call("profile", { changes: { name: name.trim() || null, general_location_area: place.trim() || null, timezone: zone.trim() || zoneHere() } });
-      for (const one of SWITCHES) {
-        if (chosen[one.name] === undefined) continue;
-        for (const field of one.fields) if (now.get(field) !== chosen[one.name]) await state.call("permissions", { field, level: chosen[one.name], confirmed: true });
-      }
+      const said = { name: name.trim(), general_location_area: place.trim(), timezone: zone.trim() || zoneHere() };
+      if (first && state.offers("setup")) await state.call("setup", { save: true, profile: said, switches: chosen, confirmed: true });
+      else await oneByOne(said);
       await Promise.all([state.look("profile"), state.look("permissions")]);
       setChosen({});
       setSaved(true);
