@@ -50,6 +50,8 @@ _TRAITS: Final = Traits("openai", steers=False, inserts=True, boundaries=True, r
 _ROUNDS: Final = 50
 _LONGEST_WAIT: Final = 8.0
 _ERROR_BYTES: Final = 16_384
+_LINE: Final = 2**20
+"""Bytes read ahead: an endpoint may stream a long answer in a single line."""
 
 
 class OpenAi(NoSteering):
@@ -95,7 +97,9 @@ class OpenAi(NoSteering):
                 )
         except TimeoutError as error:
             raise Unavailable("the chat tools were not ready in time") from error
-        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None), trust_env=True)
+        self._http = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None), trust_env=True, read_bufsize=_LINE
+        )
         self._rules = standing.rules
         self._recall(session_id)
 
