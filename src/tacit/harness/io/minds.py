@@ -13,6 +13,7 @@ import stat
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -118,6 +119,8 @@ def _check(entry: DriverEntry, model: str, options: MindOptions) -> None:
         raise _bad(f"{entry.name} runs no program of yours")
     if entry.name in {"acp", "command"} and not options.command:
         raise _bad(f"{entry.name} needs a program to run")
+    if options.base_url and (wrong := _address_fault(options.base_url)):
+        raise _bad(wrong)
     if options.key_env and options.key_file:
         raise _bad("a key is in a variable or in a file, not in both")
     if not 0 <= options.retries <= _MOST_RETRIES:
@@ -127,6 +130,18 @@ def _check(entry: DriverEntry, model: str, options: MindOptions) -> None:
         prices[1] is None
     ):
         raise _bad("price_in and price_out go together, in dollars for a million tokens")
+
+
+def _address_fault(url: str) -> str:
+    """What is wrong with an address; it may hold a password, so it is not quoted."""
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        return "base_url is no address"
+    if not known:
+        return "base_url is no http address"
+    return "a key or password does not belong into base_url" if "@" in parts.netloc or parts.query else ""
 
 
 class DriverModel:
