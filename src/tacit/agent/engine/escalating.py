@@ -22,6 +22,7 @@ from tacit.agent.packets import formats
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import US
 from tacit.agent.threads.states import Cause
+from tacit.base.quoting import shown, shown_in
 
 if TYPE_CHECKING:
     from tacit.agent.calendars.busy import Busy
@@ -174,20 +175,14 @@ def asked_by_them(ws: Workspace, view: View, packet_id: str, fields: Fields) -> 
     options = cast("list[object]", listed) if isinstance(listed, list) else []
     found = [cast("Fields", one) for one in options if isinstance(one, dict)]
     question = {
-        "reason": quoted(escalation.get("reason")),
-        "suggested_prompt": quoted(escalation.get("suggested_prompt")),
+        "reason": shown(escalation.get("reason")),
+        "suggested_prompt": shown(escalation.get("suggested_prompt")),
         "from": view.thread.peer,
-        "conflict": context.get("conflict"),
+        "conflict": shown_in(context.get("conflict")),
         "alternatives": found,
-        "choices": [quoted(one.get("option")) for one in found] + [KEEP_TRYING, STOP],
+        "choices": [shown(one.get("option")) for one in found] + [KEEP_TRYING, STOP],
     }
     _ask(ws, view, question, subject=packet_id)
-
-
-def quoted(text: object) -> str:
-    """Somebody else's words for our owner's eyes: plain, and short (A2ACP-066)."""
-    plain = "".join(one if one.isprintable() else " " for one in str(text or ""))
-    return plain[:280]
 
 
 def at_the_limit(ws: Workspace, view: View) -> None:

@@ -23,6 +23,7 @@ from tacit.agent.threads.state import THEM, US, Question, Thread
 from tacit.agent.threads.states import Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, rfc3339
+from tacit.base.quoting import shown, shown_in
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock
 
 CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
+LONGEST_RECEIVED: Final = 4000
+"""Of one text that a counterpart told, where all that it told is looked at."""
 NOTICES: Final = {
     "stalled": "has had no answer for too long and stands still",
     "expired": "has run out of time",
@@ -168,11 +171,14 @@ class Commands(ABC):
             "thread_id": one.thread_id,
             "counterpart": one.peer,
             "asked_at": rfc3339(one.asked_at),
-            "fields": content.pop("fields", []),
-            "proposal": content.pop("proposal", None),
+            "fields": [
+                one | {"field": shown(one["field"]), "reason": shown(one["reason"])}
+                for one in cast("list[Fields]", content.pop("fields", []))
+            ],
+            "proposal": shown_in(content.pop("proposal", None)),
             "choices": content.pop("choices", []),
         }
-        return found | ({"about": content} if content else {})
+        return found | ({"about": shown_in(content)} if content else {})
 
     async def answer(self, question_id: str, said: Answer | None = None, **given: Any) -> Fields:
         """Answer a question, in the words of `Answer`; what follows from it happens at once."""
@@ -230,7 +236,7 @@ class Commands(ABC):
             "with": thread.peer,
             "state": thread.state.value,
             "flags": _flags(thread),
-            "summary": intent.get("summary", ""),
+            "summary": shown(intent.get("summary", "")),
             "began": rfc3339(thread.began),
         }
 
@@ -249,11 +255,11 @@ class Commands(ABC):
             "state": thread.state.value,
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
-            "intent": view.intent,
+            "intent": shown_in(view.intent),
             "participants": [self.me, thread.peer],
             "turns": thread.turns,
             "shared": sorted(view.ours),
-            "received": view.theirs,
+            "received": shown_in(view.theirs, LONGEST_RECEIVED),
             "requested": thread.wants,
             "outstanding": sorted(name for name, status in thread.wants.items() if not status),
             "history": [
