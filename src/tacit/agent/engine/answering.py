@@ -260,6 +260,9 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
     if number == len(choices) - 1:
         asking.stop(ws, thread.thread_id, reason="user_closed")
         return
+    if content.get("unsure"):
+        ws.change(thread, consider=question.subject)
+        return
     if number == len(choices) - 2:
         _go_on(ws, thread)
         return

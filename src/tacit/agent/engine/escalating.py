@@ -37,6 +37,7 @@ WIDENED: Final = "widened"
 """The mark among a thread's wants that we have offered more of our time than was asked for."""
 KEEP_TRYING: Final = "keep trying"
 STOP: Final = "stop"
+GO_ON: Final = "go on as understood"
 
 
 def no_overlap(ws: Workspace, view: View, theirs: tuple[Span, ...], busy: Busy | None) -> str:
@@ -197,6 +198,20 @@ def at_the_limit(ws: Workspace, view: View) -> None:
         "choices": [KEEP_TRYING, STOP],
     }
     _ask(ws, view, question, subject=view.thread.thread_id)
+
+
+def unsure(ws: Workspace, view: View, goal: Goal, *, subject: str) -> None:
+    """No brain is sure what they want: our owner reads it, and says whether to go on (A2ACP-084)."""
+    question = {
+        "reason": "Your agent is not sure that it has understood what they want",
+        "from": view.thread.peer,
+        "said": shown(view.intent.get("summary")),
+        "understood": shown(goal.summary),
+        "unsure": True,
+        "alternatives": [],
+        "choices": [GO_ON, STOP],
+    }
+    _ask(ws, view, question, subject=subject)
 
 
 def _ask(ws: Workspace, view: View, question: dict[str, Any], *, subject: str) -> None:
