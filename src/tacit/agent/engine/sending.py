@@ -141,7 +141,7 @@ def _cleared(
         except Refused as refused:
             if refused.code != "uncleared_value":
                 raise
-    _give_up(ws, thread)
+    give_up(ws, thread)
     return None
 
 
@@ -159,17 +159,20 @@ def _most(ws: Workspace, thread: Thread) -> int:
 
 def scanner(ws: Workspace, thread: Thread) -> Scanner:
     """What must not turn up in any string for this counterpart (A2ACP-071)."""
-    released = bases(thread)
+    return scanner_for(ws, thread.peer, bases(thread))
+
+
+def scanner_for(ws: Workspace, peer: str, released: Mapping[str, str]) -> Scanner:
+    """The same for a counterpart, and what was released to it."""
     secret = [
         (name, value)
         for name, value in ws.profile.items()
-        if tier(ws.policy, name, thread.peer) is not Tier.ALWAYS
-        and canonical(ws.policy, name) not in released
+        if tier(ws.policy, name, peer) is not Tier.ALWAYS and canonical(ws.policy, name) not in released
     ]
     return Scanner(secret)
 
 
-def _give_up(ws: Workspace, thread: Thread) -> None:
+def give_up(ws: Workspace, thread: Thread) -> None:
     """Nothing that may leave could be written: pause, and say so on both sides (A2ACP-056, A2ACP-088)."""
     if thread.paused:
         return

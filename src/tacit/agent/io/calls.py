@@ -55,6 +55,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     ),
     "fork": lambda agent, given: agent.fork(given["thread_id"], given["texts"]),
     "tick": lambda agent, _given: agent.tick(),
+    "thoughts": lambda agent, given: agent.thoughts(given.get("thread_id") or ""),
     "notices": lambda agent, _given: agent.notices(),
     "profile": lambda agent, given: agent.profile(given.get("changes") or {}),
     "permissions": lambda agent, given: agent.permissions(
