@@ -186,6 +186,7 @@ async def test_a_price_that_is_named_or_known_makes_a_cost(server, tmp_path):
     assert (await soon(known.complete(asked()))).cost_usd == pytest.approx(0.45)
     unknown = models.open(definition("openai", server, tmp_path))
     assert (await soon(unknown.complete(asked()))).cost_usd is None
+    assert (named.knows_cost, known.knows_cost, unknown.knows_cost) == (True, True, False)
     claude = models.open(definition("claude", server, tmp_path))
     assert (await soon(claude.complete(asked()))).cost_usd > 0
     for one in (named, known, unknown, claude):
@@ -280,14 +281,16 @@ async def test_a_definition_that_can_never_work_is_refused_when_it_is_opened(tmp
     assert "sk-1" not in str(refused.value)
 
 
-async def test_what_a_killed_agent_left_of_a_thought_is_removed_when_it_starts_again(server, tmp_path):
+async def test_what_a_killed_agent_left_of_a_thought_goes_with_the_next_one_of_whatever_model(
+    server, tmp_path
+):
     models = DriverModels(tmp_path, KEYS)
+    left = models.folder / "of-another-definition" / "passing" / "home" / "session.jsonl"
+    left.parent.mkdir(parents=True)
+    left.write_text("saffron")
     mind = models.open(definition("openai", server, tmp_path))
+    assert left.exists()
     server.script(Say(SAID))
     await soon(mind.complete(asked()))
-    [state] = (tmp_path / "minds").iterdir()
-    (state / "passing" / "home").mkdir(parents=True)
-    (state / "passing" / "home" / "session.jsonl").write_text("saffron")
-    await models.tidy()
-    assert not (state / "passing").exists()
+    assert not left.exists()
     await soon(mind.close())

@@ -8,6 +8,7 @@ lies in one folder for each definition, and of a thought nothing stays there.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 import uuid
@@ -81,8 +82,10 @@ class DriverModels:
     """Opens models over the drivers. `folder` is the personal agent's own."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
-        self._folder = folder / "minds"
+        self.folder = folder / "minds"
         self._environment = os.environ if environment is None else environment
+        self._tidying = asyncio.Lock()
+        self._tidied = False
 
     def open(self, definition: Mapping[str, Any]) -> DriverModel:
         """The model of a definition; `Refused` (`bad_brain`) when it can never work."""
@@ -95,16 +98,18 @@ class DriverModels:
             raise _bad(refused.message) from None
         model = str(definition.get("model") or "")
         _check(entry, model, options)
-        state = self._folder / folder_name(
+        state = self.folder / folder_name(
             msgspec.json.encode([entry.name, model, options], order="sorted").decode()
         )
-        return DriverModel(entry, model, options, state, self._environment)
+        return DriverModel(self, entry, model, options, state, self._environment)
 
     async def tidy(self) -> None:
-        """Remove what thoughts left behind that a killed process of ours was in the middle of."""
-        if self._folder.is_dir():
-            for state in sorted(self._folder.iterdir()):
-                await empty(state / PASSING)
+        """Once, before the first thought: remove what a killed process left of the thought it was in."""
+        async with self._tidying:
+            if not self._tidied and self.folder.is_dir():
+                for state in sorted(self.folder.iterdir()):
+                    await empty(state / PASSING)
+            self._tidied = True
 
 
 def _check(entry: DriverEntry, model: str, options: MindOptions) -> None:
@@ -149,12 +154,14 @@ class DriverModel:
 
     def __init__(
         self,
+        models: DriverModels,
         entry: DriverEntry,
         model: str,
         options: MindOptions,
         state: Path,
         environment: Mapping[str, str],
     ) -> None:
+        self._models = models
         self._entry = entry
         self._model = model
         self._options = options
@@ -167,10 +174,17 @@ class DriverModel:
         """The driver, and the model where one is named."""
         return f"{self._entry.name}/{self._model}" if self._model else self._entry.name
 
+    @property
+    def knows_cost(self) -> bool:
+        """Whether a thought's cost is known: the agent says it, or its price is."""
+        return self._entry.says_cost or self._price() is not None
+
     async def complete(self, prompt: Prompt) -> Reply:
         """One answer; `ModelAway` when there is none."""
         turn = minds.thought(prompt, uuid.uuid4().hex)
-        outcome = await self._ready().run(turn, _Alone())
+        driver = self._ready()
+        await self._models.tidy()
+        outcome = await driver.run(turn, _Alone())
         said = len(turn.prompt.encode()) + len(turn.standing.rules.encode())
         return minds.reply(outcome, model=self.name, price=self._price(), prompt_bytes=said)
 
