@@ -122,6 +122,7 @@ class Desk:
             policy=self.policy,
             profile=self.own,
             handlers=self.handlers,
+            minded=not isinstance(self.brain, Rules),
             choices={"implicit_consent": "auto", "autonomy": "high"} if self.implicit else {},
         )
 
@@ -181,7 +182,8 @@ class Desk:
         return asyncio.run(self.brain.think(task))
 
     def goal(self, text: str, peer: str = "") -> Any:
-        scene = scene_of(self.workspace(), peer)
+        ws = self.workspace()
+        scene = scene_of(ws, peer) if ws.minded else None
         return self.think(
             port.Task(port.READ_REQUEST, self.now, self.own["timezone"], text=text, scene=scene)
         ).goal

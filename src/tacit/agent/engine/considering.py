@@ -96,7 +96,7 @@ def reading_task(ws: Workspace, thread: Thread) -> port.Task | None:
         return None
     view = view_of(ws, thread)
     fields = {"intent": view.intent, "context": view.theirs}
-    scene = scene_of(ws, thread.peer, thread)
+    scene = scene_of(ws, thread.peer, thread) if ws.minded else None
     return port.Task(port.READ_PACKET, ws.now, zone_of(ws), packet=fields, scene=scene)
 
 
@@ -163,8 +163,9 @@ def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
         return Outlook(thread.consider, view, answers, gaps, windows, busy, found)
     details = tuple(proposing.details(ws, view, one.span) for one in found.best)
     task = None
-    if not proposing.waits_for_consent(ws, view, list(details)):
-        scene = scene_of(ws, thread.peer, thread)
+    # No model words, or sees, what its owner has yet to release; the rules may, they tell nobody.
+    if not ws.minded or not proposing.waits_for_consent(ws, view, list(details)):
+        scene = scene_of(ws, thread.peer, thread) if ws.minded else None
         task = port.Task(
             port.WRITE_PROPOSAL, ws.now, zone_of(ws), goal=view.goal, options=details, scene=scene
         )

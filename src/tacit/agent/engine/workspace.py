@@ -144,6 +144,8 @@ class Workspace:
     """What this agent can do once all have confirmed: by name, each handler's definition."""
     choices: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """How much the owner lets the agent do unasked (A2ACP-134)."""
+    minded: bool = False
+    """Whether models think here: only then is gathered what they may know."""
     records: list[records.Record] = field(default_factory=list[records.Record])
     kept: dict[str, tuple[str, bytes]] = field(default_factory=dict[str, tuple[str, bytes]])
     """New values: by id, whose they are and their bytes."""

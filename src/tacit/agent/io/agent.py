@@ -196,6 +196,7 @@ class Agent(Thinking):
             profile=self.outside.profile(),
             handlers=self.outside.handlers(),
             choices=self.outside.choices(),
+            minded=self.mind.has_models,
         )
 
     def _peer(self, peer: str) -> Peer:

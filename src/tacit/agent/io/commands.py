@@ -136,7 +136,8 @@ class Commands(ABC):
     async def _goal(self, text: str, peer: str = "", thread_id: str = "") -> Goal:
         ws = self.workspace()
         thread = ws.thread(thread_id) if thread_id else None
-        scene = scene_of(ws, thread.peer if thread is not None else peer, thread)
+        about = thread.peer if thread is not None else peer
+        scene = scene_of(ws, about, thread) if ws.minded else None
         task = port.Task(port.READ_REQUEST, ws.now, self.outside.zone(), text=text, scene=scene)
         thought = await self.think(task)
         if thought.goal is None or (thought.ask_owner and not thought.goal.unclear):
