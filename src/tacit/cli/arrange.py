@@ -45,9 +45,13 @@ def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
 def opened_agent() -> Agent:
     """This folder's agent, not yet open."""
     from tacit.agent.io.agent import Agent
+    from tacit.harness.io.minds import DriverModels
 
     data, passphrase_file, tls = _folder()
-    return Agent(data, trust=tls, unlock=lambda store: agent_keys.unlock(store, passphrase_file))
+    models = DriverModels(data)
+    return Agent(
+        data, models=models, trust=tls, unlock=lambda store: agent_keys.unlock(store, passphrase_file)
+    )
 
 
 def call(command: str, wait: float = 10.0, **given: Any) -> Any:
@@ -534,6 +538,6 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 
 # Further commands of the same group, each in a module of its own.
-from tacit.cli import agent_attend, agent_find, agent_join, agent_nudge, agent_setup  # noqa: E402
+from tacit.cli import agent_attend, agent_brain, agent_find, agent_join, agent_nudge, agent_setup  # noqa: E402
 
-FURTHER: Final = (agent_attend, agent_find, agent_join, agent_nudge, agent_setup)
+FURTHER: Final = (agent_attend, agent_brain, agent_find, agent_join, agent_nudge, agent_setup)

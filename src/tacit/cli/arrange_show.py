@@ -11,6 +11,7 @@ import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.base.quoting import shown
 from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
 
 def plain(value: object) -> str:
     """A value in one line that drives no terminal."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:LONGEST]
+    return shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), LONGEST)
 
 
 def value_text(value: Any) -> str:

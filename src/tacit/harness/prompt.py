@@ -10,12 +10,13 @@ Knows nothing of drivers, time or delivery.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.knock import collapsed
+from tacit.base import quoting
 from tacit.base.errors import Bug
+from tacit.base.quoting import Fence
 from tacit.c2a import standing_rules as rules_text
 from tacit.c2a.messages import Knock
 from tacit.c2a.vocabulary import STRENGTH
@@ -41,29 +42,7 @@ _TELLING: Final = 24
 _TITLE: Final = re.compile(
     r"\W*(?:c2a\s+(?:event|response\s+rules|thread|knock|digest|note|file)s?|message)\W*"
 )
-_LOOKS: Final = {
-    "c": "сСϲϹⅽⅭ",
-    "a": "аАαΑɑ",
-    "e": "еЕεΕҽ",
-    "s": "ѕЅꜱ",
-    "m": "мМΜⅿ",
-    "v": "ѵѴνⅴ",
-    "n": "пΝո",
-    "t": "тТτΤ",
-    "o": "оОοΟօ",
-    "p": "рРρΡ",
-    "r": "гᴦ",
-    "u": "υսц",
-    "l": "ӏⅼ",
-    "h": "һНհΗ",
-    "d": "ԁⅾ",
-    "k": "кКκΚ",
-    "i": "іІιΙ",
-    "g": "ɡԌց",
-    "2": "ƻᒿ",
-}
-"""Letters of other scripts that a reader takes for those of our titles."""
-_LOOKALIKES: Final = {ord(one): letter for letter, alike in _LOOKS.items() for one in alike}
+_FENCE: Final = Fence(_TITLE)
 _REPLYING: Final = (
     "Your final text is posted once as the reply to the event, at reply_target. If you already replied with "
     "chat_send_message, it is not posted. To say nothing, end with exactly NO_REPLY."
@@ -173,36 +152,17 @@ def knock_block(knocks: Iterable[Delivered]) -> str:
 
 def quoted(text: str) -> str:
     """Chat text as it may stand in a prompt: no line of it can be taken for the title of a block."""
-    return "\n".join(f"> {line}" if _looks_like_title(line) else line for line in _lines(text))
+    return _FENCE.quoted(text)
 
 
 def single_line(text: str, limit: int = NAME_CHARS) -> str:
     """A name or id without control characters, on one line, cut (C2A-097)."""
-    kept = text
-    if not (text.isascii() and text.isprintable()):
-        kept = "".join(
-            " " if unicodedata.category(one) in {"Cc", "Cf", "Zl", "Zp", "Cs"} else one for one in text
-        )
-    return " ".join(kept.split())[: max(limit, NAME_CHARS)]
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as any reader may see them: every separator that Unicode knows counts."""
-    return text.splitlines() or [""]
-
-
-def _looks_like_title(line: str) -> bool:
-    plain = line
-    if not (line.isascii() and line.isprintable()):
-        visible = "".join(one for one in line if unicodedata.category(one) not in {"Cc", "Cf"})
-        plain = unicodedata.normalize("NFKC", visible).translate(_LOOKALIKES)
-    plain = plain.casefold()
-    return _TITLE.fullmatch(plain.strip("*_#`~= \t-")) is not None
+    return quoting.single_line(text, max(limit, NAME_CHARS))
 
 
 def _is_within(part: str, standing: str, ours: str) -> bool:
     """Does a telling line of chat stand in the rules that did not stand there before?"""
-    lines = (one.strip() for one in _lines(part))
+    lines = (one.strip() for one in quoting.lines(part))
     return any(len(line) >= _TELLING and line in standing and line not in ours for line in lines)
 
 
@@ -228,7 +188,7 @@ def _thread(events: Sequence[Delivered]) -> str:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in _lines(quoted(text)))
+    return "\n".join(f"    {line}" for line in quoting.lines(quoted(text)))
 
 
 def _digest(event: Delivered) -> str:

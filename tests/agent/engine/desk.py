@@ -18,6 +18,7 @@ from tacit.agent.calendars.busy import Busy
 from tacit.agent.consent.tiers import DEFAULT, Policy
 from tacit.agent.engine import acting, answering, asking, considering, proposing, receiving, ticking, turns
 from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace, absorb, layered
 from tacit.agent.packets import schemas
@@ -121,6 +122,7 @@ class Desk:
             policy=self.policy,
             profile=self.own,
             handlers=self.handlers,
+            minded=not isinstance(self.brain, Rules),
             choices={"implicit_consent": "auto", "autonomy": "high"} if self.implicit else {},
         )
 
@@ -179,11 +181,15 @@ class Desk:
         self.thoughts.append(task)
         return asyncio.run(self.brain.think(task))
 
-    def goal(self, text: str) -> Any:
-        return self.think(port.Task(port.READ_REQUEST, self.now, self.own["timezone"], text=text)).goal
+    def goal(self, text: str, peer: str = "") -> Any:
+        ws = self.workspace()
+        scene = scene_of(ws, peer) if ws.minded else None
+        return self.think(
+            port.Task(port.READ_REQUEST, self.now, self.own["timezone"], text=text, scene=scene)
+        ).goal
 
     def ask(self, text: str, peer: str, *, urgent: bool = False) -> str:
-        goal = self.goal(text)
+        goal = self.goal(text, peer)
         thread_id = self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent))
         self.settle()
         return thread_id
@@ -254,13 +260,21 @@ class Desk:
             return False
         task = considering.reading_task(ws, thread)
         if task is not None:
-            thought = self.think(task)
+            try:
+                thought = self.think(task)
+            except port.GenerationFailed:
+                self.decide(lambda ws: considering.unwritten(ws, thread_id, token))
+                return True
             self.decide(lambda ws: considering.goal_read(ws, thread_id, token, thought))
             return True
         within = considering.calendar_span(ws, view_of(ws, thread))
         busy = self._busy(within) if within is not None else None
         seen = turns.outlook(ws, thread, busy)
-        thought = self.think(seen.task) if seen.task is not None else None
+        try:
+            thought = self.think(seen.task) if seen.task is not None else None
+        except port.GenerationFailed:
+            self.decide(lambda ws: considering.unwritten(ws, thread_id, token))
+            return True
         ws = self.workspace()
         turns.take(ws, seen, thought)
         return self._keep(ws)

@@ -69,3 +69,15 @@ class Model(Protocol):
     async def close(self) -> None:
         """Let go of whatever it holds."""
         ...
+
+
+class Models(Protocol):
+    """Opens the models that an owner has chosen: given to the agent by whoever runs it."""
+
+    def open(self, definition: Mapping[str, Any]) -> Model:
+        """The model of a definition `{"driver", "model", "options"}` (see `brain.configured`).
+
+        `Refused` (code `bad_brain`) when the definition can never work; a model that is merely away now is
+        opened, and says so with `ModelAway` when it is asked.
+        """
+        ...

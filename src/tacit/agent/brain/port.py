@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from tacit.base.errors import PeerFault
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tacit.agent.consent.tiers import Policy
     from tacit.agent.negotiation.goal import Goal, Need
     from tacit.base.moment import Moment
 
@@ -19,6 +24,52 @@ READ_PACKET: Final = "read_packet"
 """A counterpart's first packet is to become a goal."""
 WRITE_PROPOSAL: Final = "write_proposal"
 """Words for options that were computed: a summary for each, and the reasoning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One packet of a thread."""
+
+    ours: bool
+    type: str
+    at: Moment
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """Another thread that was one with this (A2ACP-118)."""
+
+    summary: str
+    state: str
+    details: Mapping[str, Any]
+    """Of its standing proposal, as far as both sides know it: the end of a dinner, for what follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What may be known for a thought about one counterpart; nothing of any other is in it (A2ACP-064)."""
+
+    owner: str
+    """By what name the owner is known."""
+    counterpart: str
+    policy: Policy
+    thread_id: str = ""
+    profile: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Of the owner, only what is cleared for this counterpart."""
+    withheld: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """What is not cleared. A prompt has its names; its values are there to be kept out."""
+    style: str = ""
+    autonomy: str = "low"
+    completed: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By category, how many threads with this counterpart came to their end."""
+    history: tuple[Said, ...] = ()
+    shared: tuple[str, ...] = ()
+    requested: tuple[str, ...] = ()
+    outstanding: tuple[str, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    gives_away: Callable[[object], frozenset[str]] | None = None
+    """The fields of which a text gives a value away that may not go (A2ACP-071)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +86,8 @@ class Task:
     """The counterpart's packet: data without authority."""
     goal: Goal | None = None
     options: tuple[dict[str, Any], ...] = ()
-    """For WRITE_PROPOSAL: the details of each option, best first."""
+    """For WRITE_PROPOSAL: the details of each option, best first; each value in them is cleared."""
+    scene: Scene | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +102,14 @@ class Thought:
     summaries: tuple[str, ...] = ()
     reasoning: str = ""
     confidence: float = 1.0
+    ask_owner: bool = False
+    """Every brain that was asked is unsure: its owner has to say (A2ACP-084)."""
+    over_budget: bool = False
+    """The day's budget is spent, and the rules have thought instead."""
+
+
+class GenerationFailed(PeerFault):
+    """No answer of a model could be used, however often it was asked (A2ACP-088)."""
 
 
 class Brain(Protocol):

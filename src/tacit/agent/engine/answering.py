@@ -29,6 +29,7 @@ from tacit.agent.threads.state import US, Approvals
 from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
+from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -259,6 +260,9 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
     if number == len(choices) - 1:
         asking.stop(ws, thread.thread_id, reason="user_closed")
         return
+    if content.get("unsure"):
+        ws.change(thread, consider=question.subject)
+        return
     if number == len(choices) - 2:
         _go_on(ws, thread)
         return
@@ -302,7 +306,7 @@ def _chosen(ws: Workspace, thread: Thread, question: Question, alternative: obje
         if view.goal is not None and reading.spans:
             goal = _taken(view.goal, reading.spans, details)
             ws.change(thread, goal=ws.keep(thread.peer, msgspec.to_builtins(goal)))
-    words = f"Chosen: {escalating.quoted(found.get('option'))}"
+    words = f"Chosen: {shown(found.get('option'))}"
     body: Fields = {**plain, "intent": escalating.intent(view, words)}
     sending.send(ws, view, "context", body, plain=plain)
     if not thread.ours and thread.state is State.INITIATED:

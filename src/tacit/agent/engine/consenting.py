@@ -15,6 +15,7 @@ from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine.view import AVAILABILITY
 from tacit.agent.packets import formats
 from tacit.agent.threads.state import GIVEN, OPEN
+from tacit.base import quoting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,7 +72,7 @@ def ask_consent(
     fields = tuple(
         questions.ConsentField(
             field=need.field,
-            reason=" ".join(need.reason.split())[:280],
+            reason=quoting.shown(need.reason),
             priority=need.priority,
             values=SUGGESTED.get(canonical(ws.policy, need.field), ()) if value is None else (value,),
         )

@@ -35,6 +35,7 @@ from tacit.agent.engine.consenting import (
     own_value,
     zone_of,
 )
+from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.negotiation import limits, options, tries
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, NICE_TO_HAVE, REQUIRED, Goal, Need
@@ -95,7 +96,8 @@ def reading_task(ws: Workspace, thread: Thread) -> port.Task | None:
         return None
     view = view_of(ws, thread)
     fields = {"intent": view.intent, "context": view.theirs}
-    return port.Task(port.READ_PACKET, ws.now, zone_of(ws), packet=fields)
+    scene = scene_of(ws, thread.peer, thread) if ws.minded else None
+    return port.Task(port.READ_PACKET, ws.now, zone_of(ws), packet=fields, scene=scene)
 
 
 def goal_read(ws: Workspace, thread_id: str, token: str, thought: port.Thought) -> None:
@@ -105,6 +107,15 @@ def goal_read(ws: Workspace, thread_id: str, token: str, thought: port.Thought) 
         return
     goal = thought.goal or Goal(kind=INFORMATION, category="", summary="")
     ws.change(thread, goal=ws.keep(thread.peer, msgspec.to_builtins(goal)))
+    if thought.ask_owner:
+        escalating.unsure(ws, view_of(ws, ws.thread(thread_id)), goal, subject=token)
+
+
+def unwritten(ws: Workspace, thread_id: str, token: str) -> None:
+    """No brain could answer what a turn needs: the thread is paused on both sides (A2ACP-088)."""
+    thread = ws.book.threads.get(thread_id)
+    if thread is not None and thread.consider == token and thread.is_open:
+        sending.give_up(ws, thread)
 
 
 def calendar_span(ws: Workspace, view: View) -> Span | None:
@@ -151,7 +162,13 @@ def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
     if not found.best:
         return Outlook(thread.consider, view, answers, gaps, windows, busy, found)
     details = tuple(proposing.details(ws, view, one.span) for one in found.best)
-    task = port.Task(port.WRITE_PROPOSAL, ws.now, zone_of(ws), goal=view.goal, options=details)
+    task = None
+    # No model words, or sees, what its owner has yet to release; the rules may, they tell nobody.
+    if not ws.minded or not proposing.waits_for_consent(ws, view, list(details)):
+        scene = scene_of(ws, thread.peer, thread) if ws.minded else None
+        task = port.Task(
+            port.WRITE_PROPOSAL, ws.now, zone_of(ws), goal=view.goal, options=details, scene=scene
+        )
     return Outlook(thread.consider, view, answers, gaps, windows, busy, found, task)
 
 

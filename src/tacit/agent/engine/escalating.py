@@ -22,6 +22,7 @@ from tacit.agent.packets import formats
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import GIVEN, US
 from tacit.agent.threads.states import Cause
+from tacit.base.quoting import shown, shown_in
 
 if TYPE_CHECKING:
     from tacit.agent.calendars.busy import Busy
@@ -36,6 +37,7 @@ WIDENED: Final = "widened"
 """The mark among a thread's wants that we have offered more of our time than was asked for."""
 KEEP_TRYING: Final = "keep trying"
 STOP: Final = "stop"
+GO_ON: Final = "go on as understood"
 
 
 def no_overlap(ws: Workspace, view: View, theirs: tuple[Span, ...], busy: Busy | None) -> str:
@@ -174,20 +176,14 @@ def asked_by_them(ws: Workspace, view: View, packet_id: str, fields: Fields) -> 
     options = cast("list[object]", listed) if isinstance(listed, list) else []
     found = [cast("Fields", one) for one in options if isinstance(one, dict)]
     question = {
-        "reason": quoted(escalation.get("reason")),
-        "suggested_prompt": quoted(escalation.get("suggested_prompt")),
+        "reason": shown(escalation.get("reason")),
+        "suggested_prompt": shown(escalation.get("suggested_prompt")),
         "from": view.thread.peer,
-        "conflict": context.get("conflict"),
+        "conflict": shown_in(context.get("conflict")),
         "alternatives": found,
-        "choices": [quoted(one.get("option")) for one in found] + [KEEP_TRYING, STOP],
+        "choices": [shown(one.get("option")) for one in found] + [KEEP_TRYING, STOP],
     }
     _ask(ws, view, question, subject=packet_id)
-
-
-def quoted(text: object) -> str:
-    """Somebody else's words for our owner's eyes: plain, and short (A2ACP-066)."""
-    plain = "".join(one if one.isprintable() else " " for one in str(text or ""))
-    return plain[:280]
 
 
 def at_the_limit(ws: Workspace, view: View) -> None:
@@ -215,11 +211,25 @@ def _tried(ws: Workspace, view: View) -> list[list[str]]:
         "told by you": sorted(view.ours),
         "not told": sorted(name for name, status in thread.asked.items() if status not in {GIVEN, ""}),
     }
-    found += [[what, ", ".join(map(quoted, names))] for what, names in listed.items() if names]
+    found += [[what, ", ".join(map(shown, names))] for what, names in listed.items() if names]
     proposals = thread.past_proposals + (thread.proposal is not None)
     if proposals or thread.ruled_out:
         found.append(["proposals", f"{proposals}, {len(thread.ruled_out)} options ruled out"])
     return found
+
+
+def unsure(ws: Workspace, view: View, goal: Goal, *, subject: str) -> None:
+    """No brain is sure what they want: our owner reads it, and says whether to go on (A2ACP-084)."""
+    question = {
+        "reason": "Your agent is not sure that it has understood what they want",
+        "from": view.thread.peer,
+        "said": shown(view.intent.get("summary")),
+        "understood": shown(goal.summary),
+        "unsure": True,
+        "alternatives": [],
+        "choices": [GO_ON, STOP],
+    }
+    _ask(ws, view, question, subject=subject)
 
 
 def _ask(ws: Workspace, view: View, question: dict[str, Any], *, subject: str) -> None:

@@ -22,6 +22,7 @@ from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import recalling, sending
 from tacit.agent.engine.consenting import ask_consent, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
+from tacit.agent.engine.wording import words_of
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
 from tacit.agent.negotiation.options import WHY
 from tacit.agent.packets import formats, vocabulary, windows
@@ -145,12 +146,16 @@ def rule_out(ws: Workspace, thread: Thread, kind: str, choice: int = MAIN, **mor
 # Proposing.
 
 
+def waits_for_consent(ws: Workspace, view: View, listed: list[Fields]) -> bool:
+    """Whether a proposal would say what is not cleared: no brain sees or words it before it is."""
+    return bool(sending.held(ws, view, "resolution", _body(ws, view, listed, [], "")))
+
+
 def propose(ws: Workspace, view: View, found: Options, thought: Thought | None) -> str:
     """Send a resolution for the best option, the others beside it; or ask first what it would disclose."""
     listed = [details(ws, view, one.span) for one in found.best]
-    words = list(thought.summaries) if thought is not None else []
     plain = _body(ws, view, listed, [], "")
-    body = _body(ws, view, listed, words, thought.reasoning if thought is not None else "")
+    body = _body(ws, view, listed, *words_of(ws, view, thought))
     held = sending.held(ws, view, "resolution", plain)
     refused = {canonical(ws.policy, one.field) for one in held} & set(view.thread.refused)
     if refused and not refused & {name for name, status in view.thread.wants.items() if status == DECLINED}:
@@ -199,7 +204,8 @@ def _window(thread: Thread) -> str:
 
 
 def _body(ws: Workspace, view: View, listed: list[Fields], words: list[str], reasoning: str) -> Fields:
-    said = [*words, *[_plainly(view, one) for one in listed[len(words) :]]]
+    own = [_plainly(view, one) for one in listed]
+    said = [*(one or own[number] for number, one in enumerate(words[: len(own)])), *own[len(words) :]]
     proposal: Fields = {"summary": said[0], "details": listed[0]}
     if len(listed) > 1:
         proposal["alternatives"] = [

@@ -18,6 +18,7 @@ from tacit.agent.packets import forms, schemas, vocabulary
 from tacit.agent.threads import hints, records
 from tacit.agent.threads.state import DECLINED, GIVEN, NOT_AVAILABLE, THEM, Thread
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
+from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
     from tacit.agent.engine.workspace import Workspace
@@ -155,9 +156,9 @@ def _intent_update(ws: Workspace, thread: Thread, packet_id: str, fields: Fields
     thread = ws.change(thread.thread_id, consider=packet_id, awaiting_user=False)
     content = {
         "scope_change": change,
-        "before": escalating.quoted(before.get("summary")),
-        "after": escalating.quoted(new["summary"]),
-        "reason": escalating.quoted(fields.get("reason")),
+        "before": shown(before.get("summary")),
+        "after": shown(new["summary"]),
+        "reason": shown(fields.get("reason")),
         "from": thread.peer,
         "choices": ["confirm", "refuse"],
     }

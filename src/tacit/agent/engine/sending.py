@@ -144,7 +144,7 @@ def _cleared(
         except Refused as refused:
             if refused.code not in _NOT_WRITTEN:
                 raise
-    _give_up(ws, thread)
+    give_up(ws, thread)
     return None
 
 
@@ -161,22 +161,26 @@ def _most(ws: Workspace, thread: Thread) -> int:
 
 
 def scanner(ws: Workspace, thread: Thread) -> Scanner:
-    """What must not turn up in any string for this counterpart (A2ACP-071).
+    """What must not turn up in any string for this counterpart (A2ACP-071)."""
+    return scanner_for(ws, thread.peer, bases(thread))
+
+
+def scanner_for(ws: Workspace, peer: str, released: Mapping[str, str]) -> Scanner:
+    """The same for a counterpart, and what was released to it.
 
     What our own address says stands in every packet and is no secret: the owner's name, most often.
     """
-    released = bases(thread)
     secret = [
         (name, value)
         for name, value in ws.profile.items()
-        if tier(ws.policy, name, thread.peer) is not Tier.ALWAYS
+        if tier(ws.policy, name, peer) is not Tier.ALWAYS
         and canonical(ws.policy, name) not in released
         and not Scanner([(name, value)]).found(ws.me)
     ]
     return Scanner(secret)
 
 
-def _give_up(ws: Workspace, thread: Thread) -> None:
+def give_up(ws: Workspace, thread: Thread) -> None:
     """Nothing that may leave could be written: pause, and say so on both sides (A2ACP-056, A2ACP-088)."""
     if thread.paused:
         return

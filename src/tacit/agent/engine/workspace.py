@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 from tacit.agent.packets import packet
 from tacit.agent.threads import fold, records, timers
 from tacit.agent.threads.state import Question, Thread
-from tacit.agent.threads.states import Cause, after
+from tacit.agent.threads.states import CATEGORIES, Cause, State, after
 from tacit.base.errors import Refused
 from tacit.base.strict_json import canonical
 
@@ -144,6 +144,8 @@ class Workspace:
     """What this agent can do once all have confirmed: by name, each handler's definition."""
     choices: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """How much the owner lets the agent do unasked (A2ACP-134)."""
+    minded: bool = False
+    """Whether models think here: only then is gathered what they may know."""
     records: list[records.Record] = field(default_factory=list[records.Record])
     kept: dict[str, tuple[str, bytes]] = field(default_factory=dict[str, tuple[str, bytes]])
     """New values: by id, whose they are and their bytes."""
@@ -180,7 +182,17 @@ class Workspace:
             return False
         if to is not before or reason:
             self.say(records.Moved(thread_id, cause, before, to, reason))
+        if to is State.COMPLETED and to is not before and cause is not Cause.FORKED:
+            self._count(self.thread(thread_id))
         return True
+
+    def _count(self, thread: Thread) -> None:
+        """One more that came to its end with this counterpart, in words of ours (A2ACP-084)."""
+        intent: Any = self.read(thread.intent)
+        category: Any = cast("Fields", intent).get("category") if isinstance(intent, dict) else None
+        if category in CATEGORIES:
+            count = self.book.completions.get((thread.peer, category), 0) + 1
+            self.say(records.Completed(thread.peer, category, count))
 
     def notice(self, thread_id: str, code: str, subject: str = "") -> None:
         """Tell the owner something."""

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 from msgspec import UNSET
 
 from tacit.agent.actions import port as actions
+from tacit.agent.brain.configured import SETTING
+from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.rules import Rules
 from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
@@ -32,9 +34,10 @@ from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
 from tacit.agent.io import setting_up
 from tacit.agent.io.changes import Changes
-from tacit.agent.io.commands import Commands
 from tacit.agent.io.journal import Journal
+from tacit.agent.io.minding import Mind
 from tacit.agent.io.outside import Outside
+from tacit.agent.io.thinking import Thinking
 from tacit.agent.io.vault import Vault
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.windows import read_windows
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tacit.agent.brain.minded import Waiting
+    from tacit.agent.brain.model import Models
     from tacit.agent.brain.port import Brain
     from tacit.agent.calendars.busy import Busy
     from tacit.agent.post.io.inbox import Arrived
@@ -68,9 +73,11 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
+THOUGHT: Final = "thought of "
+"""Before a thread's id: the name of a thought under way."""
 
 
-class Agent(Commands):
+class Agent(Thinking):
     """One person's agent, open; an async context."""
 
     def __init__(
@@ -80,6 +87,8 @@ class Agent(Commands):
         clock: Clock | None = None,
         entropy: Entropy | None = None,
         brain: Brain | None = None,
+        models: Models | None = None,
+        waiting: Waiting | None = None,
         trust: ssl.SSLContext | None = None,
         unlock: Callable[[AgentStore], None] | None = None,
         vfs: str | None = None,
@@ -87,15 +96,18 @@ class Agent(Commands):
         self.folder = folder
         self.clock = clock or SystemClock()
         self.entropy = entropy or SystemEntropy()
-        self.brain = brain or Rules(read_windows)
+        self._rules = brain or Rules(read_windows)
+        self._models = models
+        self._waiting = waiting
+        self.unminded: set[str] = set()
         self._trust = trust
         self._unlock = unlock
         self._vfs = vfs
         self._deciding = asyncio.Lock()
         self._turning = asyncio.Lock()
-        self._woken = asyncio.Event()
+        self.woken = asyncio.Event()
         self._resting: dict[str, Moment] = {}
-        self._deeds: dict[str, asyncio.Task[bool]] = {}
+        self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
         self.changes = Changes()
         self._line: asyncio.Task[None] | None = None
@@ -122,6 +134,17 @@ class Agent(Commands):
             await stack.enter_async_context(self.post)
             self.outside = Outside(self.folder, self._setting, self.clock)
             stack.push_async_callback(self.outside.close)
+            self.mind = Mind(
+                self._rules,
+                self._models,
+                setting=self._setting,
+                zone=self.outside.zone,
+                store=self.post.store,
+                clock=self.clock,
+                entropy=self.entropy,
+                waiting=self._waiting,
+            )
+            stack.push_async_callback(self.mind.close)
             await self._close_blocked()
             await setting_up.resume(self)
             self._stack = stack.pop_all()
@@ -136,17 +159,17 @@ class Agent(Commands):
             await self.forget(peer)
 
     async def __aexit__(self, *_: object) -> None:
-        for task in self._deeds.values():
+        for task in self.deeds.values():
             # What it did is known to whoever did it; under its id it is asked again at the next start.
             task.cancel()
-        await asyncio.gather(*self._deeds.values(), return_exceptions=True)
+        await asyncio.gather(*self.deeds.values(), return_exceptions=True)
         await self.disconnect()
         await self._stack.aclose()
 
     def connect(self) -> RelayConnection:
         """Begin to hold the line to the relay."""
         if self.connection is None:
-            self.connection = self.post.connection(self._woken.set)
+            self.connection = self.post.connection(self.woken.set)
             self._line = asyncio.get_running_loop().create_task(self.connection.run())
         return self.connection
 
@@ -176,6 +199,7 @@ class Agent(Commands):
             profile=self.outside.profile(),
             handlers=self.outside.handlers(),
             choices=self.outside.choices(),
+            minded=self.mind.has_models,
         )
 
     def _peer(self, peer: str) -> Peer:
@@ -202,9 +226,12 @@ class Agent(Commands):
         self.vault.owes_erasing = self.vault.owes_erasing or bool(gone)
         for one in ws.records:
             self.changes.tell(one)
-        if any(isinstance(one, records.Set) for one in ws.records):
+        names = {one.name for one in ws.records if isinstance(one, records.Set)}
+        if names:
             self.outside.changed()
-        self._woken.set()
+        if SETTING in names:
+            self.mind.changed()
+        self.woken.set()
         return True
 
     def _replaced(self, ws: Workspace) -> list[str]:
@@ -238,39 +265,28 @@ class Agent(Commands):
     async def settle(self) -> None:
         """Do all that can be done now, and what is under way; returns when everything waits for others."""
         async with self._turning:
-            while await self._turn() or await self._any_deed():
+            while await self._turn() or await self.any_deed():
                 pass
 
     async def refresh(self) -> None:
         """The same, unless it is being done: nobody waits for a slow service only to look."""
         if self._turning.locked():
-            self._woken.set()
+            self.woken.set()
         else:
             await self.settle()
-
-    async def _any_deed(self) -> bool:
-        """Wait for one of the actions under way, if there is any."""
-        if not self._deeds:
-            return False
-        await asyncio.wait(self._deeds.values(), return_when=asyncio.FIRST_COMPLETED)
-        return self._reap()
-
-    def _reap(self) -> bool:
-        """Let go of actions that have ended; a fault of ours is heard here."""
-        ended = [name for name, task in self._deeds.items() if task.done()]
-        for name in ended:
-            self._deeds.pop(name).result()
-        return bool(ended)
 
     async def _turn(self) -> bool:
         did = await self._arrived()
         did = await self._first_contacts() or did
         did = await self._time() or did
-        for thread_id in list(self.journal.book.considering):
-            did = await self._isolated(thread_id, self._consider) or did
-        did = self._reap() or did
+        for thread_id in self.in_order():
+            if not self.mind.has_models:
+                did = await self._isolated(thread_id, self._consider) or did
+            elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
+                self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
+        did = self.reap() or did
         for thread_id in list(self.journal.book.acting):
-            if thread_id not in self._deeds:
+            if thread_id not in self.deeds:
                 did = await self._isolated(thread_id, self._act) or did
         return await self._post_all() or did
 
@@ -280,6 +296,9 @@ class Agent(Commands):
             return False
         try:
             return await work(thread_id)
+        except ModelAway:
+            self.unminded.add(thread_id)
+            return False
         except Unavailable as away:
             _log.info("a thread waits: %s", away)
             if thread_id not in self._resting:
@@ -371,11 +390,14 @@ class Agent(Commands):
             return False
         task = considering.reading_task(ws, thread)
         if task is not None:
-            thought = await self.brain.think(task)
-            await self.decide(lambda ws: considering.goal_read(ws, thread_id, token, thought))
+            read = await self.thought(thread_id, token, task)
+            if read is not None:
+                await self.decide(lambda ws: considering.goal_read(ws, thread_id, token, read))
             return True
         seen = turns.outlook(ws, thread, await self._busy(considering.calendar_span(ws, view_of(ws, thread))))
-        thought = await self.brain.think(seen.task) if seen.task is not None else None
+        thought = await self.thought(thread_id, token, seen.task) if seen.task is not None else None
+        if seen.task is not None and thought is None:
+            return True
         async with self._deciding:
             ws = self.workspace()
             turns.take(ws, seen, thought)
@@ -412,10 +434,10 @@ class Agent(Commands):
                 acting.advance(ws, thread_id, slot_free=slot_free)
                 return await self._keep(ws)
         deed, undoing = found
-        # Beside the wheel: a slow service holds up its own thread and no other.
-        work = self._isolated(thread_id, lambda _: self._carry_out(thread_id, deed, undoing=undoing))
-        self._deeds[thread_id] = asyncio.get_running_loop().create_task(work)
-        self._deeds[thread_id].add_done_callback(lambda _: self._woken.set())
+        self.beside(
+            thread_id,
+            self._isolated(thread_id, lambda _: self._carry_out(thread_id, deed, undoing=undoing)),
+        )
         return False
 
     async def _carry_out(self, thread_id: str, deed: actions.Deed, *, undoing: bool) -> bool:
@@ -478,14 +500,14 @@ class Agent(Commands):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while True:
-                    self._woken.clear()
+                    self.woken.clear()
                     await self.settle()
                     busy = self.post.outbox.waiting(limit=1) or self.post.inbox.unhandled(limit=1)
-                    last = loop.time() if busy or self._woken.is_set() else last
+                    last = loop.time() if busy or self.woken.is_set() else last
                     if not busy and loop.time() - last >= quiet:
                         break
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._woken.wait(), 0.05)
+                        await asyncio.wait_for(self.woken.wait(), 0.05)
                         last = loop.time()
         await self.settle()
 
@@ -493,7 +515,7 @@ class Agent(Commands):
         """Hold the line and turn the wheel until told to stop."""
         self.connect()
         while not stopped.is_set():
-            self._woken.clear()
+            self.woken.clear()
             away = await self._turned_or_away()
             if self._line is not None and self._line.done():
                 # It ends by itself only for a reason the owner must hear.
@@ -502,7 +524,7 @@ class Agent(Commands):
             wait = LOOK_AROUND
             if moment is not None and not away:
                 wait = min(wait, max(0.0, (moment - self.clock.now()) / SECOND))
-            waiting = [asyncio.ensure_future(self._woken.wait()), asyncio.ensure_future(stopped.wait())]
+            waiting = [asyncio.ensure_future(self.woken.wait()), asyncio.ensure_future(stopped.wait())]
             await asyncio.wait(waiting, timeout=wait or 0.01, return_when=asyncio.FIRST_COMPLETED)
             for one in waiting:
                 one.cancel()

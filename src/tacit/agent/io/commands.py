@@ -12,35 +12,42 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import structs
 
 from tacit.agent.brain import port
+from tacit.agent.brain.replies import UNREAD
 from tacit.agent.consent import tiers
 from tacit.agent.engine import answering, asking, proposing
 from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting
+from tacit.agent.io import by_hand, hinting, thoughts
 from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
-from tacit.agent.threads.states import Cause
+from tacit.agent.threads.states import CATEGORIES, Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, rfc3339
+from tacit.base.quoting import shown, shown_in
 from tacit.wire import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tacit.agent.brain.port import Brain
+    from tacit.agent.brain.port import Task, Thought
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.changes import Changes
     from tacit.agent.io.journal import Journal
+    from tacit.agent.io.minding import Mind
     from tacit.agent.io.outside import Outside
     from tacit.agent.io.page import Page
     from tacit.agent.io.vault import Vault
+    from tacit.agent.negotiation.goal import Goal
     from tacit.agent.packets.packet import Fields
     from tacit.agent.post.io.post import Post
     from tacit.base.ports import Clock
 
 CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
+LONGEST_RECEIVED: Final = 4000
+"""Of one text that a counterpart told, where all that it told is looked at."""
 NOTICES: Final = {
     "stalled": "has had no answer for too long and stands still",
     "expired": "has run out of time",
@@ -61,6 +68,9 @@ NOTICES: Final = {
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
     "not_sent": "has a packet that could not be sent",
+    "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
+    "budget_spent": "The models' budget of the day is spent; the rules go on alone",
+    "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
 }
 
 
@@ -71,7 +81,7 @@ class Commands(ABC):
     vault: Vault
     outside: Outside
     post: Post
-    brain: Brain
+    mind: Mind
     clock: Clock
     changes: Changes
     page: Page | None = None
@@ -85,6 +95,10 @@ class Commands(ABC):
     @abstractmethod
     def workspace(self) -> Workspace:
         """For one decision, or for looking."""
+
+    @abstractmethod
+    async def think(self, task: Task) -> Thought:
+        """The thought of the owner's brain."""
 
     @abstractmethod
     async def settle(self) -> None:
@@ -103,14 +117,14 @@ class Commands(ABC):
     async def ask(self, text: str, to: Sequence[str] = (), *, urgent: bool = False) -> Fields:
         """Arrange something with somebody."""
         peer = self._addressee(text, to)
-        goal = await self._goal(text)
+        goal = await self._goal(text, peer)
         thread_id = await self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent))
         await self.refresh()
         return self._state(thread_id)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
-        goal = await self._goal(text)
+        goal = await self._goal(text, thread_id=thread_id)
         reason = "The person asked for something else"
         await self.decide(lambda ws: asking.change_intent(ws, thread_id, goal, reason, scope_change))
         await self.refresh()
@@ -118,16 +132,20 @@ class Commands(ABC):
 
     async def fork(self, thread_id: str, texts: Sequence[str]) -> Fields:
         """Make several threads of one."""
-        goals = [await self._goal(text) for text in texts]
+        goals = [await self._goal(text, thread_id=thread_id) for text in texts]
         children = await self.decide(lambda ws: asking.fork(ws, thread_id, goals))
         await self.refresh()
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
-    async def _goal(self, text: str) -> Any:
-        task = port.Task(port.READ_REQUEST, self.clock.now(), self.outside.zone(), text=text)
-        thought = await self.brain.think(task)
-        if thought.goal is None:
-            raise Refused("unclear_request", "this could not be read; say what, with whom and when")
+    async def _goal(self, text: str, peer: str = "", thread_id: str = "") -> Goal:
+        ws = self.workspace()
+        thread = ws.thread(thread_id) if thread_id else None
+        about = thread.peer if thread is not None else peer
+        scene = scene_of(ws, about, thread) if ws.minded else None
+        task = port.Task(port.READ_REQUEST, ws.now, self.outside.zone(), text=text, scene=scene)
+        thought = await self.think(task)
+        if thought.goal is None or (thought.ask_owner and not thought.goal.unclear):
+            raise Refused("unclear_request", UNREAD, row="A2ACP-084")
         return thought.goal
 
     def _addressee(self, text: str, to: Sequence[str]) -> str:
@@ -172,12 +190,15 @@ class Commands(ABC):
             "thread_id": one.thread_id,
             "counterpart": one.peer,
             "asked_at": rfc3339(one.asked_at),
-            "fields": content.pop("fields", []),
-            "proposal": content.pop("proposal", None),
+            "fields": [
+                one | {"field": shown(one["field"]), "reason": shown(one["reason"])}
+                for one in cast("list[Fields]", content.pop("fields", []))
+            ],
+            "proposal": shown_in(content.pop("proposal", None)),
             "choices": content.pop("choices", []),
         }
         found |= hinting.newness(self, one.peer)
-        return found | ({"about": content} if content else {})
+        return found | ({"about": shown_in(content)} if content else {})
 
     async def answer(self, question_id: str, said: Answer | None = None, **given: Any) -> Fields:
         """Answer a question, in the words of `Answer`; what follows from it happens at once."""
@@ -235,7 +256,7 @@ class Commands(ABC):
             "with": thread.peer,
             "state": thread.state.value,
             "flags": _flags(thread),
-            "summary": intent.get("summary", ""),
+            "summary": shown(intent.get("summary", "")),
             "began": rfc3339(thread.began),
         }
 
@@ -254,11 +275,11 @@ class Commands(ABC):
             "state": thread.state.value,
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
-            "intent": view.intent,
+            "intent": shown_in(view.intent),
             "participants": [self.me, thread.peer],
             "turns": thread.turns,
             "shared": sorted(view.ours),
-            "received": view.theirs,
+            "received": shown_in(view.theirs, LONGEST_RECEIVED),
             "requested": thread.wants,
             "outstanding": sorted(name for name, status in thread.wants.items() if not status),
             "history": [
@@ -286,6 +307,16 @@ class Commands(ABC):
             ],
             "parent": thread.parent or None,
             "siblings": list(thread.siblings),
+            "cost": thoughts.cost(self.post.store, thread_id),
+        }
+
+    async def thoughts(self, thread_id: str = "") -> Fields:
+        """What models were asked lately: which, for what, how sure, what it took (A2ACP-082)."""
+        log = self.mind.thoughts
+        usd, tokens = log.spent() if log is not None else (0.0, 0)
+        return {
+            "thoughts": thoughts.listed(self.post.store, thread_id),
+            "today": {"usd": round(usd, 6), "tokens": tokens},
         }
 
     async def disclosures(self, peer: str = "") -> Fields:
@@ -473,6 +504,9 @@ class Commands(ABC):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
             for name in counted:
                 ws.say(records.Counted(name, who, 0))
+            for name in CATEGORIES:
+                if ws.book.completions.get((who, name)):
+                    ws.say(records.Completed(who, name, 0))
             ws.say(records.Forgotten(who))
 
         # The contents first: killed in between, the contact's threads are open, and this is done again.

@@ -7,7 +7,8 @@ is:
 - `threads` and `questions`, by id; `due`, the next moment of each thread and question that time will move;
 - `considering`, the threads in which it is the agent's turn; `unposted`, packets that the post may lack;
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
-- `approvals` by field and counterpart; `settings`, the names of the owner's values;
+- `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
+  of the owner's values;
 - `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
@@ -57,6 +58,7 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "open_threads": (str, Moment),
     "tallies": (str, Tally),
     "hints": (str, Hint),
+    "completions": (Pair, int),
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
@@ -81,6 +83,7 @@ class Book:
     open_threads: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
     tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
     hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
+    completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -104,8 +107,8 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _act(book, record)
         case records.Asked() | records.Answered() | records.Withdrawn() | records.Reminded():
             _question(book, record)
-        case records.Counted():
-            book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
+        case records.Counted() | records.Completed():
+            _count(book, record)
         case records.Set():
             _mark(book.settings, record.name, record.value or None)
         case records.Hinted():
@@ -116,6 +119,13 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
         case _:
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
             return
+
+
+def _count(book: Book, record: records.Counted | records.Completed) -> None:
+    if isinstance(record, records.Counted):
+        book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
+    else:
+        book.completions[record.peer, record.category] = record.count
 
 
 def _begun(record: records.Began, at: Moment) -> Thread:

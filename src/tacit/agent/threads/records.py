@@ -181,6 +181,14 @@ class Counted(Record, frozen=True, omit_defaults=True):
     dismissed: int = 0
 
 
+class Completed(Record, frozen=True, omit_defaults=True):
+    """How many threads of a category with a counterpart have come to their end (A2ACP-084)."""
+
+    peer: str
+    category: str
+    count: int
+
+
 class Noticed(Record, frozen=True, omit_defaults=True):
     """Something the owner is told; `code` says what, in no words of anybody's."""
 
@@ -232,6 +240,7 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.a2acp.acted": Acted,
     "x.a2acp.cycled": Cycled,
     "x.a2acp.counted": Counted,
+    "x.a2acp.completed": Completed,
     "x.a2acp.noticed": Noticed,
     "x.a2acp.violated": Violated,
     "x.a2acp.set": Set,

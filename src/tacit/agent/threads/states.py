@@ -57,6 +57,15 @@ class Cause(StrEnum):
     STALLED_TOO_LONG = "stalled_too_long"
 
 
+CATEGORIES: Final = (
+    "scheduling",
+    "group_scheduling",
+    "project_coordination",
+    "information",
+    "information_request",
+    "information_sharing",
+)
+"""What threads are about, in the words that are counted; another word of anybody's is not."""
 TERMINAL: Final = frozenset({State.COMPLETED, State.DECLINED, State.EXPIRED})
 NEGOTIABLE: Final = frozenset({State.INITIATED, State.NEGOTIATING})
 

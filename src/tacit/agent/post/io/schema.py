@@ -195,9 +195,32 @@ CREATE TABLE vault (
 CREATE INDEX vault_contact ON vault (contact, at);
 """
 
+# What models were asked: no words, only which, for what, how sure, and what it took (A2ACP-082).
+_THOUGHTS: Final = """
+CREATE TABLE thoughts (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, thread_id TEXT NOT NULL, task TEXT NOT NULL,
+  tier TEXT NOT NULL, model TEXT NOT NULL, outcome TEXT NOT NULL, confidence REAL NOT NULL,
+  input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL NOT NULL
+) STRICT;
+CREATE INDEX thoughts_thread ON thoughts (thread_id, number);
+CREATE INDEX thoughts_at ON thoughts (at);
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17702,
-    steps=(_FIRST, _ENDINGS, _UNJUDGED, _RESENT, _PENDING, _FORMER, _HEALING, _PROTECTION, _LATER, _VAULT),
+    steps=(
+        _FIRST,
+        _ENDINGS,
+        _UNJUDGED,
+        _RESENT,
+        _PENDING,
+        _FORMER,
+        _HEALING,
+        _PROTECTION,
+        _LATER,
+        _VAULT,
+        _THOUGHTS,
+    ),
 )
 
 

@@ -1,0 +1,72 @@
+"""What a brain may know for one thought: of the owner, of this counterpart, of this thread, of nothing else.
+
+A2ACP-063, A2ACP-064, A2ACP-065, A2ACP-071, A2ACP-084, A2ACP-118.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.agent.brain.port import Said, Scene, Sibling
+from tacit.agent.engine import proposing, sending
+from tacit.agent.engine.view import view_of
+from tacit.agent.engine.wording import is_cleared
+from tacit.agent.threads.state import OPEN, US
+from tacit.agent.threads.states import CATEGORIES
+
+if TYPE_CHECKING:
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.threads.state import Thread
+
+STYLE: Final = "communication_style"
+"""The profile's word on how the owner likes to sound: for the brain alone."""
+
+
+def scene_of(ws: Workspace, peer: str, thread: Thread | None = None) -> Scene:
+    """The scene of a thread, or of one that is about to begin."""
+    released = dict[str, str](thread.approved) if thread is not None else {}
+    known = {name: value for name, value in ws.profile.items() if name != STYLE}
+    cleared = {name: value for name, value in known.items() if is_cleared(ws, peer, released, name)}
+    own = str(cleared.get("name") or ws.me.removeprefix("agent:").partition("@")[0])
+    found = Scene(
+        owner=own,
+        counterpart=peer,
+        policy=ws.policy,
+        profile=cleared,
+        withheld={name: value for name, value in known.items() if name not in cleared},
+        style=str(ws.profile.get(STYLE) or ""),
+        autonomy=str(ws.choices.get("autonomy", "low")),
+        completed={name: ws.book.completions.get((peer, name), 0) for name in CATEGORIES},
+        gives_away=sending.scanner_for(ws, peer, released).hits,
+    )
+    return found if thread is None else _within(ws, found, thread)
+
+
+def _within(ws: Workspace, scene: Scene, thread: Thread) -> Scene:
+    view = view_of(ws, thread)
+    history = tuple(
+        Said(one.side == US, one.type, one.at, ws.packet(thread, one.packet_id, one.side))
+        for one in thread.packets
+    )
+    return replace(
+        scene,
+        thread_id=thread.thread_id,
+        history=history,
+        shared=tuple(sorted(view.ours)),
+        requested=tuple(sorted(name for name in thread.wants if ":" not in name)),
+        outstanding=tuple(sorted(name for name, status in thread.wants.items() if status == OPEN)),
+        siblings=tuple(_siblings(ws, thread)),
+    )
+
+
+def _siblings(ws: Workspace, thread: Thread) -> list[Sibling]:
+    found: list[Sibling] = []
+    for name in thread.siblings:
+        other = ws.book.threads.get(name)
+        if other is None or other.peer != thread.peer:
+            continue
+        intent = cast("dict[str, Any]", ws.read(other.intent) or {})
+        agreed = proposing.chosen_details(ws, other) if other.proposal is not None else {}
+        found.append(Sibling(str(intent.get("summary", "")), other.state.value, agreed))
+    return found
