@@ -529,7 +529,7 @@ class Agent(Thinking):
             for one in waiting:
                 one.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
-            if not self._woken.is_set() and not away:
+            if not self.woken.is_set() and not away:
                 # At rest: nobody waits for it.
                 self.vault.erase()
 
