@@ -12,7 +12,7 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli.agent import agent
 from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import Terminal, styled
+from tacit.cli.terminal import styled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -41,16 +41,15 @@ page_option = click.option(
 
 
 @contextlib.asynccontextmanager
-async def page_served(opened: Agent, wanted: str) -> AsyncGenerator[None]:
-    """Serve the agent's page beside it and say how to get there."""
+async def page_served(opened: Agent, wanted: str) -> AsyncGenerator[str]:
+    """Serve the agent's page beside it; the line that says how to get there, empty without a page."""
     from tacit.agent.io import page
 
     if wanted == OFF:
-        yield
+        yield ""
         return
     async with page.served(opened, None if wanted == USUAL else int(wanted)) as served:
-        Terminal().print(f"its page: {styled(served.link(), 'cyan')}  (this link works once)")
-        yield
+        yield f"its page: {styled(served.link(), 'cyan')}  (this link works once)"
 
 
 @agent.command("page")

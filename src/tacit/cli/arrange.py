@@ -98,13 +98,19 @@ async def _run(page: str, *, beside: bool = False) -> None:
 
     stopped = asyncio.Event()
     stop_by(stopped, beside=beside)
-    async with opened_agent() as opened, door.served(opened, opened.folder), page_served(opened, page):
+    async with (
+        opened_agent() as opened,
+        door.served(opened, opened.folder),
+        page_served(opened, page) as way_there,
+    ):
         beside_it = [asyncio.ensure_future(nudging.run(opened))]
         if not beside:
             # A hub keeps what is printed here in a log, and logs name nobody.
             Terminal().print(
                 f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
             )
+            if way_there:
+                Terminal().print(way_there)
             beside_it.append(asyncio.ensure_future(_tell(opened)))
         try:
             await opened.run(stopped)
