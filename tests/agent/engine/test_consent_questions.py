@@ -39,7 +39,7 @@ def test_all_that_a_packet_needs_is_one_question_with_who_asks_why_and_what_is_k
     assert (question.peer, question.thread_id) == (CARL, THREAD)
     assert [(one["field"], one["reason"], one["values"]) for one in content["fields"]] == [
         ("diet", "to pick a restaurant", ["vegan"]),
-        ("budget_range", "x" * 280, ["EUR 41"]),
+        ("budget_range", "x" * 279 + "…", ["EUR 41"]),
         ("shoe_size", "to pick a restaurant", []),
     ]
     assert content["choices"] == ["share_selected", "decline_all"]
