@@ -84,8 +84,8 @@ def share(question: dict[str, Any], *names: str) -> Answer:
 
 
 @contextlib.asynccontextmanager
-async def pair(folder, *, now: str = MONDAY, zones=("Europe/London", "Europe/London")):
-    """Anna and Ben, friends, each with a profile, online."""
+async def pair(folder, *, now: str = MONDAY, zones=("Europe/London", "Europe/London"), more=None):
+    """Anna and Ben, friends, each with a profile, online; `more` is what each agent is given beside, by name."""
     async with Relay(folder / "relay") as relay:
         relay.clock.ahead += parse_rfc3339(now) - relay.clock.now()
         for name, friend in (("anna", "ben"), ("ben", "anna")):
@@ -93,7 +93,9 @@ async def pair(folder, *, now: str = MONDAY, zones=("Europe/London", "Europe/Lon
         async with contextlib.AsyncExitStack() as stack:
             agents = []
             for name, zone in zip(("anna", "ben"), zones, strict=True):
-                agent = await stack.enter_async_context(Agent(folder / name, clock=relay.clock))
+                agent = await stack.enter_async_context(
+                    Agent(folder / name, clock=relay.clock, **(more or {}).get(name, {}))
+                )
                 await agent.profile(
                     {
                         "timezone": zone,

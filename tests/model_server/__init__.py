@@ -10,9 +10,10 @@ until the test releases it: that is how a test makes "while the model is thinkin
         assert model.calls[0].texts("user") == ["hi"]
 
 There is a second script, independent of the first: `Step` is what a model does in one call by the formats'
-documentation (`documented`), and `Improviser` makes up such steps by a seed.
+documentation (`documented`), and `Improviser` makes up such steps by a seed. `Arranger` thinks for a personal agent.
 """
 
+from .arranger import Arranger, task_of
 from .improviser import Improviser, echo
 from .replies import Call, Cut, Held, Reply, Rubbish, Say, Status
 from .seen import Seen
@@ -20,6 +21,6 @@ from .server import ModelServer
 from .steps import Hush, Refusal, Step, Thought, Use, Words, says
 
 __all__ = [
-    "Call", "Cut", "Held", "Hush", "Improviser", "ModelServer", "Refusal", "Reply", "Rubbish", "Say", "Seen", "Status",
-    "Step", "Thought", "Use", "Words", "echo", "says",
+    "Arranger", "Call", "Cut", "Held", "Hush", "Improviser", "ModelServer", "Refusal", "Reply", "Rubbish", "Say", "Seen", "Status",
+    "Step", "Thought", "Use", "Words", "echo", "says", "task_of",
 ]  # fmt: skip

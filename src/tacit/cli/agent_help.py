@@ -32,6 +32,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "profile": "What it knows of you.",
         "permissions": "What it may share: always, ask, never.",
         "autonomy": "How much it does unasked.",
+        "brain": "Which models think for it, and what they may cost.",
         "calendar": "Calendars that say when you are free.",
         "action": "What it does once everybody has confirmed.",
     },

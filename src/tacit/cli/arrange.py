@@ -42,9 +42,13 @@ def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
 
 def _opened() -> Agent:
     from tacit.agent.io.agent import Agent
+    from tacit.harness.io.minds import DriverModels
 
     data, passphrase_file, tls = _folder()
-    return Agent(data, trust=tls, unlock=lambda store: agent_keys.unlock(store, passphrase_file))
+    models = DriverModels(data)
+    return Agent(
+        data, models=models, trust=tls, unlock=lambda store: agent_keys.unlock(store, passphrase_file)
+    )
 
 
 def call(command: str, wait: float = 10.0, **given: Any) -> Any:
@@ -497,3 +501,7 @@ def schema(packet_type: str, *, sent: bool) -> None:
     if packet_type not in TYPES:
         raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
+
+
+# Further commands of the same group, each in a module of its own.
+from tacit.cli import agent_brain as agent_brain  # noqa: E402, PLC0414

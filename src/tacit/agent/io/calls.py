@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
+from tacit.agent.io import choosing
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     ),
     "fork": lambda agent, given: agent.fork(given["thread_id"], given["texts"]),
     "tick": lambda agent, _given: agent.tick(),
+    "brain": lambda agent, given: choosing.brain(agent, given.get("setting")),
     "thoughts": lambda agent, given: agent.thoughts(given.get("thread_id") or ""),
     "notices": lambda agent, _given: agent.notices(),
     "profile": lambda agent, given: agent.profile(given.get("changes") or {}),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from tacit.base.errors import Refused
 from tacit.harness.drivers.files import folder_name
-from tacit.harness.drivers.options import PRIVATE, Access, Options
+from tacit.harness.drivers.options import PASSING, PRIVATE, Access, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -201,7 +201,24 @@ def build(name: str, options: Options) -> Driver:
         folders.use(own.state)
         return make(own)
 
-    return cast("Driver", turns.SessionDriver(make(options), private, partial(workplace, options)))
+    passing = passing_options(options)
+    forgetting = import_module("tacit.harness.drivers.io.passing").Passing(
+        passing.state, partial(make, passing)
+    )
+    return cast(
+        "Driver", turns.SessionDriver(make(options), private, partial(workplace, options), forgetting)
+    )
+
+
+def passing_options(options: Options) -> Options:
+    """The options for a turn that is to be forgotten: a folder that goes with it, empty but for its own."""
+    return replace(
+        options,
+        state=f"{options.state}/{PASSING}",
+        directory=None,
+        access=Access.READ,
+        forgets=True,
+    )
 
 
 def private_options(options: Options, audience: str) -> Options:

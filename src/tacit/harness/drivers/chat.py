@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from tacit.harness.drivers.port import Usage
 from tacit.harness.drivers.reading import Message, count, part, parts, text
+from tacit.harness.drivers.schema import is_strict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _THINKING: Final = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _NAME_LIMIT: Final = 64
 _BAD_REQUEST: Final = 400
+ANSWER: Final = "answer"
+"""What the schema of an answer is called: these endpoints want a name."""
 MEMORY: Final = 200_000
 """Characters of earlier turns that are sent along."""
 
@@ -39,13 +45,22 @@ def definition(name: str, description: str, schema: Message) -> Message:
 
 
 def request(
-    *, model: str, rules: str, earlier: list[ChatTurn], current: ChatTurn, tools: list[Message]
+    *,
+    model: str,
+    rules: str,
+    earlier: list[ChatTurn],
+    current: ChatTurn,
+    tools: list[Message],
+    schema: Mapping[str, Any] | None = None,
 ) -> Message:
-    """The body of a model call."""
+    """The body of a model call. With a schema the answer is to be one JSON object by it."""
     messages = [{"role": "system", "content": rules}] if rules else []
     messages += [message for turn in earlier for message in turn]
     body: Message = {"model": model, "messages": [*messages, *current], "stream": True}
     body["stream_options"] = {"include_usage": True}
+    if schema is not None:
+        shape = {"name": ANSWER, "schema": dict(schema), "strict": is_strict(schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": shape}
     return body | ({"tools": tools} if tools else {})
 
 

@@ -57,6 +57,8 @@ _ALONE: Final = {
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
 }
 
+_FORGETTING: Final = ("--print", "--no-session-persistence", "--tools=", "--safe-mode")
+
 
 def settings(*, base_url: str, retries: int, config: str, use_my_config: bool) -> dict[str, str]:
     """Variables for the process. The chat tools are always at hand, never behind a search.
@@ -81,10 +83,19 @@ def arguments(
     tools_file: str,
     key_file: str,
     use_my_config: bool,
+    rules_file: str = "",
 ) -> list[str]:
-    """The command line. What is secret is in files: command lines can be read by all."""
+    """The command line. What is secret is in files: command lines can be read by all.
+
+    With a `rules_file` it is for a turn that is to be forgotten: the rules in the file are all the system
+    text, there are no tools, and no session is written.
+    """
     line = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
-    line += ["--include-partial-messages", f"--append-system-prompt={standing.rules}"]
+    line.append("--include-partial-messages")
+    if rules_file:
+        line += [*_FORGETTING, f"--system-prompt-file={rules_file}"]
+    else:
+        line.append(f"--append-system-prompt={standing.rules}")
     line += ["--permission-mode", _MODES[access], "--permission-prompt-tool", "stdio"]
     if allowed := _allowed(standing, access):
         line.append(f"--allowedTools={','.join(allowed)}")
@@ -96,7 +107,7 @@ def arguments(
         line += ["--mcp-config", tools_file]
     if key_file:
         line.append("--settings=" + json.dumps({"apiKeyHelper": f"cat {shlex.quote(key_file)}"}))
-    if not use_my_config:
+    if not use_my_config or rules_file:
         line += ["--strict-mcp-config", "--setting-sources="]
     return line
 

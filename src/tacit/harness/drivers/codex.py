@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import posixpath
 import shlex
-from typing import Final
+import tomllib
+from typing import TYPE_CHECKING, Final
 
 from tacit.harness.drivers.failures import from_status, permanent, retryable
 from tacit.harness.drivers.options import Access
@@ -35,6 +36,9 @@ from tacit.harness.drivers.port import (
     permission,
 )
 from tacit.harness.drivers.reading import Message, count, part, parts, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SANDBOX: Final = {
     Access.READ: "read-only",
@@ -65,6 +69,34 @@ _ALONE: Final[tuple[str, ...]] = (
     "features.tool_suggest=false",
     "features.unbounded_connection_retries=false",
 )
+_FORGETTING: Final[tuple[str, ...]] = (
+    "features.shell_tool=false",
+    "features.unified_exec=false",
+    "features.view_image=false",
+    "features.image_generation=false",
+    "features.multi_agent=false",
+    "features.sleep_tool=false",
+    "features.goals=false",
+    "features.hooks=false",
+    "features.code_mode_host=false",
+    "features.browser_use=false",
+    "features.computer_use=false",
+    "features.apps=false",
+    "features.plugins=false",
+    "features.skill_search=false",
+    "features.tool_suggest=false",
+    'web_search="disabled"',
+    "project_doc_max_bytes=0",
+    "include_environment_context=false",
+    "include_permissions_instructions=false",
+    "include_apps_instructions=false",
+    "skills.include_instructions=false",
+    "skills.bundled.enabled=false",
+    'history.persistence="none"',
+)
+"""For a turn that is to be forgotten: no tools, and nobody's instructions but ours."""
+ALONE: Final = "You answer one question from what it says. You have no tools, and nobody can be asked."
+"""In place of what Codex tells a model of tools that are not there."""
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash"})
 _SHELLS_IN: Final = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 """Where a shell is the system's own. The model may name any other: that one is shown."""
@@ -74,10 +106,17 @@ settings."""
 
 
 def settings(
-    *, model: str, base_url: str, retries: int, access: Access, binary: str, use_my_config: bool
+    *,
+    model: str,
+    base_url: str,
+    retries: int,
+    access: Access,
+    binary: str,
+    use_my_config: bool,
+    forgets: bool = False,
 ) -> list[str]:
     """`-c` values: no telemetry, and a provider and bounds of ours unless it is the person's own Codex."""
-    lines: list[str] = [*_QUIET, *(() if use_my_config else _ALONE)]
+    lines: list[str] = [*_QUIET, *(() if use_my_config else _ALONE), *(_FORGETTING if forgets else ())]
     lines.append(f'shell_environment_policy.set.{KEY}=""')  # or anybody in the room could ask to see it
     if model:
         lines.append(f"model={_quoted(model)}")
@@ -107,10 +146,17 @@ def _quoted(word: str) -> str:
 
 
 def opening(
-    standing: StandingInstructions, *, directory: str, access: Access, use_my_config: bool
+    standing: StandingInstructions,
+    *,
+    directory: str,
+    access: Access,
+    use_my_config: bool,
+    forgets: bool = False,
+    unwanted: Iterable[str] = (),
 ) -> Message:
-    """The params of `thread/start` and `thread/resume`."""
-    servers = {server.name: _server(server) for server in standing.tools}
+    """The params of `thread/start` and `thread/resume`. `unwanted` are tool servers of the person's own."""
+    servers: Message = {name: {"enabled": False} for name in unwanted}
+    servers |= {server.name: _server(server) for server in standing.tools}
     bounds = {} if _bounded(access, use_my_config=use_my_config) else {"sandbox": SANDBOX[access]}
     return {
         "cwd": directory,
@@ -118,6 +164,7 @@ def opening(
         **bounds,
         "developerInstructions": standing.rules,
         "config": {"mcp_servers": servers} if servers else {},
+        **({"ephemeral": True, "baseInstructions": ALONE} if forgets else {}),
     }
 
 
@@ -128,6 +175,14 @@ def _server(server: ToolServer) -> Message:
         return {"url": server.url, **headers, **common}
     program, *arguments = server.command
     return {"command": program, "args": arguments, "env": dict(server.environment), **common}
+
+
+def own_servers(config: str) -> list[str]:
+    """The tool servers that a person's settings name; none where Codex cannot read them either."""
+    try:
+        return list(part(tomllib.loads(config), "mcp_servers"))
+    except tomllib.TOMLDecodeError:
+        return []
 
 
 def user_input(text: str) -> list[Message]:

@@ -73,6 +73,8 @@ def turn(
             "files": [{"name": file.name, "mime_type": file.mime_type, "path": path} for file, path in files],
             "directory": standing.directory,
             "tools": [_server(server) for server in standing.tools],
+            **({"forget": True} if request.forget else {}),
+            **({"schema": dict(request.schema)} if request.schema is not None else {}),
         }
     )
 

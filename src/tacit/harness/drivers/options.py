@@ -12,6 +12,9 @@ from typing import Final
 PRIVATE: Final = "private"
 """The folder in a driver's own that holds one for each audience other than the room."""
 
+PASSING: Final = "passing"
+"""The folder in a driver's own for a turn that is to be forgotten; it is there only while the turn is."""
+
 
 class Access(StrEnum):
     """How far an agent's own tools may reach. The chat tools are not concerned."""
@@ -47,5 +50,7 @@ class Options:
     """For `command`: the prompt alone on stdin, and all of stdout is the reply."""
     model_retries: int = 2
     """How often the agent itself repeats a failed model call before the turn fails."""
+    forgets: bool = False
+    """It lives for one turn at a time, has no tools of its own, and keeps no session."""
     start_limit: float = 60.0
     """Seconds an agent may take to be ready."""

@@ -1,7 +1,8 @@
 """The driver port: what the harness may ask of an agent, and what it hears back (C2A-082, C2A-180, C2A-219).
 
-The rules owned here: a turn has an audience, and turns of different audiences share no session, no memory and
-no folder of the driver's own (C2A-203); one turn at a time, and every turn that was begun ends in exactly one
+The rules owned here: a turn has an audience, and turns of different audiences share no session, no memory
+and no folder of the driver's own (C2A-203); a turn that is to be forgotten has a session that nobody had
+before it and nobody has after it; one turn at a time, and every turn that was begun ends in exactly one
 `TurnOutcome`, whatever happens to the agent behind it. A failure is a value, never an exception, and says
 whether trying again is sensible. Standing rules go where the agent keeps system or developer text, the prompt
 goes in the user role, and neither ever takes the other's place (C2A-100).
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,6 +124,11 @@ class TurnRequest:
     fresh: bool = False
     """Begin a new session with this turn; the one before is not continued."""
     allowance: Allowance = Allowance()
+    forget: bool = False
+    """A turn by itself: it knows of no other, the agent has no tools of its own in it where it can be told
+    so, and when it is over nothing of it is on the disk, in memory or in a later request."""
+    schema: Mapping[str, Any] | None = None
+    """The JSON Schema of the answer, for agents that can hold their model to one; others go by the words."""
 
 
 class FailureKind(StrEnum):

@@ -24,7 +24,7 @@ from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import cancelled, permanent
 from tacit.harness.drivers.io.child import Child, bounded
 from tacit.harness.drivers.io.missing import needs
-from tacit.harness.drivers.io.one_process import OneProcess, places
+from tacit.harness.drivers.io.one_process import OneProcess, places, scratch
 from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.port import (
     NotPermitted,
@@ -116,7 +116,12 @@ class Acp(OneProcess):
         home, directory = places(options, standing)
         self._child = child = await Child.start(
             options.command,
-            environment=agent_environment(os.environ, home=str(home), use_my_config=options.use_my_config),
+            environment=agent_environment(
+                os.environ,
+                home=str(home),
+                use_my_config=options.use_my_config,
+                settings=scratch(options),
+            ),
             directory=directory,
             state=Path(options.state),
             secrets=(options.key,),
@@ -315,7 +320,7 @@ class Telling:
         return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"), **said)
 
     async def _answer(self, call: dict[str, Any]) -> PermissionAnswer:
-        if reading.allowed(call, self._servers, self._options.access):
+        if not self._options.forgets and reading.allowed(call, self._servers, self._options.access):
             return Permitted()
         if self._live is None:
             return NotPermitted("no turn runs")

@@ -13,13 +13,13 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.harness.activity import struck
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
 
 _LINE_LIMIT: Final = 64 * 2**20
 _GRACE: Final = 2.0
@@ -71,7 +71,7 @@ class Child:
         `strays` are arguments by which helpers are known that may slip out of the family: who has all of them
         and no parent that has the first is ended too. `secrets` are struck out of its last words.
         """
-        await _end_left_behind(state / _NOTE)
+        await end_left_behind(state)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -142,16 +142,7 @@ class Child:
 
     async def end(self, *, politely: bool = True) -> None:
         """End it and all it started, to the last, also when whoever asks for it is cancelled meanwhile."""
-        ending = asyncio.ensure_future(self._end(politely=politely))
-        cancelled = False
-        while not ending.done():
-            try:
-                await asyncio.shield(ending)
-            except asyncio.CancelledError:
-                cancelled = True
-        ending.result()
-        if cancelled:
-            raise asyncio.CancelledError
+        await to_the_end(self._end(politely=politely))
 
     async def _end(self, *, politely: bool) -> None:
         """First by closing stdin, then by asking, then by force."""
@@ -182,6 +173,20 @@ class Child:
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+
+async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do it whole; whoever waits for it and is cancelled meanwhile is cancelled when it is done."""
+    doing = asyncio.ensure_future(work)
+    cancelled = False
+    while not doing.done():
+        try:
+            await asyncio.shield(doing)
+        except asyncio.CancelledError:
+            cancelled = True
+    doing.result()
+    if cancelled:
+        raise asyncio.CancelledError
 
 
 async def _listen(said: asyncio.StreamReader, path: Path) -> None:
@@ -233,9 +238,9 @@ def _read_note(note: Path) -> tuple[int, str] | None:
         return None
 
 
-async def _end_left_behind(note: Path) -> None:
+async def end_left_behind(state: Path) -> None:
     """End the process that an earlier driver noted here and did not live to end, with all below it."""
-    head = _read_note(note)
+    head = _read_note(state / _NOTE)
     if head is not None and _lives(*head):
         family = _descendants(head[0])
         with suppress(ProcessLookupError, PermissionError):

@@ -22,7 +22,7 @@ from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import cancelled
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.missing import needs
-from tacit.harness.drivers.io.one_process import OneProcess, places
+from tacit.harness.drivers.io.one_process import OneProcess, places, scratch
 from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.io.turns import CALLED_OFF
 from tacit.harness.drivers.port import (
@@ -111,6 +111,10 @@ class Claude(OneProcess):
         tools, key = state / "tools.json", state / "key"
         _write_private(tools, msgspec.json.encode(claude.tools_file(standing)))
         _write_private(key, options.key.encode())
+        rules = ""
+        if options.forgets:
+            rules = str(state / "rules")
+            _write_private(state / "rules", standing.rules.encode())
         line = claude.arguments(
             standing,
             model=options.model,
@@ -119,6 +123,7 @@ class Claude(OneProcess):
             tools_file=str(tools),
             key_file=str(key) if options.key and not options.use_my_config else "",
             use_my_config=options.use_my_config,
+            rules_file=rules,
         )
         settings = claude.settings(
             base_url=options.base_url,
@@ -126,6 +131,7 @@ class Claude(OneProcess):
             config=str(home / ".claude"),
             use_my_config=options.use_my_config,
         )
+        settings |= scratch(options)
         return await Child.start(
             [*(options.command or (_binary(),)), *line],
             environment=agent_environment(

@@ -22,10 +22,11 @@ from tacit.harness.drivers.files import data_url
 from tacit.harness.drivers.io.child import Child
 from tacit.harness.drivers.io.json_rpc import RpcPeer
 from tacit.harness.drivers.io.missing import needs
-from tacit.harness.drivers.io.one_process import places
+from tacit.harness.drivers.io.one_process import places, scratch
 from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.port import Insert, NotPermitted, ToolEnded, Traits, TurnOutcome
 from tacit.harness.drivers.reading import Message, part, text
+from tacit.harness.drivers.schema import is_strict
 
 if TYPE_CHECKING:
     from tacit.harness.drivers.io.placing import FilePlace, Handed
@@ -86,6 +87,7 @@ class Codex:
             secrets=(options.key,),
         )
         self._peer = RpcPeer(child, self._answer, self._remember)
+        self._counted = codex.usage({})  # a thread that begins counts from nothing
         try:
             async with asyncio.timeout(options.start_limit):
                 await self._open_thread(self._peer, standing, directory, session_id)
@@ -103,12 +105,13 @@ class Codex:
             access=options.access,
             binary=str(Path(binary).resolve().parent),
             use_my_config=options.use_my_config,
+            forgets=options.forgets,
         )
         return [part for line in lines for part in ("-c", line)] + ["app-server", "--listen", "stdio://"]
 
     def _environment(self, home: Path) -> dict[str, str]:
         options = self._options
-        settings = {codex.KEY: options.key or "none"}
+        settings = {codex.KEY: options.key or "none", **scratch(options)}
         if not options.use_my_config:
             settings["CODEX_HOME"] = str(home)
         return agent_environment(
@@ -126,6 +129,8 @@ class Codex:
             directory=directory,
             access=self._options.access,
             use_my_config=self._options.use_my_config,
+            forgets=self._options.forgets,
+            unwanted=_own_servers(self._options),
         )
         result = await self._resumed(peer, params, session_id)
         if result is None:
@@ -173,8 +178,11 @@ class Codex:
         if peer is None:
             raise Unavailable("Codex is not running")
         self._unheard = False
+        wanted: Message = {"threadId": self._thread, "input": words}
+        if (schema := live.request.schema) is not None and is_strict(schema):  # it asks for no other form
+            wanted["outputSchema"] = dict(schema)
         try:
-            started = await peer.request("turn/start", {"threadId": self._thread, "input": words})
+            started = await peer.request("turn/start", wanted)
         except PeerFault:
             return live.outcome(session_id=self.session_id, failure=retryable("agent_error"))
         self._turn = text(part(started, "turn"), "id")
@@ -305,6 +313,17 @@ def _input(given: Handed) -> list[Message]:
 
 def _real(directory: str) -> str:
     return str(Path(directory).resolve())
+
+
+def _own_servers(options: Options) -> list[str]:
+    """The person's own tool servers, where a turn is to have none: Codex itself can only leave out each."""
+    if not (options.forgets and options.use_my_config):
+        return []
+    home = os.environ.get("CODEX_HOME") or Path.home() / ".codex"
+    try:
+        return codex.own_servers((Path(home) / "config.toml").read_text("utf-8", "replace"))
+    except OSError:
+        return []
 
 
 def _ready_tool(params: Message, waiting: set[str]) -> None:

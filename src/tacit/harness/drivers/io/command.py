@@ -15,6 +15,7 @@ from tacit.harness.drivers import command
 from tacit.harness.drivers.environment import agent_environment
 from tacit.harness.drivers.failures import retryable
 from tacit.harness.drivers.io.child import Child
+from tacit.harness.drivers.io.one_process import scratch
 from tacit.harness.drivers.io.placing import handed
 from tacit.harness.drivers.io.turns import NoSteering
 from tacit.harness.drivers.port import ToolEnded, Traits, TurnOutcome, Usage
@@ -79,7 +80,10 @@ class Command(NoSteering):
         self._child = child = await Child.start(
             options.command,
             environment=agent_environment(
-                os.environ, home="", use_my_config=True, settings={"TACIT_RULES": request.standing.rules}
+                os.environ,
+                home="",
+                use_my_config=True,
+                settings={"TACIT_RULES": request.standing.rules, **scratch(options)},
             ),
             directory=request.standing.directory or options.directory or str(Path(options.state) / "work"),
             state=Path(options.state),

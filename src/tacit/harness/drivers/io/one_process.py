@@ -46,6 +46,15 @@ class OneProcess(NoSteering):
         return self._session
 
 
+def scratch(options: Options) -> dict[str, str]:
+    """The variable that keeps scattered files in the folder, where the folder goes with the turn."""
+    if not options.forgets:
+        return {}
+    folder = Path(options.state) / "tmp"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return {"TMPDIR": str(folder)}
+
+
 def places(options: Options, standing: StandingInstructions) -> tuple[Path, str]:
     """The agent's own home, and where it works: where it is told to, or in an empty folder of its own."""
     home, work = Path(options.state) / "home", Path(options.state) / "work"

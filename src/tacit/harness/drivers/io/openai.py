@@ -12,7 +12,7 @@ import logging
 import os
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import msgspec
@@ -38,6 +38,8 @@ from tacit.harness.drivers.port import (
 from tacit.harness.drivers.reading import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.harness.drivers.io.placing import FilePlace, Handed
     from tacit.harness.drivers.io.turns import LiveTurn
     from tacit.harness.drivers.options import Options
@@ -48,6 +50,8 @@ _TRAITS: Final = Traits("openai", steers=False, inserts=True, boundaries=True, r
 _ROUNDS: Final = 50
 _LONGEST_WAIT: Final = 8.0
 _ERROR_BYTES: Final = 16_384
+_LINE: Final = 2**20
+"""Bytes read ahead: an endpoint may stream a long answer in a single line."""
 
 
 class OpenAi(NoSteering):
@@ -63,6 +67,8 @@ class OpenAi(NoSteering):
         self._session: str | None = None
         self._earlier: list[chat.ChatTurn] = []
         self._rules = ""
+        self._takes_schema = True
+        """Until the endpoint refuses a request for what it asks of the answer's form."""
         self._asking: asyncio.Task[chat.Answer | Failure] | None = None
 
     @property
@@ -91,7 +97,9 @@ class OpenAi(NoSteering):
                 )
         except TimeoutError as error:
             raise Unavailable("the chat tools were not ready in time") from error
-        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None), trust_env=True)
+        self._http = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None), trust_env=True, read_bufsize=_LINE
+        )
         self._rules = standing.rules
         self._recall(session_id)
 
@@ -109,7 +117,7 @@ class OpenAi(NoSteering):
         return Path(self._options.state) / "sessions" / f"{session_id}.json"
 
     def _remember(self, turn: chat.ChatTurn) -> None:
-        if not turn or self._session is None:
+        if not turn or self._session is None or self._options.forgets:
             return
         self._earlier = chat.remembered([*self._earlier, chat.without_pictures(turn)])
         file = self._file(self._session)
@@ -189,6 +197,18 @@ class OpenAi(NoSteering):
             await asyncio.sleep(wait)
 
     async def _once(self, live: LiveTurn, turn: chat.ChatTurn) -> chat.Answer | Failure:
+        """One model call, and at once another without the answer's form where the endpoint takes none."""
+        schema = live.request.schema if self._takes_schema else None
+        answer = await self._call(live, turn, schema)
+        if schema is None or not isinstance(answer, Failure) or answer.code != "model_refused":
+            return answer
+        plain = await self._call(live, turn, None)
+        self._takes_schema = isinstance(plain, Failure)
+        return plain
+
+    async def _call(
+        self, live: LiveTurn, turn: chat.ChatTurn, schema: Mapping[str, Any] | None
+    ) -> chat.Answer | Failure:
         if self._http is None or self._tools is None:
             raise Unavailable("the driver is closed")
         body = chat.request(
@@ -197,6 +217,7 @@ class OpenAi(NoSteering):
             earlier=self._earlier,
             current=turn,
             tools=self._tools.definitions,
+            schema=schema,
         )
         headers = {"Content-Type": "application/json"}
         if self._options.key:

@@ -4,7 +4,8 @@
 here: each audience has a backend of its own, with its own session and folder, and of those that are not the
 room's only a few are kept open; turns wait for each other; a cancelled turn ends at once for its watch and
 soon for the agent, by force if need be; a turn past its time limit is ended the same way; a dead agent is
-opened again, with its session, by the next turn; changed standing rules open it anew. Knows nothing of any
+opened again, with its session, by the next turn; changed standing rules open it anew; a turn that is to be
+forgotten has an agent of its own, which is ended with it. Knows nothing of any
 agent's language.
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.base.errors import Bug, Refused, Unavailable
 from tacit.harness.drivers.failures import cancelled, permanent, retryable
+from tacit.harness.drivers.io.child import to_the_end
 from tacit.harness.drivers.port import (
     Activity,
     BoundaryOrder,
@@ -40,6 +42,7 @@ from tacit.harness.prices import estimated
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.harness.drivers.io.passing import Passing
     from tacit.harness.drivers.port import Failure, TurnFile
 
 _GRACE: Final = 2.0
@@ -141,8 +144,8 @@ class LiveTurn:
             await self._watch.did(activity)
 
     async def in_session(self, session_id: str | None) -> None:
-        """Tell the watch in which session the turn is."""
-        if session_id is not None and not self._shut:
+        """Tell the watch in which session the turn is, unless nobody is to go on with it."""
+        if session_id is not None and not self._shut and not self.request.forget:
             await self._watch.in_session(session_id)
 
     async def permission(self, wanted: PermissionRequest) -> PermissionAnswer:
@@ -270,10 +273,12 @@ class SessionDriver:
         room: Backend,
         private: Callable[[str], Backend] | None = None,
         workplace: Callable[[str], str | None] = lambda _audience: None,
+        passing: Passing | None = None,
     ) -> None:
         self._room = AudienceSession(room)
         self._private = private
         self._workplace = workplace
+        self._passing = passing
         self._others: OrderedDict[str, AudienceSession] = OrderedDict()
         self._lane = asyncio.Lock()
         self._turns: dict[str, LiveTurn] = {}
@@ -327,6 +332,8 @@ class SessionDriver:
             async with self._lane:
                 if live.shut or self._closed:
                     return live.outcome(failure=cancelled())
+                if turn.forget:
+                    return await self._run_and_forget(live)
                 session = await self._session_for(turn)
                 self._running = (live, session.backend)
                 outcome = await self._run(live, session)
@@ -337,6 +344,20 @@ class SessionDriver:
             self._turns.pop(turn.turn_id, None)
             if self._running is not None and self._running[0] is live:
                 self._running = None
+
+    async def _run_and_forget(self, live: LiveTurn) -> TurnOutcome:
+        """A turn in a session of its own, which is gone when the outcome is told."""
+        passing = self._passing
+        if passing is None:
+            raise Bug("this driver has no session that passes")
+        try:
+            backend = await passing.backend()
+            self._running = (live, backend)
+            return replace(await self._run(live, AudienceSession(backend)), session_id=None)
+        except Unavailable as error:
+            return live.outcome(failure=permanent("agent_error", hint=str(error)))
+        finally:
+            await to_the_end(passing.forget())
 
     async def _run(self, live: LiveTurn, session: AudienceSession) -> TurnOutcome:
         backend = session.backend
@@ -367,7 +388,7 @@ class SessionDriver:
 
     async def _work(self, live: LiveTurn, session: AudienceSession) -> TurnOutcome:
         try:
-            if live.request.fresh:
+            if live.request.fresh or live.request.forget:
                 await session.backend.kill()
                 session.session_id = None
             await session.ready(live.request.standing)

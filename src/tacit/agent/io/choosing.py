@@ -1,0 +1,22 @@
+"""The owner's choice of a brain as a command: shown with today's cost, or changed (A2ACP-081, A2ACP-082)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.agent.brain.configured import SETTING, configured, plain
+from tacit.agent.threads import records
+
+if TYPE_CHECKING:
+    from tacit.agent.io.commands import Commands
+    from tacit.agent.packets.packet import Fields
+
+
+async def brain(agent: Commands, setting: Any = None) -> Fields:
+    """Which models are chosen, after the change if there is one; `Refused` keeps what was chosen before."""
+    if setting is not None:
+        value = plain(configured(setting))
+        await agent.decide(lambda ws: ws.say(records.Set(SETTING, ws.keep("", value))))
+    value_id = agent.journal.book.settings.get(SETTING)
+    chosen = configured(agent.vault.value(value_id) if value_id else None)
+    return {"brain": plain(chosen), "spent": (await agent.thoughts())["today"]}
