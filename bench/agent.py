@@ -8,6 +8,8 @@ Five ratios, each measured in one run, turn about with its bare counterpart:
 - an agent's start with many open threads beside one with few, and what an open thread takes on disk and in memory;
 - common free time of many calendars beside `portion` (bench/agent_calendars.py);
 - the search for values that may not go: a packet twice as long, a hundred times as many values (bench/agent_scan.py).
+
+And what a model costs: calls, bytes and tokens of a dinner, and what each driver adds (bench/agent_minds.py).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from bench import agent_scan
+from bench import agent_minds, agent_scan
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
 from tests.relay_support import Relay
@@ -407,6 +409,7 @@ def rows(found: dict[str, Any]) -> list[str]:
             "The same: a hundred times as many values", "", "", f"{search['values']:g}x", "about 1x",
             search["values"] <= 2,
         ),
+        *agent_minds.rows(found["minds"]),
     ]  # fmt: skip
     return [
         f"| {what} | {ours} | {beside} | {ratio} | {target} | {MET[met]} |"
@@ -438,6 +441,13 @@ def page(found: dict[str, Any]) -> str:
             "is durable before the next begins: its values in the vault and its records in the journal, in one transaction. A",
             "start is a process of its own, until everything that can be done is done.",
             "",
+            "Model calls are counted at the model: two agents on a real relay, both with a model in every tier, and of both the",
+            "calls together; tokens are reckoned by four bytes each. What a driver adds is the request as it left, less the",
+            "rules and the words that it was given, with the answer's schema, which stands in the rules too. An ordinary turn",
+            "without chat tools is what a thought would be if it were not forgotten; most of it are the programs' own tools and",
+            "instructions, which a thought has no use for. A thought starts the program anew each time, so its milliseconds are",
+            "those of a start.",
+            "",
         ]
     )
 
@@ -460,6 +470,7 @@ def main() -> int:
         "starts": starts(100, 1000 if given.quick else 10_000, 2 if given.quick else 5),
         "calendars": calendars(),
         "scan": scan(),
+        "minds": agent_minds.minds(quick=given.quick),
     }
     print("\n".join(rows(found)))
     if not given.quick:

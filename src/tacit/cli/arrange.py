@@ -544,6 +544,14 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 
 # Further commands of the same group, each in a module of its own.
-from tacit.cli import agent_attend, agent_brain, agent_find, agent_join, agent_nudge, agent_setup  # noqa: E402
+from tacit.cli import (  # noqa: E402
+    agent_attend,
+    agent_brain,
+    agent_find,
+    agent_join,
+    agent_nudge,
+    agent_setup,
+    agent_thoughts,
+)
 
-FURTHER: Final = (agent_attend, agent_brain, agent_find, agent_join, agent_nudge, agent_setup)
+FURTHER: Final = (agent_attend, agent_brain, agent_find, agent_join, agent_nudge, agent_setup, agent_thoughts)

@@ -114,7 +114,7 @@ async def _confirm_and_stop_after_the_entry(agent, thread, question):
         if status["calendar"] == acting.DONE:
             break
         await agent._act(thread)
-        await agent._any_deed()
+        await agent.any_deed()
     await agent._act(thread)
     standing = agent.journal.book.threads[thread].proposal
     assert [one.status for one in standing.actions if one.executor == "us"] == [acting.DONE, acting.STARTED]

@@ -35,9 +35,12 @@ def minded(folder: Path) -> dict[str, Any]:
     return {name: {"models": DriverModels(folder / name, KEYS)} for name in ("anna", "ben")}
 
 
-async def choose(agent, driver: str, server: ModelServer, folder: Path, **setting: Any) -> dict[str, Any]:
+async def choose(
+    agent, driver: str, server: ModelServer, folder: Path, tier: str = "medium", **setting: Any
+) -> dict[str, Any]:
+    """Give an agent a model behind the test's server."""
     chosen = definition(driver, server, folder, price_in=1.0, price_out=10.0)
-    return await calls.call(agent, "brain", {"setting": {"tiers": {"medium": chosen}, **setting}})
+    return await calls.call(agent, "brain", {"setting": {"tiers": {tier: chosen}, **setting}})
 
 
 async def dinner(both, anna, ben, request: str = REQUEST) -> str:

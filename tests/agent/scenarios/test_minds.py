@@ -219,7 +219,8 @@ async def test_a_model_that_hangs_holds_up_its_own_thread_and_nothing_else(tmp_p
         stopped = asyncio.Event()
         running = asyncio.create_task(ben.run(stopped))
         await asyncio.wait_for(hangs.wait(), 20)
-        # While it hangs, the wheel takes what else arrives.
+        # While it hangs, its owner looks, and the wheel takes what else arrives.
+        await asyncio.wait_for(ben.pending(), 20)
         second = (await anna.ask("lunch with ben on Saturday", [ben.me]))["thread_id"]
         asked = await both_question(anna)
         await anna.answer(asked["question_id"], decline_all=True)

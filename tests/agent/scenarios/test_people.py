@@ -84,7 +84,7 @@ async def test_an_excuse_is_seen_before_it_goes_and_the_real_reason_is_nowhere(t
         fields = ["budget_range", "dietary", "time_windows", "party_size", "music", "timezone"]
         ranks = ["nice_to_have", "helpful", "required", "helpful", "helpful", "required"]
         wants = tuple(Need(name, "to choose well", rank) for name, rank in zip(fields, ranks, strict=True))
-        thought = await anna.brain.think(
+        thought = await anna.mind.think(
             port.Task(
                 port.READ_REQUEST, both.relay.clock.now(), "Europe/London", text="lunch with ben on Sunday"
             )
