@@ -93,6 +93,20 @@ async def test_models_are_chosen_shown_bounded_and_let_go(people, model):
     assert found["brain"] == RULES | {"tiers": {"medium": "rules"}}
 
 
+async def test_a_program_of_ones_own_is_meant_from_where_it_was_typed(people, monkeypatch, tmp_path):
+    anna, _ = people
+    program = tmp_path / "think"
+    answer = json.dumps({"type": "reply", "text": json.dumps({"summary": "dinner"}), "cost_usd": 0.25})
+    program.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{answer}'\n")
+    program.chmod(0o700)
+    monkeypatch.chdir(tmp_path)
+    found = json.loads(await shown(anna, "brain", "large", "command", "--json", "--", "./think", "--deeply"))
+    assert found["brain"]["tiers"]["large"]["options"]["command"] == [str(program), "--deeply"]
+    tried = (await said(anna, "brain", "try"))["tried"]["large"]
+    assert (json.loads(tried["answer"]), tried["cost_usd"]) == ({"summary": "dinner"}, 0.25)
+    await said(anna, "brain", "large", "off")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

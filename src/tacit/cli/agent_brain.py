@@ -176,7 +176,9 @@ def _definition(driver: str, given: dict[str, Any]) -> Definition:
     if options.get("key_file"):
         options["key_file"] = str(Path(options["key_file"]).expanduser().absolute())
     if given["program"]:
-        options["command"] = list(given["program"])
+        first, *rest = given["program"]
+        # The agent runs elsewhere: a path is meant from where it was typed.
+        options["command"] = [str(Path(first).absolute()) if "/" in first else first, *rest]
     definition = {"driver": driver, "model": given["model"], "options": options}
     return convert(definition, Definition)
 
