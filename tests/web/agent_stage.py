@@ -11,8 +11,10 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from tests.agent.arrangements import pair, registered, share
+from tests.relay_support import Relay
 
 from tacit.agent import Agent
+from tacit.agent.engine.answering import Answer
 from tacit.agent.io import page
 
 if TYPE_CHECKING:
@@ -23,15 +25,16 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 
 
-class AgentStage:
-    """Anna, whose page is open, and Ben; a context."""
+class _Aside:
+    """Something with an event loop of its own, in a thread of its own; a context."""
 
-    def __init__(self, folder: Path, **given: Any) -> None:
-        self._folder = folder
-        self._given = given
+    def __init__(self) -> None:
         self._ready = threading.Event()
         self._fault: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="agents", daemon=True)
+
+    async def _play(self) -> None:
+        raise NotImplementedError
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -48,15 +51,69 @@ class AgentStage:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._play())
+            asyncio.run(self._begun())
         except BaseException as fault:
             self._fault = fault
         finally:
             self._ready.set()
 
-    async def _play(self) -> None:
+    async def _begun(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
+        await self._play()
+
+    def do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Something in that thread, and its outcome."""
+        done: Future[Any] = asyncio.run_coroutine_threadsafe(work, self._loop)
+        return done.result(PATIENCE)
+
+
+class RelayStage(_Aside):
+    """A relay that knows Anna, whose agent runs elsewhere, and Ben, whose runs here."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    async def _play(self) -> None:
+        async with Relay(self.folder / "relay") as self.relay:
+            for name, friend in (("anna", "ben"), ("ben", "anna")):
+                await registered(self.relay, self.folder / name, name, friend)
+            async with Agent(self.folder / "anna") as anna:
+                await anna.profile({"timezone": "Europe/London", "dietary": "no meat"})
+            async with Agent(self.folder / "ben") as self.ben, asyncio.TaskGroup() as running:
+                await self.ben.profile({"timezone": "Europe/London", "dietary": "no shellfish"})
+                stopped = asyncio.Event()
+                running.create_task(self.ben.run(stopped))
+                self._ready.set()
+                await self._over.wait()
+                stopped.set()
+
+    def answer(self, kind: str, **said: Any) -> None:
+        """Ben's answer to the one question of a kind, once it is asked; for consent, all of it is shared."""
+
+        async def say() -> None:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    for one in (await self.ben.pending())["questions"]:
+                        if one["kind"] == kind:
+                            given = Answer(**said) if said else share(one)
+                            await self.ben.answer(one["question_id"], given)
+                            return
+                    await asyncio.sleep(0.05)
+
+        self.do(say())
+
+
+class AgentStage(_Aside):
+    """Anna, whose page is open, and Ben."""
+
+    def __init__(self, folder: Path, **given: Any) -> None:
+        super().__init__()
+        self._folder = folder
+        self._given = given
+
+    async def _play(self) -> None:
         async with pair(self._folder, **self._given) as (self.both, self.anna, self.ben):
             stopped = asyncio.Event()
             async with asyncio.TaskGroup() as running, contextlib.AsyncExitStack() as self._pages:
@@ -74,11 +131,6 @@ class AgentStage:
         port = self.page.port
         await self._pages.aclose()
         await self._serve(port)
-
-    def do(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Something in the agents' thread, and its outcome."""
-        done: Future[Any] = asyncio.run_coroutine_threadsafe(work, self._loop)
-        return done.result(PATIENCE)
 
     def served_anew(self) -> None:
         """As after a restart: the same port, and nobody is known any more."""

@@ -123,6 +123,8 @@ export class AgentState {
   /** Counts up when something of a thread has changed: whoever shows one asks again. */
   readonly stirred = signal<{ thread_id: string; count: number }>({ thread_id: "", count: 0 });
   readonly line = signal<LineState>("connecting");
+  /** Whether the agent itself runs, where it is another program than the one that answers here. */
+  readonly running = signal(true);
   /** What this agent, or the way to it, does not know. */
   readonly missing = signal<ReadonlySet<string>>(new Set());
   readonly waiting = computed(() => this.questions.value?.length ?? 0);
@@ -205,6 +207,11 @@ export class AgentState {
     );
   }
 
+  /** How the agent is, in the hub's words. */
+  stands(state: string): void {
+    this.running.value = state === "running" || state === "elsewhere";
+  }
+
   /** The line stands (again). */
   opened(): void {
     for (const part of this.looked) void this.load(part);
@@ -218,6 +225,9 @@ export class AgentState {
         this.reload("disclosures");
         break;
       case "reminder":
+        break;
+      case "agent":
+        this.stands(change.state ?? "");
         break;
       case "notice":
         this.reload("notices");

@@ -178,9 +178,10 @@ async function opened(who: Who): Promise<void> {
 /** Only the owner's own connections are told of the agent, and only they may ask. */
 async function meetAgent(who: Who): Promise<void> {
   try {
-    const { enabled } = who.principal === "user" ? await call<{ enabled: boolean }>("agent_status") : { enabled: false };
+    const { enabled, state } = who.principal === "user" ? await call<{ enabled: boolean; state: string }>("agent_status") : { enabled: false, state: "" };
     if (!enabled) agent.value = null;
     else agent.value ??= new AgentState(new HubLine(call));
+    agent.peek()?.stands(state);
   } catch (error) {
     // A hub from before there were agents beside it does not know the question.
     if (!(error instanceof RpcError && error.isTransient)) agent.value = null;

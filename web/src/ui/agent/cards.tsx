@@ -40,7 +40,7 @@ const BODIES: Record<string, (asked: Asked) => VNode> = {
   failure: Failure,
 };
 
-export function Card({ state, one }: { state: AgentState; one: Question }): VNode {
+export function Card({ state, one, level: Heading = "h3" }: { state: AgentState; one: Question; level?: "h2" | "h3" }): VNode {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
   const name = nameIn(one.counterpart);
@@ -60,7 +60,7 @@ export function Card({ state, one }: { state: AgentState; one: Question }): VNod
       <header>
         <Face address={one.counterpart} />
         <div>
-          <h3>{title}</h3>
+          <Heading>{title}</Heading>
           <p class="soft">
             <span class="address">{bareAddress(one.counterpart)}</span> ·{" "}
             <time dateTime={one.asked_at} title={fullOf(one.asked_at)}>

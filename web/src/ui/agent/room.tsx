@@ -15,11 +15,11 @@ import { AgentView, Tabs } from "./views";
 export function AgentStrip({ state }: { state: AgentState }): VNode {
   const [first, ...rest] = state.questions.value ?? [];
   return (
-    <section class="approvals agent-strip" aria-label="Your agent asks you">
+    <section class="approvals agent-strip" aria-label="Your agent asks you" tabIndex={0}>
       {state.closed.value.map((closed) => (
         <Gone key={closed.question.question_id} state={state} closed={closed} />
       ))}
-      {first && <Card key={first.question_id} state={state} one={first} />}
+      {first && <Card key={first.question_id} state={state} one={first} level="h2" />}
       {rest.length > 0 && (
         <a class="more-asks" href={agentAddress("questions")}>
           {rest.length === 1 ? "One more question waits" : `${rest.length} more questions wait`}
@@ -45,6 +45,11 @@ export function AgentRoom({ state }: { state: AgentState }): VNode {
         <Tabs state={state} at={at} />
         {lineState.value !== "online" && <Connection />}
       </header>
+      {!state.running.value && (
+        <p class="away" role="status">
+          Your agent is not running; the hub is starting it. What waits is shown as soon as it does.
+        </p>
+      )}
       <AgentView state={state} at={at} />
     </>
   );
