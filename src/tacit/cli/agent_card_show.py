@@ -84,13 +84,14 @@ def wrapped(text: str, width: int) -> list[str]:
             lines.append(line)
         line = word
         while cell_len(line) > width:
-            taken = _fitting(line, width)
+            taken = fitting(line, width)
             lines.append(taken)
             line = line[len(taken) :]
     return [*lines, line]
 
 
-def _fitting(text: str, width: int) -> str:
+def fitting(text: str, width: int) -> str:
+    """As much of a text as fits into so many cells, one sign at least."""
     used = 0
     for index, sign in enumerate(text):
         used += cell_len(sign)
@@ -133,7 +134,8 @@ def shown(card: Card, width: int = 80, position: str = "") -> list[Line]:
     one = card.question
     lines = [title(card, position)]
     if one.get("new_contact"):
-        lines += [[("own", f"  ★ {line}")] for line in wrapped(str(one["new_contact_text"]), width - 4)]
+        told = wrapped(str(one["new_contact_text"]), max(width - 4, 20))
+        lines += [[("own", f"  {' ' if number else '★'} {line}")] for number, line in enumerate(told)]
     for number in range(len(card.fields)):
         lines += _field(card, number, width)
     if one["proposal"]:
@@ -248,7 +250,7 @@ def _mode(card: Card, width: int) -> list[Line]:
 
 def keys(card: Card, width: int) -> list[Line]:
     """The keys that do something now."""
-    return key_lines(_keys(card), width)
+    return key_lines(named_keys(card), width)
 
 
 def key_lines(named: Iterable[tuple[str, str]], width: int) -> list[Line]:
@@ -265,7 +267,8 @@ def key_lines(named: Iterable[tuple[str, str]], width: int) -> list[Line]:
     return lines
 
 
-def _keys(card: Card) -> Iterable[tuple[str, str]]:
+def named_keys(card: Card) -> list[tuple[str, str]]:
+    """The keys of a card, each with what it does."""
     match card.mode:
         case "edit" | "counter":
             return [("Enter", "take it"), ("Esc", "leave it")]

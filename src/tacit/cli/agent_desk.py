@@ -42,8 +42,8 @@ class Desk:
         self._changed = changed
         self.cards: dict[str, Card] = {}
         """The open questions, oldest first."""
-        self._later: set[str] = set()
-        self._current = ""
+        self.later: set[str] = set()
+        self.current = ""
         self._closed_by: dict[str, str] = {}
         self._orphans: dict[tuple[str, str], Card] = {}
         """Cards whose question is gone while something was typed in them, by thread and kind."""
@@ -60,16 +60,16 @@ class Desk:
     @property
     def card(self) -> Card | None:
         """The question that is before the owner now."""
-        return self.cards.get(self._current)
+        return self.cards.get(self.current)
 
     @property
     def position(self) -> str:
         """Where the current question stands among those that wait."""
         names = list(self.cards)
-        later = f", {len(self._later)} for later" if self._later else ""
-        if self._current not in self.cards:
+        later = f", {len(self.later)} for later" if self.later else ""
+        if self.current not in self.cards:
             return later.removeprefix(", ")
-        return f"{names.index(self._current) + 1} of {len(names)}{later}"
+        return f"{names.index(self.current) + 1} of {len(names)}{later}"
 
     def tell(self, *parts: tuple[str, str]) -> None:
         """A line of what happened."""
@@ -79,8 +79,8 @@ class Desk:
     def choose(self, question_id: str) -> None:
         """Put this question before the owner."""
         if question_id in self.cards:
-            self._later.discard(question_id)
-            self._current = question_id
+            self.later.discard(question_id)
+            self.current = question_id
             self.why = []
             self._changed()
 
@@ -106,9 +106,9 @@ class Desk:
                 self.cards[name] = self._begun(one)
             elif self.cards[name].question != one:
                 self.cards[name] = replace(self.cards[name], question=one)
-        if self._current not in self.cards:
-            waiting = [name for name in self.cards if name not in self._later]
-            self._current = waiting[0] if waiting else ""
+        if self.current not in self.cards:
+            waiting = [name for name in self.cards if name not in self.later]
+            self.current = waiting[0] if waiting else ""
             self.why = []
         for card in self._orphans.values():
             self.tell(("dim", "  what you had typed: "), ("", plain(card.draft.text)))
@@ -121,7 +121,7 @@ class Desk:
 
     def _close(self, name: str) -> None:
         card = self.cards.pop(name)
-        self._later.discard(name)
+        self.later.discard(name)
         via = self._closed_by.pop(name, None)
         if via == self._own(name):
             return
@@ -184,8 +184,8 @@ class Desk:
         if deed.what == agent_card.ANSWER:
             await self._answer(after, dict(deed.answer))
         elif deed.what == agent_card.LATER:
-            self._later.add(card.question_id)
-            self._current = next((name for name in self.cards if name not in self._later), "")
+            self.later.add(card.question_id)
+            self.current = next((name for name in self.cards if name not in self.later), "")
             self.why = []
         elif deed.what == agent_card.WHY:
             await self._explain(after)
@@ -195,7 +195,7 @@ class Desk:
     def paste(self, text: str) -> None:
         """Text from a clipboard."""
         if self.card is not None:
-            self.cards[self._current] = agent_card.pasted(self.card, text)
+            self.cards[self.current] = agent_card.pasted(self.card, text)
             self._changed()
 
     async def _answer(self, card: Card, said: dict[str, Any]) -> None:
@@ -242,7 +242,7 @@ class Desk:
 
     def inherit(self, former: Desk) -> None:
         """Go on from another face of the same folder: its cards and drafts, and what was put aside."""
-        self.cards, self._later, self._current = former.cards, former._later, former._current
+        self.cards, self.later, self.current = former.cards, former.later, former.current
 
 
 def _where(via: str) -> str:
