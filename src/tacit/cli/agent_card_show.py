@@ -17,7 +17,7 @@ from tacit.cli.agent_card import EDIT, counters, ticks_needed
 from tacit.cli.arrange_show import TITLES, plain, value_text, who
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tacit.agent.packets.packet import Fields
     from tacit.cli.agent_card import Card
@@ -316,7 +316,7 @@ def _escalation_keys(card: Card) -> list[tuple[str, str]]:
     return [(_up_to(len(card.question["choices"])), "choose")]
 
 
-_ANSWERS: Final = {
+_ANSWERS: Final[dict[str, Callable[[Card], list[tuple[str, str]]]]] = {
     "consent": _consent_keys,
     "checkpoint": _checkpoint_keys,
     "escalation": _escalation_keys,

@@ -145,7 +145,7 @@ class Inbox(App[str]):
         Textual would print it with everything that was in memory, and so with the owner's values.
         """
         if event.state is WorkerState.ERROR:
-            self.fault = event.worker.error
+            self.fault = cast("Worker[None]", event.worker).error  # pyright: ignore[reportUnknownMemberType]
             self.exit(LOST if isinstance(self.fault, ConnectionError) else agent_card.QUIT)
 
     async def attend(self) -> str:

@@ -528,5 +528,7 @@ def schema(packet_type: str, *, sent: bool) -> None:
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
 
 
-# Further commands, each in a module of its own, are part of the same group.
-from tacit.cli import agent_attend, agent_find, agent_setup  # noqa: E402, F401
+# Further commands of the same group, each in a module of its own.
+from tacit.cli import agent_attend, agent_find, agent_setup  # noqa: E402
+
+FURTHER: Final = (agent_attend, agent_find, agent_setup)
