@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Refused, TacitError
 from tacit.cli import agent_card
-from tacit.cli.agent_card_show import EXPLAINED, Line, label, name_of, quoted
+from tacit.cli.agent_card_show import EXPLAINED, Line, name_of
 from tacit.cli.arrange_show import TITLES, plain, value_text
+from tacit.cli.quotation import label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,14 @@ class Desk:
             case _:
                 pass
         if change["change"] in {*_LASTS, "thread"}:
+            await self._look_again()
+
+    async def _look_again(self) -> None:
+        """Look; what cannot be had now is told, and what is shown stays."""
+        try:
             await self.look()
+        except TacitError as fault:
+            self.tell(("warn", f"· {plain(str(fault))}"))
 
     async def _notice(self, thread_id: str, code: str) -> None:
         from tacit.agent.io.commands import NOTICES
@@ -222,7 +230,7 @@ class Desk:
         finally:
             self.busy = False
         if not self.gone:
-            await self.look()
+            await self._look_again()
 
     def _said(self, card: Card, said: dict[str, Any], state: str) -> None:
         peer = name_of(str(card.question["counterpart"]))

@@ -20,8 +20,9 @@ from textual.worker import Worker, WorkerState
 
 from tacit.base.errors import TacitError
 from tacit.cli import agent_card, agent_card_show, arrange_show
-from tacit.cli.agent_card_show import Line, key_lines, label, name_of, quoted
+from tacit.cli.agent_card_show import Line, key_lines, name_of
 from tacit.cli.agent_desk import Desk
+from tacit.cli.quotation import label, quoted
 
 if TYPE_CHECKING:
     from textual import events
