@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.cli import agent_card, agent_card_show
+from tacit.cli import agent_card, agent_card_show, arrange_show, quotation
 from tacit.cli.agent_card import Draft, begun, press
 
 BEN = "agent:ben@relay.example"
@@ -164,7 +164,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.spec("A2ACP-129", "A2ACP-066")
+@pytest.mark.spec("A2ACP-129")
 @pytest.mark.parametrize(
     "one",
     [
@@ -202,16 +202,30 @@ def test_words_of_others_are_quotations_that_cannot_look_like_our_keys(one):
         assert agent_card_show.MARK.strip() not in line or line in keys
         # Nowhere more than two marks on one letter.
         assert "\u0303" not in line
+    # What `tacit agent pending` prints says it in the same quotations.
+    for line in arrange_show.question(one):
+        assert all(sign.isprintable() or sign == "\x1b" for sign in line), line
+        assert agent_card_show.MARK.strip() not in line
+        assert "w" * 281 not in line
     # Each line of a quotation is behind the bar, and each quotation ends where we end it.
     told = "\n".join(lines)
     assert told.count("“") == told.count("”")
     assert "w" * 281 not in told.replace("\n", "").replace(" ", "").replace("│", "")
 
 
+def test_a_command_that_is_made_to_be_pasted_runs_nothing_that_somebody_else_wrote():
+    hostile = "x; touch y $(z) `w`"
+    asks = question("consent", fields=[asked(hostile, "vegetarian")])
+    assert f"--share '{hostile}'" in "\n".join(arrange_show.question(asks))
+    actions = [{"action": hostile, "executor": "us", "reversible": False, "tick": f"{hostile} 2"}]
+    proposes = question("checkpoint", proposal={**PROPOSAL, "actions": actions})
+    assert f"--tick '{hostile} 2'" in "\n".join(arrange_show.question(proposes))
+
+
 def test_a_quotation_has_280_signs_at_most():
-    assert len(agent_card_show.quoted("x" * 280)) == 282
-    assert len(agent_card_show.quoted("x" * 281)) == 282
-    assert agent_card_show.quoted("x" * 281).endswith("x…”")
+    assert len(quotation.quoted("x" * 280)) == 282
+    assert len(quotation.quoted("x" * 281)) == 282
+    assert quotation.quoted("x" * 281).endswith("x…”")
 
 
 def test_long_and_wide_words_are_broken_to_the_width():

@@ -17,6 +17,7 @@ from tacit.agent import Agent
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io import door
+from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 from tacit.cli.agent_line import Here, Running, here, line
 from tacit.cli.agent_prompt import LOST, Screen
@@ -324,3 +325,23 @@ async def _with_a_question(tmp_path) -> None:
         await registered(relay, tmp_path / "anna", "anna", "ben")
     async with Agent(tmp_path / "anna") as anna:
         await anna.ask(DINNER)
+
+
+async def test_what_ends_the_agent_in_this_process_ends_the_face_with_its_reason(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna", "ben")
+        with pytest.raises(Refused, match="another device"):
+            await _superseded(relay, tmp_path / "anna")
+
+
+async def _superseded(relay, folder) -> None:
+    """A face whose agent's line ends by itself, as when another device speaks for the address."""
+    async with here(Agent(folder, clock=relay.clock)) as behind, at(behind) as face:
+        await face.sees("Nothing waits for you")
+        agent = behind._agent
+        agent._line.cancel()
+        await asyncio.gather(agent._line, return_exceptions=True)
+        agent._line = asyncio.get_running_loop().create_future()
+        agent._line.set_exception(Refused("superseded", "another device speaks for this address"))
+        agent._woken.set()
+        await face.ends()

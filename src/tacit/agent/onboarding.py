@@ -25,7 +25,7 @@ LONGEST: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class Blank:
     """Something the owner is asked for in the first step."""
 
     key: str
@@ -42,10 +42,10 @@ class Switch:
     fields: tuple[str, ...]
 
 
-PROMPTS: Final = (
-    Prompt(NAME, "Your name", "Anna"),
-    Prompt(AREA, "Roughly where you are", "central Reading"),
-    Prompt(TIMEZONE, "Your timezone", "Europe/London"),
+BLANKS: Final = (
+    Blank(NAME, "Your name", "Anna"),
+    Blank(AREA, "Roughly where you are", "central Reading"),
+    Blank(TIMEZONE, "Your timezone", "Europe/London"),
 )
 SWITCHES: Final = (
     Switch(
@@ -86,7 +86,7 @@ def settled(policy: Policy, chosen: Mapping[str, str], *, confirmed: bool = Fals
 def profiled(profile: Mapping[str, object], said: Mapping[str, object]) -> dict[str, object]:
     """The profile after the first step; an empty answer changes nothing."""
     found = dict(profile)
-    for one in PROMPTS:
+    for one in BLANKS:
         value = " ".join(str(said.get(one.key) or "").split())
         if len(value) > LONGEST or not value.isprintable():
             raise Refused(

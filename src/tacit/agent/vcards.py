@@ -113,12 +113,15 @@ def _unfolded(data: bytes) -> Iterator[bytes]:
 
 
 def _decoded(value: bytes, parameters: list[str]) -> str:
-    named = dict(one.partition("=")[::2] for one in parameters)
+    named: dict[str, str] = {}
+    for one in parameters:
+        name, _, text = one.partition("=")
+        named[name] = text
     if named.get("ENCODING") == "QUOTED-PRINTABLE" or "QUOTED-PRINTABLE" in named:
         try:
             value = quopri.decodestring(value)
         except (ValueError, binascii.Error):
             return ""
     charset = named.get("CHARSET", "utf-8").lower()
-    text = value.decode(charset if charset in _CHARSETS else "utf-8", "replace")
-    return _ESCAPED.sub(lambda one: " " if one[1] in "nN" else one[1], text).strip()
+    decoded = value.decode(charset if charset in _CHARSETS else "utf-8", "replace")
+    return _ESCAPED.sub(lambda one: " " if one[1] in "nN" else one[1], decoded).strip()

@@ -60,13 +60,17 @@ def inbox() -> None:
     if not sys.stdin.isatty():
         raise Refused("no_terminal", "the inbox needs a terminal; `tacit agent pending` prints what waits")
     try:
-        from tacit.cli.agent_inbox import Inbox
+        from tacit.cli.agent_inbox import LOST, Inbox
     except ModuleNotFoundError:
         raise Refused("no_textual", "the inbox needs `pip install 'tacit[inbox]'`") from None
     folder: Path = click.get_current_context().obj[0]
 
     async def work() -> None:
-        async with line(folder, opened_agent) as behind:
-            await Inbox(behind).run_async()
+        face: Inbox | None = None
+        while True:
+            async with line(folder, opened_agent) as behind:
+                face = Inbox(behind, face)
+                if await face.attend() != LOST:
+                    return
 
     asyncio.run(work())

@@ -7,17 +7,16 @@ other line has, and that no quotation can contain.
 
 from __future__ import annotations
 
-import json
-import unicodedata
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from rich.cells import cell_len
 
 from tacit.cli.agent_card import EDIT, counters, ticks_needed
-from tacit.cli.arrange_show import TITLES, plain, value_text, who
+from tacit.cli.arrange_show import OWN_REASON, TITLES, plain, value_text, who
+from tacit.cli.quotation import clean, label, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tacit.agent.packets.packet import Fields
     from tacit.cli.agent_card import Card
@@ -25,12 +24,9 @@ if TYPE_CHECKING:
 Line = list[tuple[str, str]]
 """Parts of a line, each with its style: `title who own quote key dim warn notice chosen cursor` or none."""
 
-LONGEST_QUOTE: Final = 280
-LONGEST_LABEL: Final = 60
 BAR: Final = "│ "
 MARK: Final = "» "
 """What a line of keys begins with, and no other line."""
-OWN_REASON: Final = "Part of what you asked for"
 EXPLAINED: Final = {
     "consent": "Nothing of this leaves before you answer. What you do not share is declined, unexplained.",
     "checkpoint": "It is agreed only when both people say yes. Until then nothing is booked or entered.",
@@ -42,33 +38,9 @@ EXPLAINED: Final = {
     "failure": "Your agent could not undo this. See to it yourself, then say that it is done.",
 }
 _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
-_LOOK_ALIKE: Final = str.maketrans({"“": "'", "”": "'", "│": "|", "»": ">", "›": ">", "★": "*"})  # noqa: RUF001
 
 
 # Words.
-
-
-def _clean(text: object) -> str:
-    """Words in one line without marks that steer, that stack, or that look like ours."""
-    said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-    kept: list[str] = []
-    stacked = 0
-    for sign in said:
-        stacked = stacked + 1 if unicodedata.combining(sign) else 0
-        if stacked <= 2:
-            kept.append(sign if sign.isprintable() else " ")
-    return " ".join("".join(kept).split()).translate(_LOOK_ALIKE)
-
-
-def quoted(text: object) -> str:
-    """Somebody's words in quotation marks, 280 signs at most (A2ACP-066)."""
-    clean = _clean(text)
-    return f"“{clean[: LONGEST_QUOTE - 1]}…”" if len(clean) > LONGEST_QUOTE else f"“{clean}”"
-
-
-def label(text: object) -> str:
-    """The name of a field or an action, which somebody else may have chosen."""
-    return _clean(text)[:LONGEST_LABEL]
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -84,13 +56,14 @@ def wrapped(text: str, width: int) -> list[str]:
             lines.append(line)
         line = word
         while cell_len(line) > width:
-            taken = _fitting(line, width)
+            taken = fitting(line, width)
             lines.append(taken)
             line = line[len(taken) :]
     return [*lines, line]
 
 
-def _fitting(text: str, width: int) -> str:
+def fitting(text: str, width: int) -> str:
+    """As much of a text as fits into so many cells, one sign at least."""
     used = 0
     for index, sign in enumerate(text):
         used += cell_len(sign)
@@ -133,7 +106,8 @@ def shown(card: Card, width: int = 80, position: str = "") -> list[Line]:
     one = card.question
     lines = [title(card, position)]
     if one.get("new_contact"):
-        lines += [[("own", f"  ★ {line}")] for line in wrapped(str(one["new_contact_text"]), width - 4)]
+        told = wrapped(str(one["new_contact_text"]), max(width - 4, 20))
+        lines += [[("own", f"  {' ' if number else '★'} {line}")] for number, line in enumerate(told)]
     for number in range(len(card.fields)):
         lines += _field(card, number, width)
     if one["proposal"]:
@@ -202,7 +176,7 @@ def _about(card: Card, width: int) -> list[Line]:
         if card.question["kind"] == "promotion":
             lines.append([("", f"  Share {label(value)} with {_peer(card)} from now on?")])
         elif name == "tried":
-            lines += [[("dim", f"    tried {_clean(step)}"[:width])] for step in cast("list[Any]", value)[:5]]
+            lines += [[("dim", f"    tried {clean(step)}"[:width])] for step in cast("list[Any]", value)[:5]]
         else:
             lines += said_by(label(name.replace("_", " ")), value, width)
     return lines
@@ -248,7 +222,7 @@ def _mode(card: Card, width: int) -> list[Line]:
 
 def keys(card: Card, width: int) -> list[Line]:
     """The keys that do something now."""
-    return key_lines(_keys(card), width)
+    return key_lines(named_keys(card), width)
 
 
 def key_lines(named: Iterable[tuple[str, str]], width: int) -> list[Line]:
@@ -265,7 +239,8 @@ def key_lines(named: Iterable[tuple[str, str]], width: int) -> list[Line]:
     return lines
 
 
-def _keys(card: Card) -> Iterable[tuple[str, str]]:
+def named_keys(card: Card) -> list[tuple[str, str]]:
+    """The keys of a card, each with what it does."""
     match card.mode:
         case "edit" | "counter":
             return [("Enter", "take it"), ("Esc", "leave it")]
@@ -313,7 +288,7 @@ def _escalation_keys(card: Card) -> list[tuple[str, str]]:
     return [(_up_to(len(card.question["choices"])), "choose")]
 
 
-_ANSWERS: Final = {
+_ANSWERS: Final[dict[str, Callable[[Card], list[tuple[str, str]]]]] = {
     "consent": _consent_keys,
     "checkpoint": _checkpoint_keys,
     "escalation": _escalation_keys,

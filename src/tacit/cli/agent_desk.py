@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.errors import Refused, TacitError
 from tacit.cli import agent_card
-from tacit.cli.agent_card_show import EXPLAINED, Line, label, name_of, quoted
+from tacit.cli.agent_card_show import EXPLAINED, Line, name_of
 from tacit.cli.arrange_show import TITLES, plain, value_text
+from tacit.cli.quotation import label, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,8 +43,8 @@ class Desk:
         self._changed = changed
         self.cards: dict[str, Card] = {}
         """The open questions, oldest first."""
-        self._later: set[str] = set()
-        self._current = ""
+        self.later: set[str] = set()
+        self.current = ""
         self._closed_by: dict[str, str] = {}
         self._orphans: dict[tuple[str, str], Card] = {}
         """Cards whose question is gone while something was typed in them, by thread and kind."""
@@ -60,16 +61,16 @@ class Desk:
     @property
     def card(self) -> Card | None:
         """The question that is before the owner now."""
-        return self.cards.get(self._current)
+        return self.cards.get(self.current)
 
     @property
     def position(self) -> str:
         """Where the current question stands among those that wait."""
         names = list(self.cards)
-        later = f", {len(self._later)} for later" if self._later else ""
-        if self._current not in self.cards:
+        later = f", {len(self.later)} for later" if self.later else ""
+        if self.current not in self.cards:
             return later.removeprefix(", ")
-        return f"{names.index(self._current) + 1} of {len(names)}{later}"
+        return f"{names.index(self.current) + 1} of {len(names)}{later}"
 
     def tell(self, *parts: tuple[str, str]) -> None:
         """A line of what happened."""
@@ -79,8 +80,8 @@ class Desk:
     def choose(self, question_id: str) -> None:
         """Put this question before the owner."""
         if question_id in self.cards:
-            self._later.discard(question_id)
-            self._current = question_id
+            self.later.discard(question_id)
+            self.current = question_id
             self.why = []
             self._changed()
 
@@ -106,9 +107,9 @@ class Desk:
                 self.cards[name] = self._begun(one)
             elif self.cards[name].question != one:
                 self.cards[name] = replace(self.cards[name], question=one)
-        if self._current not in self.cards:
-            waiting = [name for name in self.cards if name not in self._later]
-            self._current = waiting[0] if waiting else ""
+        if self.current not in self.cards:
+            waiting = [name for name in self.cards if name not in self.later]
+            self.current = waiting[0] if waiting else ""
             self.why = []
         for card in self._orphans.values():
             self.tell(("dim", "  what you had typed: "), ("", plain(card.draft.text)))
@@ -121,7 +122,7 @@ class Desk:
 
     def _close(self, name: str) -> None:
         card = self.cards.pop(name)
-        self._later.discard(name)
+        self.later.discard(name)
         via = self._closed_by.pop(name, None)
         if via == self._own(name):
             return
@@ -156,7 +157,14 @@ class Desk:
             case _:
                 pass
         if change["change"] in {*_LASTS, "thread"}:
+            await self._look_again()
+
+    async def _look_again(self) -> None:
+        """Look; what cannot be had now is told, and what is shown stays."""
+        try:
             await self.look()
+        except TacitError as fault:
+            self.tell(("warn", f"· {plain(str(fault))}"))
 
     async def _notice(self, thread_id: str, code: str) -> None:
         from tacit.agent.io.commands import NOTICES
@@ -184,8 +192,8 @@ class Desk:
         if deed.what == agent_card.ANSWER:
             await self._answer(after, dict(deed.answer))
         elif deed.what == agent_card.LATER:
-            self._later.add(card.question_id)
-            self._current = next((name for name in self.cards if name not in self._later), "")
+            self.later.add(card.question_id)
+            self.current = next((name for name in self.cards if name not in self.later), "")
             self.why = []
         elif deed.what == agent_card.WHY:
             await self._explain(after)
@@ -195,7 +203,7 @@ class Desk:
     def paste(self, text: str) -> None:
         """Text from a clipboard."""
         if self.card is not None:
-            self.cards[self._current] = agent_card.pasted(self.card, text)
+            self.cards[self.current] = agent_card.pasted(self.card, text)
             self._changed()
 
     async def _answer(self, card: Card, said: dict[str, Any]) -> None:
@@ -222,7 +230,7 @@ class Desk:
         finally:
             self.busy = False
         if not self.gone:
-            await self.look()
+            await self._look_again()
 
     def _said(self, card: Card, said: dict[str, Any], state: str) -> None:
         peer = name_of(str(card.question["counterpart"]))
@@ -242,7 +250,7 @@ class Desk:
 
     def inherit(self, former: Desk) -> None:
         """Go on from another face of the same folder: its cards and drafts, and what was put aside."""
-        self.cards, self._later, self._current = former.cards, former._later, former._current
+        self.cards, self.later, self.current = former.cards, former.later, former.current
 
 
 def _where(via: str) -> str:

@@ -58,7 +58,7 @@ def add_command(text: str | None, *, as_json: bool) -> None:
     Without TEXT it is read from standard input. Compare the safety number with theirs, then say so:
     `tacit agent contact NAME@RELAY verified`.
     """
-    given = text if text is not None else click.get_text_stream("stdin").read(4096)
+    given = text if text is not None else sys.stdin.read(4096)
     _added(call("add", uri=given), as_json=as_json)
 
 

@@ -11,6 +11,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tacit.agent.io import socket
+from tacit.base.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -38,8 +39,12 @@ class Running:
         self._folder = folder
 
     async def call(self, command: str, **given: Any) -> Any:
-        """Ask the running agent."""
-        return await asyncio.to_thread(socket.ask, self._folder, command, given)
+        """Ask the running agent; one that ended meanwhile is `ConnectionError`, whatever it was doing."""
+        try:
+            return await asyncio.to_thread(socket.ask, self._folder, command, given)
+        except Unavailable:
+            await asyncio.to_thread(socket.ask, self._folder, "hints", {})
+            raise
 
     def changes(self) -> AsyncGenerator[dict[str, Any]]:
         """Follow the running agent."""
@@ -49,8 +54,9 @@ class Running:
 class Here:
     """The agent in this process."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, turning: asyncio.Future[None] | None = None) -> None:
         self._agent = agent
+        self._turning = turning
 
     async def call(self, command: str, **given: Any) -> Any:
         """Ask the agent itself, by the same table as its socket does."""
@@ -59,10 +65,19 @@ class Here:
         return await calls.call(self._agent, command, given)
 
     async def changes(self) -> AsyncGenerator[dict[str, Any]]:
-        """Follow the agent itself."""
+        """Follow the agent itself; what ends its wheel ends this, with its reason."""
         with self._agent.changes.followed() as follower:
             while True:
-                yield await follower.next()
+                following = asyncio.ensure_future(follower.next())
+                waiting = {following, self._turning} if self._turning is not None else {following}
+                try:
+                    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    if not following.done():
+                        following.cancel()
+                if self._turning is not None and self._turning.done():
+                    self._turning.result()
+                yield following.result()
 
 
 @contextlib.asynccontextmanager
@@ -87,7 +102,7 @@ async def here(agent: Agent) -> AsyncGenerator[Line]:
         stopped = asyncio.Event()
         turning = asyncio.ensure_future(agent.run(stopped))
         try:
-            yield Here(agent)
+            yield Here(agent, turning)
         finally:
             stopped.set()
             await turning

@@ -7,6 +7,7 @@ The lines that happened scroll up; the question stands below them and is drawn a
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import TYPE_CHECKING, Final
 
 from prompt_toolkit.application import Application
@@ -113,10 +114,11 @@ class Screen:
             event.app.exit(result=agent_card.QUIT)
 
         for key, name in _NAMED.items():
-            bindings.add(key, eager=key is Keys.Escape)(
-                lambda _event, name=name: self._pressed.put_nowait(name)
-            )
+            bindings.add(key, eager=key is Keys.Escape)(functools.partial(self._named, name))
         return bindings
+
+    def _named(self, name: str, _event: KeyPressEvent) -> None:
+        self._pressed.put_nowait(name)
 
     def _changed(self) -> None:
         self._dirty.set()

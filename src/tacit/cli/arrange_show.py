@@ -1,6 +1,6 @@
 """How the personal agent's questions, threads and receipts read at a terminal.
 
-Words of a counterpart are shown as words: without control characters, cut, and never as ours. Each question
+Words of a counterpart are shown as quotations, and never as ours. Each question
 ends with the command that answers it.
 """
 
@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.quoting import shown
+from tacit.cli.quotation import LONGEST as LONGEST_QUOTE, clean, label, quoted
 from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
 LONGEST: Final = 600
+OWN_REASON: Final = "Part of what you asked for"
 TITLES: Final = {
     "consent": "May this go to",
     "checkpoint": "A proposal, with",
@@ -84,30 +87,45 @@ def question(one: Fields) -> list[str]:
     lines = [f"{bold(TITLES.get(kind, str(kind)))} {styled(who(one['counterpart']), 'cyan')}"]
     for field in one["fields"]:
         known = "; ".join(value_text(value) for value in field["values"])
-        lines.append(f"  {field['field']}: {known or styled('your agent does not know it', 'yellow')}")
-        lines.append(styled(f"    {field['priority']}: {plain(field['reason'])}", "dim"))
+        lines.append(f"  {label(field['field'])}: {known or styled('your agent does not know it', 'yellow')}")
+        own = field["reason"] == OWN_REASON
+        reason = OWN_REASON if own else f"{_name(one)} says {quoted(field['reason'])}"
+        lines.append(styled(f"    {field['priority']}: {reason}", "dim"))
     if one["proposal"]:
         lines += _proposal(one["proposal"])
     about = cast("Fields", one.get("about") or {})
     for name, value in about.items():
         if name not in _UNSAID and value:
-            lines.append(f"  {name.replace('_', ' ')}: {plain(value)}")
+            lines.append(f"  {name.replace('_', ' ')}: {_said(value)}")
     if kind == "escalation":
-        lines += [f"  {number}: {plain(choice)}" for number, choice in enumerate(one["choices"])]
+        theirs = len(one["choices"]) - 2
+        lines += [
+            f"  {number}: {quoted(choice) if number < theirs else choice}"
+            for number, choice in enumerate(one["choices"])
+        ]
     command = styled(f"tacit agent answer {question_id}", "green")
     return [*lines, f"  {command} {_answer(one)}", ""]
 
 
+def _said(value: object) -> str:
+    return quoted(value) if isinstance(value, str) else clean(value)[:LONGEST_QUOTE]
+
+
+def _name(one: Fields) -> str:
+    return who(one["counterpart"]).partition("@")[0]
+
+
 def _proposal(proposal: Fields) -> list[str]:
     by = "your agent" if proposal.get("by") == "us" else "their agent"
-    lines = [f"  {bold(plain(proposal.get('summary')))}  ({by})"]
+    lines = [f"  {by}: {bold(quoted(proposal.get('summary') or ''))}"]
     for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
-        lines.append(f"  --alternative {number}: {plain(other.get('summary'))}")
+        lines.append(f"  --alternative {number}: {quoted(other.get('summary') or '')}")
     for action in cast("list[Fields]", proposal.get("actions") or []):
         ours = action["executor"] == "us"
-        line = f"  then {plain(action['action'])}, by {'your agent' if ours else 'theirs'}"
+        line = f"  then {label(action['action'])}, by {'your agent' if ours else 'theirs'}"
         if ours and not action["reversible"]:
-            line += styled(f"; it cannot be undone: --tick {plain(action['action'])}", "red")
+            ticked = shlex.quote(label(action.get("tick") or action["action"]))
+            line += styled(f"; it cannot be undone: --tick {ticked}", "red")
         lines.append(line)
     return lines
 
@@ -116,7 +134,9 @@ def _answer(one: Fields) -> str:
     match one["kind"]:
         case "consent":
             given = [
-                f"--share {field['field']}" + ("" if field["values"] else "=VALUE") for field in one["fields"]
+                # Somebody else may have named the field, and this line is made to be pasted into a shell.
+                f"--share {shlex.quote(label(field['field']))}" + ("" if field["values"] else "=VALUE")
+                for field in one["fields"]
             ]
             return " ".join(given) + "  (or --decline FIELD, --decline-all)"
         case "checkpoint":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
-from aiohttp.resolver import DefaultResolver
+from aiohttp.resolver import ThreadedResolver
 
 from tacit.agent import contact_uri, vcards, webfinger
 from tacit.agent.contact_uri import ContactUri
@@ -131,12 +131,13 @@ async def match_text(agent: Commands, text: str) -> Fields:
 # A domain that knows a name.
 
 
-class _PublicOnly(DefaultResolver):
+class _PublicOnly(ThreadedResolver):
     """Finds hosts, but none of this device or of a network behind it."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
+        """The addresses of a host; `OSError` when one of them is not public."""
         found = await super().resolve(host, port, family)
         if not all(webfinger.is_public(one["host"]) for one in found):
             raise OSError("a private address")

@@ -58,7 +58,7 @@ def shown(profile: Mapping[str, Any], policy: Policy, *, done: bool) -> Fields:
         "done": done,
         "prompts": [
             {"key": one.key, "text": one.text, "example": one.example, "value": known.get(one.key)}
-            for one in onboarding.PROMPTS
+            for one in onboarding.BLANKS
         ],
         "switches": [
             {

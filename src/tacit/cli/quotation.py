@@ -1,0 +1,38 @@
+"""Somebody else's words at a terminal: data, and never anything that could be taken for ours (A2ACP-066).
+
+In quotation marks, on one line, without control or direction marks, without marks that stack on a letter or
+signs that our own lines begin with, 280 signs at most.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Final
+
+LONGEST: Final = 280
+LONGEST_LABEL: Final = 60
+_LOOK_ALIKE: Final = str.maketrans({"“": "'", "”": "'", "│": "|", "»": ">", "›": ">", "★": "*"})  # noqa: RUF001
+
+
+def clean(text: object) -> str:
+    """Words in one line without marks that steer, that stack, or that look like ours."""
+    said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+    kept: list[str] = []
+    stacked = 0
+    for sign in said:
+        stacked = stacked + 1 if unicodedata.combining(sign) else 0
+        if stacked <= 2:
+            kept.append(sign if sign.isprintable() else " ")
+    return " ".join("".join(kept).split()).translate(_LOOK_ALIKE)
+
+
+def quoted(text: object) -> str:
+    """Somebody's words in quotation marks."""
+    words = clean(text)
+    return f"“{words[: LONGEST - 1]}…”" if len(words) > LONGEST else f"“{words}”"
+
+
+def label(text: object) -> str:
+    """The name of a field or an action, which somebody else may have chosen."""
+    return clean(text)[:LONGEST_LABEL]
