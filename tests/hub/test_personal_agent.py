@@ -43,6 +43,9 @@ GIVEN: dict[str, dict[str, Any]] = {
     "agent_change": {"thread_id": "thr_1", "text": "lunch"},
     "agent_ask": {"text": "dinner with ben on Friday evening"},
     "agent_contact": {"who": "ben@example.org", "decision": "block"},
+    "agent_add": {"uri": "tacit:agent:eve@example.org"},
+    "agent_find": {"account": "eve@example.org"},
+    "agent_setup": {"save": True},
     "agent_profile": {"changes": {"dietary": "MARKER-STRANGER"}},
     "agent_permissions": {"field": "dietary", "level": "always_share"},
 }

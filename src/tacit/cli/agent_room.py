@@ -196,14 +196,16 @@ async def run(url: str, token: str, state: Path, folder: Path, group_id: str) ->
     stopped = asyncio.Event()
     stop_by(stopped, beside=False)
     async with contextlib.AsyncExitStack() as stack:
-        work = [asyncio.ensure_future(_in_the_room(url, token, state, folder, group_id))]
+        work: list[asyncio.Future[Any]] = [
+            asyncio.ensure_future(_in_the_room(url, token, state, folder, group_id))
+        ]
         if not await _is_running(folder):
             from tacit.agent.io import door
 
             opened = await stack.enter_async_context(opened_agent())
             await stack.enter_async_context(door.served(opened, opened.folder))
             work.append(asyncio.ensure_future(opened.run(stopped)))
-        waiting = asyncio.ensure_future(stopped.wait())
+        waiting: asyncio.Future[Any] = asyncio.ensure_future(stopped.wait())
         try:
             await asyncio.wait({*work, waiting}, return_when=asyncio.FIRST_COMPLETED)
         finally:
