@@ -17,6 +17,7 @@ from tacit.agent.engine import answering, asking, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import by_hand
+from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
@@ -415,6 +416,7 @@ class Commands(ABC):
 
     async def add_calendar(self, name: str, definition: Fields) -> Fields:
         """Read, or also write, a calendar of the owner's."""
+        check_calendar(definition)
         found = {**self.outside.calendar_definitions(), name: definition}
         await self._set("calendars", found)
         return {"calendars": sorted(found)}
@@ -426,6 +428,7 @@ class Commands(ABC):
 
     async def add_handler(self, name: str, definition: Fields) -> Fields:
         """Let the agent do something once all have confirmed."""
+        check_handler(definition)
         if (
             definition.get("kind") == "calendar"
             and definition.get("calendar") not in self.outside.calendar_definitions()
@@ -454,8 +457,9 @@ class Commands(ABC):
                 ws.say(records.Counted(name, who, 0))
             ws.say(records.Forgotten(who))
 
-        await self.decide(close_all)
+        # The contents first: killed in between, the contact's threads are open, and this is done again.
         self.vault.forget(who)
+        await self.decide(close_all)
         return {"forgotten": who}
 
 
