@@ -159,7 +159,8 @@ async def test_under_local_trust_only_the_owners_own_token_reaches_the_agent(tmp
 
 async def test_an_owner_whose_hub_runs_no_agent_is_told_how_to_have_one(tmp_path: Path) -> None:
     async with running(tmp_path) as room:
-        assert (await room.ok("GET", "/v1/agent")) == {"enabled": False, "state": "off", "reason": ""}
+        nothing = {"enabled": False, "state": "off", "reason": "", "process_id": None}
+        assert (await room.ok("GET", "/v1/agent")) == nothing
         for name in NAMES:
             if name != "agent_status":
                 answer = await asked_over_http(room, name, room.owner)

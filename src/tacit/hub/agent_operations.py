@@ -90,7 +90,12 @@ def require_agent(hub: Hub, credential: Credential) -> None:
 async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> object:
     """Whether the hub runs an agent, and how it is."""
     credential.require_owners_token()
-    return {"enabled": hub.agent.is_on, "state": hub.agent.state, "reason": hub.agent.reason}
+    return {
+        "enabled": hub.agent.is_on,
+        "state": hub.agent.state,
+        "reason": hub.agent.reason,
+        "process_id": hub.agent.process_id,
+    }
 
 
 async def carried_out(hub: Hub, command: str, arguments: dict[str, Any]) -> object:
