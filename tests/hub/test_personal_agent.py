@@ -22,6 +22,7 @@ from tests.relay_support import Relay
 
 from tacit.agent import Agent
 from tacit.agent.io import door
+from tacit.agent.io import socket as agent_socket
 from tacit.agent.post.io.store import AgentStore
 from tacit.cli import agent_keys
 from tacit.hub.agent_operations import AGENT_OPERATIONS
@@ -43,6 +44,9 @@ GIVEN: dict[str, dict[str, Any]] = {
     "agent_change": {"thread_id": "thr_1", "text": "lunch"},
     "agent_ask": {"text": "dinner with ben on Friday evening"},
     "agent_contact": {"who": "ben@example.org", "decision": "block"},
+    "agent_add": {"uri": "tacit:agent:eve@example.org"},
+    "agent_find": {"account": "eve@example.org"},
+    "agent_setup": {"save": True},
     "agent_profile": {"changes": {"dietary": "MARKER-STRANGER"}},
     "agent_permissions": {"field": "dietary", "level": "always_share"},
 }
@@ -156,7 +160,8 @@ async def test_under_local_trust_only_the_owners_own_token_reaches_the_agent(tmp
 
 async def test_an_owner_whose_hub_runs_no_agent_is_told_how_to_have_one(tmp_path: Path) -> None:
     async with running(tmp_path) as room:
-        assert (await room.ok("GET", "/v1/agent")) == {"enabled": False, "state": "off", "reason": ""}
+        nothing = {"enabled": False, "state": "off", "reason": "", "process_id": None}
+        assert (await room.ok("GET", "/v1/agent")) == nothing
         for name in NAMES:
             if name != "agent_status":
                 answer = await asked_over_http(room, name, room.owner)
@@ -233,6 +238,33 @@ async def test_a_refusal_of_the_agents_keeps_its_code_as_the_reason(tmp_path: Pa
                     await owner.call(name, **given)
                 assert refused.value.code == "invalid_request"
                 assert refused.value.body["details"]["reason"] == code, name
+
+
+@pytest.mark.spec("A2ACP-274")
+async def test_of_two_places_that_answer_in_the_same_moment_one_is_first_and_the_other_is_told(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "anna"
+    async with relayed(tmp_path), running(tmp_path / "hub", agent=AgentBeside(folder)) as room:
+        await state(room, "running")
+        asked = await dinner(room)
+        one = {"question_id": asked["question_id"]}
+        async with room.socket() as owner:
+            # Put aside in the room it is not answered, and stays for every place.
+            await owner.call("agent_answer", **one, dismiss=True)
+            assert await question(room) == asked
+            shared = {"share": {each["field"]: None for each in asked["fields"]}}
+            ended = await asyncio.gather(
+                owner.call("agent_answer", **one, decline_all=True),
+                agent_socket.asked(folder, "answer", {**one, **shared, "via": "terminal"}),
+                return_exceptions=True,
+            )
+        (refused,) = [found for found in ended if isinstance(found, Exception)]
+        reason = refused.body["details"]["reason"] if isinstance(refused, Failed) else refused.code
+        assert reason == "stale_question"
+        told = (await room.ok("GET", "/v1/agent/disclosures"))["disclosures"]
+        shared_by = {found["via"] for found in told if found["question_id"] == asked["question_id"]}
+        assert shared_by == (set() if isinstance(ended[1], Exception) else {"terminal"})
 
 
 async def test_an_agent_that_is_killed_comes_back_with_its_question_and_asks_it_once(tmp_path: Path) -> None:

@@ -61,14 +61,22 @@ def join(session: CliSession, group: str | None, invite: str | None) -> None:
 
 
 def _own_name(folder: Path) -> str:
-    """The agent's own name at its relay."""
+    """The agent's own name at its relay, as the running agent says it or its folder does."""
+    from tacit.agent.io import socket
+    from tacit.agent.post.io.schema import FILE
     from tacit.agent.post.io.store import AgentStore
+    from tacit.cli import agent_keys
     from tacit.wire import address
 
-    if not folder.exists():
+    if not (folder / FILE).exists():
         raise Refused("no_agent", f"there is no agent in {folder}; make one with `tacit agent register`")
-    store = AgentStore(folder)
     try:
-        return address.parse(store.me().address).username
-    finally:
-        store.close()
+        own = str(socket.ask(folder, "me", {})["address"])
+    except ConnectionError:
+        store = AgentStore(folder)
+        try:
+            agent_keys.unlock(store, click.get_current_context().obj[1])
+            own = store.me().address
+        finally:
+            store.close()
+    return address.parse(own).username

@@ -196,19 +196,22 @@ async def run(url: str, token: str, state: Path, folder: Path, group_id: str) ->
     stopped = asyncio.Event()
     stop_by(stopped, beside=False)
     async with contextlib.AsyncExitStack() as stack:
-        work = [asyncio.ensure_future(_in_the_room(url, token, state, folder, group_id))]
+        work: list[asyncio.Future[Any]] = [
+            asyncio.ensure_future(_in_the_room(url, token, state, folder, group_id))
+        ]
         if not await _is_running(folder):
-            from tacit.agent.io import door
+            from tacit.agent.io import door, nudging
 
             opened = await stack.enter_async_context(opened_agent())
             await stack.enter_async_context(door.served(opened, opened.folder))
-            work.append(asyncio.ensure_future(opened.run(stopped)))
-        waiting = asyncio.ensure_future(stopped.wait())
+            work += [asyncio.ensure_future(opened.run(stopped)), asyncio.ensure_future(nudging.run(opened))]
+        waiting: asyncio.Future[Any] = asyncio.ensure_future(stopped.wait())
         try:
             await asyncio.wait({*work, waiting}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopped.set()
-            for one in (work[0], waiting):
+            for one in (work[0], *work[2:], waiting):
+                # The agent itself ends by `stopped`, at a moment of its own.
                 one.cancel()
             ended = await asyncio.gather(*work, waiting, return_exceptions=True)
         for fault in ended:

@@ -59,9 +59,10 @@ def _agent_beside(session: CliSession) -> list[Finding]:
     if not told["enabled"]:
         return []
     well = told["state"] in {"running", "elsewhere"}
-    found = {"running": "runs beside the hub", "elsewhere": "runs in a process of its own; the hub uses it"}
+    known = {"running": "runs beside the hub", "elsewhere": "runs in a process of its own; the hub uses it"}
+    found = known.get(told["state"]) or str(told["reason"] or told["state"])
     advice = "" if well else f"the end of {session.data / 'agent.log'} says more"
-    return [Finding("agent", well, found.get(told["state"], told["reason"] or told["state"]), advice)]
+    return [Finding("agent", well, found, advice)]
 
 
 def _data(session: CliSession) -> Finding:

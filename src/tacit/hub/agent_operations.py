@@ -58,6 +58,8 @@ AGENT_OPERATIONS: Final[tuple[AgentOperation, ...]] = (
     AgentOperation("change", "POST", asked.AgentChange, "Make something else of an open thread"),
     AgentOperation("contacts", "GET", Nothing, "The agent's contacts, and how their keys stand"),
     AgentOperation("contact", "POST", asked.AgentContact, "One contact, after the owner's word on it"),
+    AgentOperation("add", "POST", asked.AgentAdd, "Add the contact of a card that was pasted"),
+    AgentOperation("find", "POST", asked.AgentFind, "Which agent an e-mail address or a handle names"),
     AgentOperation("permissions", "POST", asked.AgentPermissions, "Show or change what may be shared"),
     AgentOperation("disclosures", "GET", asked.AgentDisclosures, "Who got what, when, and what allowed it"),
     AgentOperation("notices", "GET", Nothing, "What the owner was told, oldest first"),
@@ -65,6 +67,9 @@ AGENT_OPERATIONS: Final[tuple[AgentOperation, ...]] = (
         "hints", "POST", asked.AgentHints, "The hints whose moment has come, or that one was seen"
     ),
     AgentOperation("profile", "POST", asked.AgentProfile, "Show or change what the agent knows of the owner"),
+    AgentOperation(
+        "setup", "POST", asked.AgentSetup, "The first minute: show it, or keep what was said in it"
+    ),
     AgentOperation("choose", "POST", asked.AgentChoose, "Show or set how much the agent may do unasked"),
     AgentOperation("calendars", "GET", Nothing, "The owner's calendars, and whether each can be read"),
     AgentOperation("me", "GET", Nothing, "The agent's own address and fingerprint"),
@@ -85,7 +90,12 @@ def require_agent(hub: Hub, credential: Credential) -> None:
 async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> object:
     """Whether the hub runs an agent, and how it is."""
     credential.require_owners_token()
-    return {"enabled": hub.agent.is_on, "state": hub.agent.state, "reason": hub.agent.reason}
+    return {
+        "enabled": hub.agent.is_on,
+        "state": hub.agent.state,
+        "reason": hub.agent.reason,
+        "process_id": hub.agent.process_id,
+    }
 
 
 async def carried_out(hub: Hub, command: str, arguments: dict[str, Any]) -> object:

@@ -68,6 +68,18 @@ class AgentContact(msgspec.Struct, frozen=True, kw_only=True):
     decision: Literal["show", "add", "accept", "reject", "verified", "block", "unblock"] = "show"
 
 
+class AgentAdd(msgspec.Struct, frozen=True, kw_only=True):
+    """A contact's card, as it was pasted."""
+
+    uri: Annotated[str, Meta(min_length=1, max_length=2000)]
+
+
+class AgentFind(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom to look for; names of this machine's own network are never asked from here."""
+
+    account: Annotated[str, Meta(min_length=1, max_length=400)]
+
+
 class AgentPermissions(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing shows them; a field with a level changes one, for everybody or for one counterpart."""
 
@@ -93,6 +105,15 @@ class AgentProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing shows it; null takes a key away."""
 
     changes: dict[str, Any] = {}
+
+
+class AgentSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing shows it; with `save` what was said is kept."""
+
+    save: bool = False
+    profile: dict[str, Any] = {}
+    switches: dict[str, Word] = {}
+    confirmed: bool = False
 
 
 class AgentChoose(msgspec.Struct, frozen=True, kw_only=True):

@@ -134,7 +134,10 @@ class PersonalAgent:
 
     async def _lived(self, beside: AgentBeside, process: asyncio.subprocess.Process) -> None:
         """Until its process or the hub ends: follow it as soon as it can be followed."""
-        ends = [asyncio.ensure_future(process.wait()), asyncio.ensure_future(self._closing.wait())]
+        ends: list[asyncio.Future[Any]] = [
+            asyncio.ensure_future(process.wait()),
+            asyncio.ensure_future(self._closing.wait()),
+        ]
         try:
             while not any(one.done() for one in ends):
                 await self._followed(beside, RUNNING)

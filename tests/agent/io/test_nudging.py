@@ -14,11 +14,9 @@ from tests.agent.arrangements import pair, share
 
 from tacit.agent import Agent
 from tacit.agent.io import calls, nudging
-from tacit.agent.io.paths import FOLDER
+from tacit.agent.io.paths import journal_file
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, parse_rfc3339
-from tacit.ledger.io import upkeep
-from tacit.ledger.io.store import DATABASE
 
 # One of apprise's many services still uses it.
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
@@ -139,12 +137,16 @@ async def test_a_way_that_fails_says_nothing_of_its_secret_and_costs_no_other_wa
         with caplog.at_level("DEBUG"):
             await nudging.once(anna)
         assert [json.loads(one)["message"] for one in told][1:] == ["1 decision waits"]
-    assert SECRET not in caplog.text
-    # It lies in the vault, and nowhere else.
+        assert SECRET not in caplog.text
+        held = [
+            path for path in anna.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+        ]
+        assert {path.name.removesuffix("-wal") for path in held} == {journal_file(anna.folder).name}
+        for _ in range(2):
+            await calls.call(anna, "nudge", {"do": "remove", "value": "1"})
     for path in anna.folder.rglob("*"):
-        if path.is_file() and not path.name.startswith(DATABASE):
+        if path.is_file():
             assert SECRET.encode() not in path.read_bytes(), path
-    assert SECRET.encode() not in b"".join(upkeep.export(anna.folder / FOLDER))
 
 
 async def test_ways_are_added_removed_and_silenced_and_what_is_none_is_refused(tmp_path, monkeypatch):

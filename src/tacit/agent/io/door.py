@@ -99,11 +99,11 @@ def _read(line: bytes) -> tuple[str, dict[str, Any]]:
         asked: object = json.loads(line)
     except ValueError:
         raise Refused("bad_command", "a command is one line of JSON") from None
-    match asked:
-        case {"command": str(command), **rest} if isinstance(rest.get("arguments") or {}, dict):
-            return command, cast("dict[str, Any]", rest.get("arguments") or {})
-        case _:
-            raise Refused("bad_command", "a command is one JSON object, with its `command` and `arguments`")
+    named = cast("dict[str, Any]", asked) if isinstance(asked, dict) else {}
+    command, given = named.get("command"), named.get("arguments") or {}
+    if not isinstance(command, str) or not isinstance(given, dict):
+        raise Refused("bad_command", "a command is one JSON object, with its `command` and `arguments`")
+    return command, cast("dict[str, Any]", given)
 
 
 async def _answered(agent: Commands, line: bytes) -> dict[str, Any]:
