@@ -13,7 +13,8 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.base.quoting import shown
-from tacit.cli.quotation import LONGEST as LONGEST_QUOTE, clean, label, quoted
+from tacit.cli.quotation import LONGEST as LONGEST_QUOTE
+from tacit.cli.quotation import clean, label, quoted
 from tacit.cli.terminal import bold, styled
 
 if TYPE_CHECKING:

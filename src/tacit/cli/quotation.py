@@ -7,10 +7,11 @@ signs that our own lines begin with, 280 signs at most.
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import Final
 
-LONGEST: Final = 280
+from tacit.base.quoting import SHOWN_CHARS, shown
+
+LONGEST: Final = SHOWN_CHARS
 LONGEST_LABEL: Final = 60
 _LOOK_ALIKE: Final = str.maketrans({"“": "'", "”": "'", "│": "|", "»": ">", "›": ">", "★": "*"})  # noqa: RUF001
 
@@ -18,13 +19,7 @@ _LOOK_ALIKE: Final = str.maketrans({"“": "'", "”": "'", "│": "|", "»": ">
 def clean(text: object) -> str:
     """Words in one line without marks that steer, that stack, or that look like ours."""
     said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-    kept: list[str] = []
-    stacked = 0
-    for sign in said:
-        stacked = stacked + 1 if unicodedata.combining(sign) else 0
-        if stacked <= 2:
-            kept.append(sign if sign.isprintable() else " ")
-    return " ".join("".join(kept).split()).translate(_LOOK_ALIKE)
+    return shown(said, len(said)).translate(_LOOK_ALIKE)
 
 
 def quoted(text: object) -> str:
