@@ -9,7 +9,8 @@ Five ratios, each measured in one run, turn about with its bare counterpart:
 - common free time of many calendars beside `portion` (bench/agent_calendars.py);
 - the search for values that may not go: a packet twice as long, a hundred times as many values (bench/agent_scan.py).
 
-And what a model costs: calls, bytes and tokens of a dinner, and what each driver adds (bench/agent_minds.py).
+And what a model costs: calls, bytes and tokens of a dinner, and what each driver adds (bench/agent_minds.py); and what
+a hostile one gets out (bench/agent_leaks.py).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from bench import agent_minds, agent_scan
+from bench import agent_leaks, agent_minds, agent_scan
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
 from tests.relay_support import Relay
@@ -410,6 +411,7 @@ def rows(found: dict[str, Any]) -> list[str]:
             search["values"] <= 2,
         ),
         *agent_minds.rows(found["minds"]),
+        agent_leaks.row(found["leaks"]),
     ]  # fmt: skip
     return [
         f"| {what} | {ours} | {beside} | {ratio} | {target} | {MET[met]} |"
@@ -471,6 +473,7 @@ def main() -> int:
         "calendars": calendars(),
         "scan": scan(),
         "minds": agent_minds.minds(quick=given.quick),
+        "leaks": agent_leaks.leaks(100 if given.quick else 1000),
     }
     print("\n".join(rows(found)))
     if not given.quick:
