@@ -23,6 +23,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "disclosures": "Who got what of you, when, and what allowed it.",
         "why": "What stood against each option.",
         "notices": "What your agent has told you.",
+        "thoughts": "What models were asked, and what it took.",
     },
     "Let it run": {
         "run": "Hold the line to the relay until stopped.",

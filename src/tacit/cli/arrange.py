@@ -505,3 +505,4 @@ def schema(packet_type: str, *, sent: bool) -> None:
 
 # Further commands of the same group, each in a module of its own.
 from tacit.cli import agent_brain as agent_brain  # noqa: E402, PLC0414
+from tacit.cli import agent_thoughts as agent_thoughts  # noqa: E402, PLC0414

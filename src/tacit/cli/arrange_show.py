@@ -167,6 +167,10 @@ def thread(found: Fields) -> list[str]:
     for one in found["actions"]:
         by = "your agent" if one["executor"] == "us" else "their agent"
         lines.append(f"  {plain(one['action'])} by {by}: {one['status']}")
+    cost = found["cost"]
+    if cost["calls"]:
+        tokens = cost["input_tokens"] + cost["output_tokens"]
+        lines.append(f"  models: {cost['calls']} answers, {tokens} tokens, ${cost['usd']:.4f}")
     return lines
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.agent.engine.desk import begun, desks
 from tests.agent.scripted import Scripted, minded
 
 from tacit.agent.brain import layers
+from tacit.agent.brain.port import Thought
 from tacit.agent.engine import asking
 from tacit.agent.engine.scenes import scene_of
+from tacit.agent.engine.view import view_of
+from tacit.agent.engine.wording import words_of
 from tacit.agent.threads import records
 
 BEN = "agent:ben@relay.example"
@@ -42,6 +47,8 @@ def test_a_thread_knows_the_end_of_its_siblings_dinner() -> None:
     goals = [both.anna.goal("dinner with ben on Friday evening"), both.anna.goal("a walk with ben on Friday")]
     dinner, walk = both.anna.decide(lambda ws: asking.fork(ws, thread, goals))
     both.settle()
+    # That a thread became several is no end of what it was about.
+    assert not any(isinstance(one, records.Completed) for one in both.anna.log)
     for _ in range(4):
         for desk in (both.anna, both.ben):
             for question in desk.questions("consent"):
@@ -69,6 +76,20 @@ def test_what_is_not_cleared_is_withheld_until_its_owner_releases_it_in_this_thr
     both.anna.share_all(both.anna.question("consent"))
     after = scene_of(both.anna.workspace(), BEN, both.anna.thread(thread))
     assert (set(after.profile), set(after.withheld)) == ({"timezone", "dietary"}, set())
+
+
+@pytest.mark.spec("A2ACP-071")
+def test_words_that_name_a_value_are_used_only_once_it_is_cleared() -> None:
+    both = desks()
+    thread = both.anna.ask("dinner with ben on Friday evening", BEN)
+    thought = Thought(summaries=("Dinner, ⟨dietary⟩", "Dinner in ⟨timezone⟩"), reasoning="⟨nothing⟩")
+    view = view_of(both.anna.workspace(), both.anna.thread(thread))
+    assert words_of(both.anna.workspace(), view, thought) == (["", "Dinner in Europe/London"], "")
+    both.anna.share_all(both.anna.question("consent"))
+    after = (["Dinner, anna eats no meat", "Dinner in Europe/London"], "")
+    assert words_of(both.anna.workspace(), view, thought) == after
+    assert words_of(both.anna.workspace(), view, replace(thought, ask_owner=True)) == ([], "")
+    assert words_of(both.anna.workspace(), view, None) == ([], "")
 
 
 @pytest.mark.spec("A2ACP-061")

@@ -219,7 +219,8 @@ async def test_a_model_that_hangs_holds_up_its_own_thread_and_nothing_else(tmp_p
         stopped = asyncio.Event()
         running = asyncio.create_task(ben.run(stopped))
         await asyncio.wait_for(hangs.wait(), 20)
-        # While it hangs, the wheel takes what else arrives.
+        # While it hangs, its owner looks, and the wheel takes what else arrives.
+        await asyncio.wait_for(ben.pending(), 20)
         second = (await anna.ask("lunch with ben on Saturday", [ben.me]))["thread_id"]
         asked = await both_question(anna)
         await anna.answer(asked["question_id"], decline_all=True)
@@ -229,6 +230,31 @@ async def test_a_model_that_hangs_holds_up_its_own_thread_and_nothing_else(tmp_p
                 await asyncio.sleep(0.02)
         stopped.set()
         await running
+
+
+async def test_a_thought_that_was_cut_off_is_thought_again_after_the_restart(tmp_path):
+    thinks = asyncio.Event()
+
+    class Hanging(Scripted):
+        async def complete(self, prompt):
+            thinks.set()
+            await asyncio.Event().wait()
+
+    async with minds(tmp_path, ben=Hanging()) as (both, anna, ben):
+        thread = (await anna.ask("dinner with ben on Friday evening", [ben.me]))["thread_id"]
+        asked = await both.question(anna, "consent")
+        await anna.answer(asked["question_id"], decline_all=True)
+        running = asyncio.create_task(ben.run(asyncio.Event()))
+        await asyncio.wait_for(thinks.wait(), 20)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await ben.__aexit__()
+        model = Scripted()
+        async with opened(tmp_path / "ben", both.relay, model) as again:
+            await again.settle()
+            assert [one.task for one in model.prompts][:1] == ["read_packet"]
+            assert again.journal.book.threads[thread].goal
+        await ben.__aenter__()
 
 
 async def both_question(agent):

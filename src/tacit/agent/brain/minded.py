@@ -21,7 +21,7 @@ time and chance come from outside.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.agent.brain import layers, replies
 from tacit.agent.brain.configured import LARGE, MEDIUM, RULES, SMALL
@@ -155,15 +155,12 @@ class Minded:
 
     async def _climbed(self, task: Task) -> Thought:
         at = self._first(task)
-        for climbs in range(MOST_CLIMBS + 1):
-            rung = self._rungs[at]
-            thought = await self._on(rung, task)
+        thought = await self._on(self._rungs[at], task)
+        for rung in self._rungs[at + 1 : at + 1 + MOST_CLIMBS]:
             if thought.confidence >= ENOUGH:
-                return thought
-            if at + 1 == len(self._rungs) or climbs == MOST_CLIMBS:
                 break
-            at += 1
-        return replace(thought, ask_owner=True)
+            thought = await self._on(rung, task)
+        return thought if thought.confidence >= ENOUGH else replace(thought, ask_owner=True)
 
     def _first(self, task: Task) -> int:
         """The rung on which a task begins (A2ACP-081)."""
@@ -244,7 +241,8 @@ def established(task: Task) -> bool:
     if task.kind == WRITE_PROPOSAL:
         category = task.goal.category if task.goal is not None else ""
     elif task.kind == READ_PACKET:
-        category = task.packet.get("intent", {}).get("category")
+        intent: object = task.packet.get("intent")
+        category = cast("dict[str, Any]", intent).get("category") if isinstance(intent, dict) else None
     else:
         return False
     return isinstance(category, str) and task.scene.completed.get(category, 0) >= ESTABLISHED

@@ -30,7 +30,7 @@ from tacit.agent.consent.tiers import DEFAULT, canonical
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import HANDOVER, INFORMATION, MEETING, Goal, Need
 from tacit.agent.packets import vocabulary
-from tacit.agent.spans import DAY, Span, merged
+from tacit.agent.spans import DAY, MINUTE, Span, merged
 from tacit.agent.zones import zone_of_owner
 from tacit.base.moment import Moment
 from tacit.base.quoting import shown
@@ -215,67 +215,62 @@ def _goal(task: Task, fields: Mapping[str, Any], base: Thought) -> Goal:
     kind = fields.get("kind")
     if not isinstance(kind, str) or kind not in _CATEGORY:
         raise MalformedAnswer("its kind is none")
-    summary = _text(fields, "summary", 140)
-    common: dict[str, Any] = {
-        "kind": kind,
-        "category": _CATEGORY[kind],
-        "summary": summary or ruled.summary,
-        "urgency": vocabulary.urgency(fields.get("urgency", ruled.urgency)),
-        "flexibility": _flexibility(fields) | ruled.flexibility,
-        "unclear": _unclear(task, fields),
-        "details": ruled.details,
-    }
+    common = Goal(
+        kind=kind,
+        category=_CATEGORY[kind],
+        summary=_text(fields, "summary", 140) or ruled.summary,
+        urgency=vocabulary.urgency(fields.get("urgency", ruled.urgency)),
+        flexibility=_flexibility(fields) | ruled.flexibility,
+        unclear=_unclear(task, fields),
+        details=ruled.details,
+    )
     made = _meeting(task, fields, ruled, common) if kind == MEETING else _other(task, fields, ruled, common)
     if any(placeholders.present(one) for one in _spoken(made)):
         raise MalformedAnswer("it names a value where none may stand")
     return made
 
 
-def _meeting(task: Task, fields: Mapping[str, Any], ruled: Goal, common: dict[str, Any]) -> Goal:
+def _meeting(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -> Goal:
     event, name = _event(fields, ruled)
     spans = _spans(task, fields)
-    told = bool(task.packet.get("context", {}).get("time_windows")) if task.kind == READ_PACKET else False
-    if ruled.kind == MEETING and ruled.spans and not ruled.unclear and (told or not spans):
+    context = _object_in(task.packet, "context")
+    if (
+        ruled.kind == MEETING
+        and ruled.spans
+        and not ruled.unclear
+        and (context.get("time_windows") or not spans)
+    ):
         # Windows that were said as data are read by code.
         spans = ruled.spans
-    unclear = common["unclear"] or (() if spans else (WHEN,))
     minutes = _integer(fields, "minutes")
-    wants = _wants(task, fields, (*occasions.wants(event),), MEETING)
-    if task.kind == READ_PACKET:
-        context = task.packet.get("context", {})
-        wants = tuple(need for need in wants if not context.get(need.field))
-    longest = max(((one.end - one.start) // 60_000_000 for one in spans), default=24 * 60)
-    return Goal(**{
-        **common,
-        "summary": f"{writing.title(name)}{writing.days_of(spans, task.timezone)}",
-        "event_type": name,
-        "spans": spans,
-        "minutes": min(minutes if 5 <= minutes <= 24 * 60 else event.minutes, longest),
-        "place": _place(task, fields) or ruled.place,
-        "wants": wants,
-        "offers": occasions.offers(event),
-        "unclear": unclear,
-    })  # fmt: skip
+    longest = max(((one.end - one.start) // MINUTE for one in spans), default=24 * 60)
+    wants = _wants(task, fields, occasions.wants(event), MEETING)
+    return replace(
+        common,
+        summary=f"{writing.title(name)}{writing.days_of(spans, task.timezone)}",
+        event_type=name,
+        spans=spans,
+        minutes=min(minutes if 5 <= minutes <= 24 * 60 else event.minutes, longest),
+        place=_place(task, fields) or ruled.place,
+        wants=tuple(need for need in wants if not context.get(need.field)),
+        offers=occasions.offers(event),
+        unclear=common.unclear or (() if spans else (WHEN,)),
+    )
 
 
-def _other(task: Task, fields: Mapping[str, Any], ruled: Goal, common: dict[str, Any]) -> Goal:
+def _other(task: Task, fields: Mapping[str, Any], ruled: Goal, common: Goal) -> Goal:
     """A hand-over or a question: what is offered and needed is the rules' where they read the same."""
-    kind = common["kind"]
+    kind, ours = common.kind, task.kind == READ_REQUEST
     if ruled.kind == kind:
         wants = _wants(task, fields, ruled.wants, kind)
-        return replace(ruled, wants=wants, summary=common["summary"], unclear=common["unclear"])
+        return replace(ruled, wants=wants, summary=common.summary, unclear=common.unclear)
     if kind == HANDOVER:
-        ours = task.kind == READ_REQUEST
         first = (occasions.TAKES, occasions.TAKES_WHEN) if ours else (occasions.DETAILS,)
-        return Goal(**{
-            **common,
-            "wants": _wants(task, fields, first, kind),
-            "offers": ("project_details", "deadline") if ours else ("acceptance", "handover_date"),
-        })  # fmt: skip
-    wants = _wants(task, fields, (), kind) if task.kind == READ_REQUEST else ()
-    if task.kind == READ_REQUEST and not wants and not common["unclear"]:
-        common["unclear"] = (WHAT,)
-    return Goal(**{**common, "wants": wants})
+        offers = ("project_details", "deadline") if ours else ("acceptance", "handover_date")
+        return replace(common, wants=_wants(task, fields, first, kind), offers=offers)
+    wants = _wants(task, fields, (), kind) if ours else ()
+    unclear = (WHAT,) if ours and not wants and not common.unclear else common.unclear
+    return replace(common, wants=wants, unclear=unclear)
 
 
 def _event(fields: Mapping[str, Any], ruled: Goal) -> tuple[occasions.Occasion, str]:
@@ -393,6 +388,11 @@ def _objects(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     if not isinstance(listed, list) or any(not isinstance(one, dict) for one in cast("list[Any]", listed)):
         raise MalformedAnswer(f"its {name} are no objects")
     return cast("list[dict[str, Any]]", listed)
+
+
+def _object_in(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found: object = fields.get(name)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _integer(fields: Mapping[str, Any], name: str) -> int:

@@ -49,12 +49,12 @@ def intent_of(goal: Goal, *, urgent: bool) -> Fields:
     }
 
 
-def ask(ws: Workspace, goal: Goal, peer: str, *, urgent: bool = False) -> str:
+def ask(ws: Workspace, goal: Goal, peer: str, *, urgent: bool = False, thread_id: str = "") -> str:
     """Begin a thread for a wish of the owner's; its id. The first packet follows when it is considered."""
     if goal.unclear:
         raise Refused("unclear_request", goal.unclear[0], row="A2ACP-076")
     urgent = urgent or goal.urgency == "urgent"
-    thread_id = packet.identifier("thr_", ws.draw(17))
+    thread_id = thread_id or packet.identifier("thr_", ws.draw(17))
     ws.say(
         records.Began(
             thread_id,

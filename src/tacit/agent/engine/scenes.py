@@ -23,7 +23,7 @@ STYLE: Final = "communication_style"
 """The profile's word on how the owner likes to sound: for the brain alone."""
 
 
-def scene_of(ws: Workspace, peer: str, thread: Thread | None = None) -> Scene:
+def scene_of(ws: Workspace, peer: str, thread: Thread | None = None, *, begins: str = "") -> Scene:
     """The scene of a thread, or of one that is about to begin."""
     released = dict[str, str](thread.approved) if thread is not None else {}
     known = {name: value for name, value in ws.profile.items() if name != STYLE}
@@ -33,6 +33,7 @@ def scene_of(ws: Workspace, peer: str, thread: Thread | None = None) -> Scene:
         owner=own,
         counterpart=peer,
         policy=ws.policy,
+        thread_id=begins,
         profile=cleared,
         withheld={name: value for name, value in known.items() if name not in cleared},
         style=str(ws.profile.get(STYLE) or ""),

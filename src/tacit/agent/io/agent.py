@@ -37,7 +37,7 @@ from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
 from tacit.agent.io.outside import Outside
-from tacit.agent.io.thinking import Thinking
+from tacit.agent.io.thinking import THOUGHT, Thinking
 from tacit.agent.io.vault import Vault
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.windows import read_windows
@@ -72,8 +72,6 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
-THOUGHT: Final = "thought of "
-"""Before a thread's id: the name of a thought under way."""
 
 
 class Agent(Thinking):
@@ -112,6 +110,8 @@ class Agent(Thinking):
         self._line: asyncio.Task[None] | None = None
         self.connection: RelayConnection | None = None
         self._lost_since: Moment | None = None
+        self._running = False
+        """Whether the wheel turns by itself: then a thought under way ends by itself too."""
 
     # Opening and closing.
 
@@ -267,11 +267,13 @@ class Agent(Thinking):
                 pass
 
     async def refresh(self) -> None:
-        """The same, unless it is being done: nobody waits for a slow service only to look."""
+        """The same, unless it is being done: nobody waits for a slow service or a model only to look."""
         if self._turning.locked():
             self.woken.set()
-        else:
-            await self.settle()
+            return
+        async with self._turning:
+            while await self._turn() or await self.any_deed(thoughts=not self._running):
+                pass
 
     async def _turn(self) -> bool:
         did = await self._arrived()
@@ -512,6 +514,7 @@ class Agent(Thinking):
     async def run(self, stopped: asyncio.Event) -> None:
         """Hold the line and turn the wheel until told to stop."""
         self.connect()
+        self._running = True
         while not stopped.is_set():
             self.woken.clear()
             away = await self._turned_or_away()

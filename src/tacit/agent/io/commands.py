@@ -20,6 +20,7 @@ from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import by_hand, thoughts
 from tacit.agent.io.outside import check_calendar, check_handler
+from tacit.agent.packets import packet
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
@@ -114,8 +115,10 @@ class Commands(ABC):
     async def ask(self, text: str, to: Sequence[str] = (), *, urgent: bool = False) -> Fields:
         """Arrange something with somebody."""
         peer = self._addressee(text, to)
-        goal = await self._goal(text, peer)
-        thread_id = await self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent))
+        # Named before it begins, so that what reading the sentence took is among its costs.
+        thread_id = packet.identifier("thr_", self.workspace().draw(17))
+        goal = await self._goal(text, peer, begins=thread_id)
+        await self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent, thread_id=thread_id))
         await self.refresh()
         return self._state(thread_id)
 
@@ -134,11 +137,11 @@ class Commands(ABC):
         await self.refresh()
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
-    async def _goal(self, text: str, peer: str = "", thread_id: str = "") -> Goal:
+    async def _goal(self, text: str, peer: str = "", thread_id: str = "", begins: str = "") -> Goal:
         ws = self.workspace()
         thread = ws.thread(thread_id) if thread_id else None
         about = thread.peer if thread is not None else peer
-        scene = scene_of(ws, about, thread) if ws.minded else None
+        scene = scene_of(ws, about, thread, begins=begins) if ws.minded else None
         task = port.Task(port.READ_REQUEST, ws.now, self.outside.zone(), text=text, scene=scene)
         thought = await self.think(task)
         if thought.goal is None or (thought.ask_owner and not thought.goal.unclear):
@@ -308,8 +311,7 @@ class Commands(ABC):
 
     async def thoughts(self, thread_id: str = "") -> Fields:
         """What models were asked lately: which, for what, how sure, what it took (A2ACP-082)."""
-        log = self.mind.thoughts
-        usd, tokens = log.spent() if log is not None else (0.0, 0)
+        usd, tokens = self.mind.spent()
         return {
             "thoughts": thoughts.listed(self.post.store, thread_id),
             "today": {"usd": round(usd, 6), "tokens": tokens},

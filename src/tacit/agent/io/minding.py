@@ -212,6 +212,11 @@ class Mind:
         self._away_until = Moment(0)
         self.told("")
 
+    def spent(self) -> tuple[float, int]:
+        """What the models of this day have taken: USD and tokens."""
+        log = self.thoughts or Thoughts(self._store, self._clock, self._zone, configured.Budget())
+        return log.spent()
+
     # What the owner is told, once: also after a restart.
 
     def news(self, thought: Thought | None) -> tuple[str, str] | None:

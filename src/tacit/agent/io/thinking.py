@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
 
 _log: Final = logging.getLogger("tacit.agent")
+THOUGHT: Final = "thought of "
+"""Before a thread's id: the name of a thought under way."""
 
 
 class Thinking(Commands):
@@ -32,10 +34,12 @@ class Thinking(Commands):
     """What is under way beside the wheel: actions by their thread, thoughts by theirs."""
     woken: asyncio.Event
 
-    async def any_deed(self) -> bool:
-        """Wait for one of the actions under way, if there is any."""
-        while self.deeds:
-            await asyncio.wait(self.deeds.values(), return_when=asyncio.FIRST_COMPLETED)
+    async def any_deed(self, *, thoughts: bool = True) -> bool:
+        """Wait for one of the actions and thoughts under way, if there is any; whether it did something."""
+        while under_way := [
+            task for name, task in self.deeds.items() if thoughts or not name.startswith(THOUGHT)
+        ]:
+            await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             if self.reap():
                 return True
         return False
