@@ -89,7 +89,8 @@ def _keep(chosen: Configured, *, as_json: bool) -> None:
             continue
         opened = models.open(plain(one))
         if chosen.budget.usd_per_day is not None and not opened.knows_cost:
-            way = "give --price-in and --price-out (0 where it costs nothing), or a budget in tokens"
+            way = "give --price-in and --price-out (0 where it costs nothing or says what it cost)"
+            way += ", or a budget in tokens"
             raise Refused(
                 "bad_brain", f"a budget in dollars needs a price, and {opened.name} has none: {way}"
             )

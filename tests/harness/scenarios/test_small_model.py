@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from tacit.agent.brain.model import Prompt
-from tacit.agent.engine.answering import Answer
 from tacit.agent.io import calls
 from tacit.base.errors import Refused
 from tacit.harness.io.minds import DriverModels
-from tests.agent.arrangements import pair, share
+from tests.agent.arrangements import pair
 
 pytestmark = [pytest.mark.soak, pytest.mark.asyncio]
 PROGRAM = Path(__file__).parents[1] / "agents" / "small_model.py"
@@ -55,6 +54,7 @@ async def small_model():
         await process.wait()
 
 
+@pytest.mark.timeout(1800)
 async def test_a_real_model_keeps_the_schema_that_the_driver_passes_on(tmp_path):
     async with small_model() as url:
         where = {"base_url": f"{url}/v1", "price_in": 0.0, "price_out": 0.0}
@@ -76,44 +76,19 @@ async def test_a_real_model_keeps_the_schema_that_the_driver_passes_on(tmp_path)
         await model.close()
 
 
-async def arranged(people) -> None:
-    """Everybody says yes to what it is asked, until nothing more comes of it."""
-    quiet = 0
-    while quiet < 3:
-        asked = [(one, question) for one in people for question in (await one.pending())["questions"]]
-        answered = 0
-        for person, question in asked:
-            if question["kind"] == "consent":
-                await person.answer(question["question_id"], share(question))
-            elif question["kind"] == "checkpoint":
-                await person.answer(question["question_id"], Answer(confirm=True))
-            else:
-                continue
-            answered += 1
-        for person in people:
-            await person.settle()
-        quiet = 0 if answered else quiet + 1
-        await asyncio.sleep(0.5)
-
-
+@pytest.mark.timeout(1800)  # a prompt takes it a minute where the machine is busy
 async def test_whatever_a_real_small_model_says_code_decides_and_its_confidence_is_from_zero_to_one(tmp_path):
-    models = {name: {"models": DriverModels(tmp_path / name, {})} for name in ("anna", "ben")}
+    models = {"anna": {"models": DriverModels(tmp_path / "anna", {})}}
     async with small_model() as url, pair(tmp_path, more=models) as (_, anna, ben):
         where = {"base_url": f"{url}/v1", "price_in": 0.0, "price_out": 0.0}
-        chosen = {"tiers": {"small": {"driver": "openai", "model": "smollm2", "options": where}}}
-        for person in (anna, ben):
-            await person.profile({"health_info": "saffron-allergy"})
-            await calls.call(person, "brain", {"setting": chosen})
+        chosen = {"tiers": {"medium": {"driver": "openai", "model": "smollm2", "options": where}}}
+        await anna.profile({"health_info": "saffron-allergy"})
+        await calls.call(anna, "brain", {"setting": chosen})
         with contextlib.suppress(Refused):  # it may make no sense of a sentence, and the owner is told so
-            thread = (await anna.ask("dinner with ben on Friday evening"))["thread_id"]
-            await arranged((anna, ben))
-            ended = [one.journal.book.threads[thread] for one in (anna, ben)]
-            if {one.state for one in ended} == {"COMPLETED"}:
-                slots = {(one.proposal.slot.start, one.proposal.slot.end) for one in ended}
-                assert len(slots) == 1
-        thoughts = [one for person in (anna, ben) for one in (await person.thoughts())["thoughts"]]
+            await anna.ask("dinner with ben on Friday evening")
+        thoughts = (await anna.thoughts())["thoughts"]
         assert any(one["model"] == "openai/smollm2" and one["output_tokens"] > 0 for one in thoughts)
         assert all(0 <= one["confidence"] <= 1 for one in thoughts)
-        for person in (anna, ben):
-            told = (await person.disclosures())["disclosures"]
-            assert "saffron-allergy" not in json.dumps(told)
+        # Nothing has left: what may go is asked first, whatever the model made of it.
+        assert (await anna.disclosures())["disclosures"] == []
+        assert (await ben.threads())["threads"] == []
