@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime as dt
+import ipaddress
 import json
 import socket
 import ssl
 
 import pytest
 from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from tests.agent.arrangements import registered
-from tests.hub.test_tokens import certificate
 from tests.relay_support import Relay
 
 from tacit.agent import Agent, contact_uri, webfinger
@@ -110,6 +115,25 @@ async def test_an_address_book_is_matched_without_any_connection(tmp_path, monke
 # WebFinger.
 
 
+def certificate(folder):
+    """A self-signed certificate for this device, by its address and by its name."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "domain")])
+    names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+    now = dt.datetime.now(dt.UTC)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(7).not_valid_before(now - dt.timedelta(days=1))
+    made = made.not_valid_after(now + dt.timedelta(days=1))
+    made = made.add_extension(x509.SubjectAlternativeName(names), critical=False).sign(key, hashes.SHA256())
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    return folder / "cert.pem", folder / "key.pem"
+
+
 @contextlib.asynccontextmanager
 async def _domain(folder, answer):
     """A real server under a certificate of its own, and an agent that trusts it."""
@@ -179,6 +203,8 @@ async def test_what_only_this_device_can_reach_is_not_asked_unless_its_owner_say
         with pytest.raises(Unavailable):
             await calls.call(anna, "find", {"account": f"ben@localhost:{port}"})
         assert asked == []
+        await calls.call(anna, "find", {"account": f"ben@localhost:{port}", "private": True})
+        assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
