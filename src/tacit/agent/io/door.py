@@ -100,7 +100,8 @@ def _read(line: bytes) -> tuple[str, dict[str, Any]]:
     except ValueError:
         raise Refused("bad_command", "a command is one line of JSON") from None
     named = cast("dict[str, Any]", asked) if isinstance(asked, dict) else {}
-    command, given = named.get("command"), named.get("arguments") or {}
+    command = named.get("command")
+    given: object = named.get("arguments") or {}
     if not isinstance(command, str) or not isinstance(given, dict):
         raise Refused("bad_command", "a command is one JSON object, with its `command` and `arguments`")
     return command, cast("dict[str, Any]", given)
