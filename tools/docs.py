@@ -43,6 +43,9 @@ What is no event reaches followers of a group as notifications on the WebSocket;
 | `presence {group_id, actor_id, status}` | a person is `online`, `away` or `offline` by now (told when it has settled for 0.3 s), \
 or an agent came, went or has something to do. Without `actor_id` many changed at once: ask `presence` |
 | `ephemeral {group_id, by, where, text}` | said to whoever is here, kept nowhere |
+| `agent {change, …}` | the owner's personal agent has changed: a `question` (`question_id`, `open`, `via`), a `thread`, a `notice`, \
+a `reminder`, `settings`, the `agent` itself (`state`), or `everything`: look again. By ids alone, to every connection of the \
+owner's own token and to no other, whatever it follows |
 """
 
 

@@ -12,8 +12,6 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tacit.agent import Agent, manners
 from tacit.agent.io import socket
 from tacit.cli.agent_room import FILE, Orders
@@ -115,7 +113,6 @@ async def test_the_owner_has_something_arranged_in_private_talk_and_no_value_is_
             assert MARKER.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.spec("A2ACP-128")
 async def test_whoever_else_writes_to_the_agent_gets_its_manners_and_commands_nothing(tmp_path: Path) -> None:
     async with friends(tmp_path) as folder, running(tmp_path / "hub") as room:
         group = await room.group()

@@ -240,7 +240,7 @@ async def test_a_refusal_of_the_agents_keeps_its_code_as_the_reason(tmp_path: Pa
                 assert refused.value.body["details"]["reason"] == code, name
 
 
-@pytest.mark.spec("A2ACP-274")
+@pytest.mark.spec("A2ACP-131", "A2ACP-274")
 async def test_of_two_places_that_answer_in_the_same_moment_one_is_first_and_the_other_is_told(
     tmp_path: Path,
 ) -> None:
@@ -390,7 +390,6 @@ async def asked_by(socket: Socket) -> dict[str, Any]:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.spec("A2ACP-131")
 async def test_a_hub_that_is_killed_with_a_question_open_shows_it_once_after_its_restart_and_tells_of_it_again(
     tmp_path: Path,
 ) -> None:
