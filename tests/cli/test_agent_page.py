@@ -7,6 +7,7 @@ import re
 import urllib.request
 
 import pytest
+
 from tests.cli.test_arrange import Owner, people, relay
 
 pytestmark = pytest.mark.spec("A2ACP-274")
