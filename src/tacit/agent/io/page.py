@@ -165,7 +165,8 @@ class Page:
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         given = await _body(request)
-        command, arguments = given.get("command"), given.get("arguments") or {}
+        command: object = given.get("command")
+        arguments: object = given.get("arguments") or {}
         if not isinstance(command, str) or not isinstance(arguments, dict):
             raise Refused("bad_command", "a call is {command, arguments}")
         if command not in ALLOWED:
