@@ -7,7 +7,7 @@ JOBS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-agent bench-cli bench-keys bench-relay bench-web web fuzz docs lock clean
+  bench-drivers bench-agent bench-cli bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -117,6 +117,9 @@ bench-relay: $(VENV)/.ready-bench
 
 bench-web: setup-test system-test
 	$(PY) -m bench.web $(ARGS)
+
+bench-agent-page: setup-test system-test
+	$(PY) -m bench.agent_page $(ARGS)
 	$(PY) -m bench.cards
 
 # The page is built from web/ and committed: running needs no Node, changing the page does. The lock holds the builder's

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import Page  # noqa: E402
 from tests.web.agent import Agent  # noqa: E402
 from tests.web.stage import HubProcess, chromium  # noqa: E402
+from tools.agent_screenshots import take_all  # noqa: E402
 
 from tacit.base.io.system import SystemClock, SystemEntropy  # noqa: E402
 from tacit.language import Author, to_value  # noqa: E402
@@ -284,6 +285,7 @@ def main() -> int:
             group, agents = play(hub)
             shoot(hub, group, folder)
             shoot_work(hub, group, agents[1], folder)
+            take_all(folder)
         finally:
             for agent in agents:
                 agent.__exit__()

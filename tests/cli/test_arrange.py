@@ -89,9 +89,9 @@ class Owner:
         done = typed(("relay", "--data", str(relay.folder), "invite", self.name, "--json"), self.env)
         return json.loads(done.stdout)["code"]
 
-    def run(self) -> None:
+    def run(self, *words: str) -> None:
         self.running = subprocess.Popen(
-            [TACIT, "agent", "--data", str(self.folder), "run"],
+            [TACIT, "agent", "--data", str(self.folder), "run", *words],
             env={**self.env, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from tacit.agent.io.agent import Agent
+    from tacit.agent.io.page import Page
 
 OFF: Final = "off"
 USUAL: Final = "auto"
@@ -41,15 +42,21 @@ page_option = click.option(
 
 
 @contextlib.asynccontextmanager
-async def page_served(opened: Agent, wanted: str) -> AsyncGenerator[str]:
-    """Serve the agent's page beside it; the line that says how to get there, empty without a page."""
+async def page_served(opened: Agent, wanted: str) -> AsyncGenerator[Page | None]:
+    """Serve the agent's page beside it, if it is wanted."""
     from tacit.agent.io import page
 
     if wanted == OFF:
-        yield ""
+        yield None
         return
     async with page.served(opened, None if wanted == USUAL else int(wanted)) as served:
-        yield f"its page: {styled(served.link(), 'cyan')}  (this link works once)"
+        yield served
+
+
+def show_way(served: Page | None) -> None:
+    """Say how to get to the page."""
+    if served is not None:
+        Terminal().print(f"its page: {styled(served.link(), 'cyan')}  (this link works once)")
 
 
 @agent.command("page")

@@ -17,7 +17,7 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli import agent_keys, arrange_show
 from tacit.cli.agent import agent, trusting
-from tacit.cli.agent_page import OFF, page_option, page_served
+from tacit.cli.agent_page import OFF, page_option, page_served, show_way
 from tacit.cli.agent_process import stop_by, without_words
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
@@ -101,7 +101,7 @@ async def _run(page: str, *, beside: bool = False) -> None:
     async with (
         opened_agent() as opened,
         door.served(opened, opened.folder),
-        page_served(opened, page) as way_there,
+        page_served(opened, page) as served,
     ):
         beside_it = [asyncio.ensure_future(nudging.run(opened))]
         if not beside:
@@ -109,8 +109,7 @@ async def _run(page: str, *, beside: bool = False) -> None:
             Terminal().print(
                 f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
             )
-            if way_there:
-                Terminal().print(way_there)
+            show_way(served)
             beside_it.append(asyncio.ensure_future(_tell(opened)))
         try:
             await opened.run(stopped)

@@ -74,7 +74,7 @@ export function Card({ state, one, level: Heading = "h3" }: { state: AgentState;
       </header>
       {!later && one.new_contact_text && (
         <p class="newcomer">
-          <Icon name="people" size={16} /> {plain(one.new_contact_text)}
+          <Icon name="people" size={16} /> {capital(plain(one.new_contact_text))}
         </p>
       )}
       {!later && <Body state={state} one={one} say={say} busy={busy} />}

@@ -1,0 +1,52 @@
+"""`tacit agent run` serves a page, and `tacit agent page` leads there; without one it says so."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+
+import pytest
+
+from tests.cli.test_arrange import Owner, people, relay
+
+pytestmark = pytest.mark.spec("A2ACP-274")
+__all__ = ["people", "relay"]
+
+
+def signed_in(link: str) -> str:
+    """What a page does with a link: the session's token."""
+    home, _, secret = link.partition("/q/")
+    request = urllib.request.Request(
+        f"{home}/agent/open",
+        data=json.dumps({"link": secret}).encode(),
+        headers={"Content-Type": "application/json", "Origin": home},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read())["token"]
+
+
+def test_run_prints_a_link_and_page_prints_another_and_each_signs_in(people: tuple[Owner, Owner]) -> None:
+    anna, _ = people
+    assert anna.json("page", code=1)["code"] == "not_running"
+    anna.run()
+    try:
+        assert anna.running is not None
+        assert anna.running.stdout is not None
+        printed = re.search(r"http://127\.0\.0\.1:\d+/q/\S+", anna.running.stdout.readline())
+        assert printed is not None
+        another = anna.json("page")["url"]
+        assert signed_in(printed[0]) != signed_in(another)
+        assert anna.json("page", "qst_guessed", code=1)["code"] == "stale_question"
+    finally:
+        assert anna.stop() == 0
+
+
+def test_a_page_that_is_not_wanted_is_not_served_and_a_port_must_be_one(people: tuple[Owner, Owner]) -> None:
+    anna, _ = people
+    assert "a port, `auto` or `off`" in anna.type("run", "--page", "everywhere", code=2)
+    anna.run("--page", "off")
+    try:
+        assert anna.json("page", code=1)["code"] == "no_page"
+    finally:
+        assert anna.stop() == 0
