@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import Tier, canonical, tier
+from tacit.agent.engine.consenting import facts_of
 from tacit.agent.engine.view import negotiates
 from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
 from tacit.agent.packets import dates, formats, packet, profile
@@ -162,7 +163,7 @@ def scanner(ws: Workspace, thread: Thread) -> Scanner:
     released = bases(thread)
     secret = [
         (name, value)
-        for name, value in ws.profile.items()
+        for name, value in (*ws.profile.items(), *facts_of(ws, thread).items())
         if tier(ws.policy, name, thread.peer) is not Tier.ALWAYS
         and canonical(ws.policy, name) not in released
     ]

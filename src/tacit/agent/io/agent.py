@@ -26,9 +26,11 @@ from msgspec import UNSET
 
 from tacit.agent.actions import port as actions
 from tacit.agent.brain.rules import Rules
+from tacit.agent.calendars.busy import together
 from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
 from tacit.agent.engine import acting, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
 from tacit.agent.io.changes import Changes
@@ -36,6 +38,7 @@ from tacit.agent.io.commands import Commands
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.outside import Outside
 from tacit.agent.io.vault import Vault
+from tacit.agent.negotiation.facts import busy_within
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.post.io.post import Post
@@ -370,7 +373,9 @@ class Agent(Commands):
             thought = await self.brain.think(task)
             await self.decide(lambda ws: considering.goal_read(ws, thread_id, token, thought))
             return True
-        seen = turns.outlook(ws, thread, await self._busy(considering.calendar_span(ws, view_of(ws, thread))))
+        seen = turns.outlook(
+            ws, thread, await self._busy(considering.calendar_span(ws, view_of(ws, thread)), thread_id)
+        )
         thought = await self.brain.think(seen.task) if seen.task is not None else None
         async with self._deciding:
             ws = self.workspace()
@@ -379,14 +384,21 @@ class Agent(Commands):
         self._resting.pop(thread_id, None)
         return did
 
-    async def _busy(self, span: Span | None) -> Busy | None:
-        return await self.outside.busy(span) if span is not None else None
+    async def _busy(self, span: Span | None, thread_id: str) -> Busy | None:
+        if span is None:
+            return None
+        facts = self.vault.value(facts_name(thread_id)) or {}
+        known = busy_within({**self.outside.facts(), **facts}, span)
+        if known is None:
+            return await self.outside.busy(span)
+        # What another program knows stands in the place of our connectors, beside what we entered ourselves.
+        return together((known, await self.outside.own_busy(span)))
 
-    async def slot_free(self, slot: Span | None) -> bool:
+    async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
         """Whether a slot is still free in every calendar, asked now."""
-        if slot is None:
+        busy = await self._busy(slot, thread_id)
+        if slot is None or busy is None:
             return True
-        busy = await self.outside.busy(slot)
         if not busy.complete:
             raise Unavailable("a calendar cannot be read now; nothing is confirmed without looking")
         return not any(one.start < slot.end and slot.start < one.end for one in busy.spans)
@@ -401,7 +413,7 @@ class Agent(Commands):
             if thread.state is State.CONFIRMED and thread.proposal is not None:
                 choice = proposing.choice_of(thread.proposal)
                 slot_free = await self.slot_free(
-                    proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+                    proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws), thread_id
                 )
             async with self._deciding:
                 ws = self.workspace()

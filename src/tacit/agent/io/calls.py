@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
+from tacit.agent.io import programs
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -40,8 +41,14 @@ def _answer(agent: Commands, given: Arguments) -> Awaitable[Any]:
 
 CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "ask": lambda agent, given: agent.ask(
-        given["text"], given.get("to") or (), urgent=bool(given.get("urgent"))
+        given["text"],
+        given.get("to") or (),
+        urgent=bool(given.get("urgent")),
+        facts=given.get("facts"),
+        by_program=bool(given.get("by_program")),
     ),
+    "program": lambda agent, given: programs.call(agent, str(given["tool"]), dict(given["arguments"])),
+    "facts": lambda agent, given: agent.facts(given.get("facts")),
     "pending": lambda agent, _given: agent.pending(),
     "answer": _answer,
     "threads": lambda agent, given: agent.threads(every=bool(given.get("every"))),

@@ -13,10 +13,11 @@ from msgspec import structs
 
 from tacit.agent.brain import port
 from tacit.agent.consent import tiers
-from tacit.agent.engine import answering, asking, proposing
+from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import by_hand
+from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
@@ -91,22 +92,31 @@ class Commands(ABC):
         """The same, unless it is being done already."""
 
     @abstractmethod
-    async def slot_free(self, slot: Span | None) -> bool:
+    async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
         """Whether a slot is free in every calendar, asked now."""
 
     # Wishes.
 
-    async def ask(self, text: str, to: Sequence[str] = (), *, urgent: bool = False) -> Fields:
-        """Arrange something with somebody."""
-        peer = self._addressee(text, to)
-        goal = await self._goal(text)
-        thread_id = await self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent))
+    async def ask(
+        self,
+        text: str,
+        to: Sequence[str] = (),
+        *,
+        urgent: bool = False,
+        facts: Any = None,
+        by_program: bool = False,
+    ) -> Fields:
+        """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
+        peer = self.addressee(text, to)
+        known = read_facts(facts) if facts is not None else {}
+        goal = structs.replace(await self.goal(text), by_program=by_program)
+        thread_id = await self.decide(lambda ws: drafting.ask(ws, goal, peer, known, urgent=urgent))
         await self.refresh()
         return self._state(thread_id)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
-        goal = await self._goal(text)
+        goal = await self.goal(text)
         reason = "The person asked for something else"
         await self.decide(lambda ws: asking.change_intent(ws, thread_id, goal, reason, scope_change))
         await self.refresh()
@@ -114,19 +124,20 @@ class Commands(ABC):
 
     async def fork(self, thread_id: str, texts: Sequence[str]) -> Fields:
         """Make several threads of one."""
-        goals = [await self._goal(text) for text in texts]
+        goals = [await self.goal(text) for text in texts]
         children = await self.decide(lambda ws: asking.fork(ws, thread_id, goals))
         await self.refresh()
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
-    async def _goal(self, text: str) -> Any:
+    async def goal(self, text: str) -> Any:
+        """What a sentence asks for."""
         task = port.Task(port.READ_REQUEST, self.clock.now(), self.outside.zone(), text=text)
         thought = await self.brain.think(task)
         if thought.goal is None:
             raise Refused("unclear_request", "this could not be read; say what, with whom and when")
         return thought.goal
 
-    def _addressee(self, text: str, to: Sequence[str]) -> str:
+    def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
         if len(to) > 1:
             raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
@@ -186,7 +197,7 @@ class Commands(ABC):
             thread = ws.thread(question.thread_id)
             choice = said.alternative if said.alternative is not None else proposing.MAIN
             slot = proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
-            slot_free = await self.slot_free(slot)
+            slot_free = await self.slot_free(slot, thread.thread_id)
         await self.decide(lambda ws: answering.answer(ws, question_id, said, slot_free=slot_free))
         await self.refresh()
         return self._state(question.thread_id)
@@ -423,6 +434,14 @@ class Commands(ABC):
         """The calendars, and whether each can be read now."""
         now = self.clock.now()
         return {"calendars": await self.outside.readable(Span(now, Moment(now + 7 * DAY)))}
+
+    async def facts(self, found: Any) -> Fields:
+        """What another program knows of the owner's calendar, for every thread; None for nothing any more."""
+        kept = read_facts(found) if found is not None else {}
+        if "fields" in kept:
+            raise Refused("bad_facts", "fields belong to a wish, or to the profile", row="A2ACP-268")
+        await self._set("facts", kept)
+        return {"facts": sorted(kept)}
 
     async def add_handler(self, name: str, definition: Fields) -> Fields:
         """Let the agent do something once all have confirmed."""
