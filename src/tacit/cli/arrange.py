@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,7 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli import agent_keys, arrange_show
 from tacit.cli.agent import agent, trusting
+from tacit.cli.agent_process import stop_by, without_words
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
 
@@ -75,19 +75,19 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
 
 
 @agent.command()
+@click.option("--beside", is_flag=True, hidden=True, help="Ends with standard input: a hub runs it.")
 @reported
-def run() -> None:
+def run(*, beside: bool) -> None:
     """Hold the line to the relay and arrange what there is to arrange, until stopped."""
-    asyncio.run(_run())
+    with without_words():
+        asyncio.run(_run(beside=beside))
 
 
-async def _run() -> None:
+async def _run(*, beside: bool = False) -> None:
     from tacit.agent.io import door
 
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+    stop_by(stopped, beside=beside)
     async with _opened() as opened, door.served(opened, opened.folder):
         Terminal().print(
             f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"

@@ -32,18 +32,36 @@ class Finding:
     advice: str = ""
 
 
+def _token(session: CliSession) -> str | None:
+    try:
+        return (session.data / "owner.token").read_text(encoding="ascii").strip()
+    except OSError:
+        return session.token
+
+
 def _hub(session: CliSession) -> Finding:
     try:
-        token = (session.data / "owner.token").read_text(encoding="ascii").strip()
-    except OSError:
-        token = session.token
-    try:
-        with SocketHub(session.url, token, retry_for=0.5) as hub:
+        with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
             return Finding("hub", ok=True, found=f"{session.url}, version {hub.capabilities()['version']}")
     except TacitError as error:
         return Finding(
             "hub", ok=False, found=str(error), advice="start it with `tacit up`, or give --url and --token"
         )
+
+
+def _agent_beside(session: CliSession) -> list[Finding]:
+    """How the personal agent is that the hub runs; nothing when it runs none, or none can be asked."""
+    try:
+        with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
+            told = hub.call("agent_status", {})
+    except TacitError:
+        return []
+    if not told["enabled"]:
+        return []
+    well = told["state"] in {"running", "elsewhere"}
+    found = {"running": "runs beside the hub", "elsewhere": "runs in a process of its own; the hub uses it"}
+    advice = "" if well else f"the end of {session.data / 'agent.log'} says more"
+    return [Finding("agent", well, found.get(told["state"], told["reason"] or told["state"]), advice)]
 
 
 def _data(session: CliSession) -> Finding:
@@ -119,6 +137,7 @@ def findings(session: CliSession) -> list[Finding]:
         Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
         _data(session),
         _hub(session),
+        *_agent_beside(session),
         *_agent_keys(),
         *_agent_calendars(),
         *(_driver(entry) for entry in catalogue.CATALOGUE),

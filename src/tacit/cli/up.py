@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import click
 
-from tacit.base.errors import Unavailable
+from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.terminal import bold
 from tacit.hub import logs
-from tacit.hub.config import HubConfig, Limits, default_writer, is_loopback
+from tacit.hub.config import AgentBeside, HubConfig, Limits, default_writer, is_loopback
 from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tacit.hub.config import Writer
+
+_PASSPHRASES: Final = ("TACIT_AGENT_PASSPHRASE", "TACIT_AGENT_PASSPHRASE_FILE")
 
 
 def _ready(session: CliSession) -> Callable[[Server], None]:
@@ -41,6 +44,8 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
             session.err.print(
                 "local trust is on: `by` is whatever callers say, no security boundary", style="yellow"
             )
+        if server.config.agent is not None:
+            out.print(f"Your agent of {server.config.agent.folder} is beside it; only you are shown it.")
         out.print(f"Talk from another terminal: {bold('tacit --help')}. Stop with Ctrl-C.")
 
     return ready
@@ -82,6 +87,22 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
     type=click.Choice(["install", "print", "remove"]),
     help="Run as a service of this account that starts with the machine (systemd), instead of here.",
 )
+@click.option(
+    "--agent",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Run your personal agent of this folder beside the hub; its questions are shown to you alone.",
+)
+@click.option(
+    "--agent-passphrase-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The passphrase of that agent's keys, in its first line; or TACIT_AGENT_PASSPHRASE.",
+)
+@click.option(
+    "--agent-trust",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Extra CA for that agent's relays (PEM).",
+)
 @click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
@@ -110,7 +131,9 @@ def up(
     crew = given.pop("crew")
     if crew is None:
         crew = is_loopback(str(given["host"])) and not given["local_trust"]
+    beside = _beside(given.pop("agent"), given.pop("agent_passphrase_file"), given.pop("agent_trust"))
     config = HubConfig(
+        agent=beside,
         crew=bool(crew),
         agent_folders=(beside_hub("join"),),
         data=(data or session.data).resolve(),
@@ -132,6 +155,31 @@ def up(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+def _beside(folder: object, passphrase_file: object, trust: object) -> AgentBeside | None:
+    """The personal agent to run, refused here where it could never start."""
+    if not isinstance(folder, Path):
+        return None
+    from tacit.agent.post.io.schema import FILE, protection_method
+
+    path = folder.resolve() / FILE
+    if not path.exists():
+        raise Refused(
+            "no_agent", f"there is no agent in {folder}; make one with `tacit agent --data {folder} register`"
+        )
+    words = passphrase_file if isinstance(passphrase_file, Path) else None
+    given = words or any(os.environ.get(name) for name in _PASSPHRASES)
+    if protection_method(path) == "passphrase" and not given:
+        raise Refused(
+            "keys_locked",
+            f"the agent in {folder} is locked: give --agent-passphrase-file FILE or TACIT_AGENT_PASSPHRASE",
+        )
+    return AgentBeside(
+        folder.resolve(),
+        words.resolve() if words is not None else None,
+        trust.resolve() if isinstance(trust, Path) else None,
+    )
 
 
 async def _with_agents(server: Server) -> Callable[[], Awaitable[None]]:

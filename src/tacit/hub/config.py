@@ -40,6 +40,15 @@ def default_writer() -> Writer:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentBeside:
+    """The owner's personal agent, which the hub runs: its folder, and what its program is told."""
+
+    folder: Path
+    passphrase_file: Path | None = None
+    trust: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HubConfig:
     """One hub."""
 
@@ -61,6 +70,8 @@ class HubConfig:
     """Does the hub run agents for its owner? Whoever has the owner's token can then start programs here."""
     agent_folders: tuple[Path, ...] = ()
     """Where agents of this machine that are not of the crew have their state."""
+    agent: AgentBeside | None = None
+    """The owner's personal agent, run beside the hub and shown to the owner's token alone."""
 
     @property
     def is_loopback(self) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
 
 PREFIX: Final = "tct_"
+LOCAL: Final = "local"
+"""The token id of a caller who is taken at its word (local trust)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,17 @@ class Credential:
         """Refuse everyone but the owner."""
         if not self.is_owner:
             raise denied("only the owner may do this", "CCCS-045")
+
+    @property
+    def is_owners_token(self) -> bool:
+        """The owner's own token, and not merely a caller's word for it."""
+        return self.is_owner and self.token_id != LOCAL
+
+    def require_owners_token(self) -> None:
+        """Refuse everyone but the owner, and under local trust everyone who only says so."""
+        self.require_owner()
+        if self.token_id == LOCAL:
+            raise denied("under local trust nobody is known to be the owner", "CCCS-045")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ from tacit.base.errors import Refused
 from tacit.harness.crew import CrewKey
 from tacit.harness.drivers.catalogue import CATALOGUE, FLAGS
 from tacit.harness.team import member_of
-from tacit.ledger.codes import CODES, denied, invalid
+from tacit.ledger.codes import CODES, invalid
 from tacit.ledger.principal import require_actor_id
 from tacit.ledger.submission import Submission
 
@@ -28,18 +28,9 @@ if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
     from tacit.hub.hub import Hub
 
-LOCAL: Final = "local"
-"""The token id of a caller who is taken at its word (`tacit.hub.hub`)."""
-
-
-def _require_owner(credential: Credential) -> None:
-    credential.require_owner()
-    if credential.token_id == LOCAL:
-        raise denied("under local trust nobody is known to be the owner", "CCCS-045")
-
 
 def _require_crew(hub: Hub, credential: Credential) -> None:
-    _require_owner(credential)
+    credential.require_owners_token()
     if not hub.config.crew:
         raise invalid("this hub runs no crew: start it with `tacit up --crew`", "CCCS-112", reason="crew_off")
 
@@ -58,7 +49,7 @@ def _in_the_hubs_words() -> Generator[None]:
 
 async def list_crew(hub: Hub, credential: Credential, _request: requests.Nothing) -> object:
     """The agents that the hub runs, and what it could run."""
-    _require_owner(credential)
+    credential.require_owners_token()
     drivers = [
         {
             "name": one.name,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Here
 from tacit.base.io.private_file import write_private
 from tacit.hub.async_ledger import AsyncLedger
-from tacit.hub.credentials import Credential, Registry, digest, new_token
+from tacit.hub.credentials import LOCAL, Credential, Registry, digest, new_token
 from tacit.hub.crew import Crew
 from tacit.hub.host.activities import Activities
 from tacit.hub.host.hooks import Hooks
@@ -20,6 +20,7 @@ from tacit.hub.host.tools import Tools
 from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import AdoptOwnerToken
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
-LOCAL: Final = "local"
 SHORTEST_TOKEN: Final = 32
 
 
@@ -90,6 +90,8 @@ class Hub:
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
         self.crew = Crew(self)
+        self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
+        self.agent = PersonalAgent(config.agent, config.data / "agent.log", self._agent_changed)
         limits = config.limits
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
         self.sign_in_rate = RateLimit(
@@ -164,6 +166,11 @@ class Hub:
         parties = set(record.for_) or None
         self.live.whisper(group_id, record.session, said, parties)
         self.host.whisper(group_id, record.session, said, parties)
+
+    def _agent_changed(self, change: dict[str, Any]) -> None:
+        """The owner's agent has changed: whoever shows it to the owner is told, and nobody else."""
+        for listener in list(self.on_agent):
+            listener(change)
 
     def _writer_restarted(self) -> None:
         self.host.tell_writer_anew()

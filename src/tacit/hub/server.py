@@ -112,6 +112,7 @@ class Server:
             await web.UnixSite(self._runner, str(self.config.socket)).start()
         if self.config.crew:
             await self.hub.crew.open(await self._way_for_crew(self._runner))
+        self.hub.agent.open()
 
     async def _way_for_crew(self, runner: Runner) -> str:
         """Where the crew reaches the hub: plainly and on this machine, whatever the hub shows to others."""
@@ -139,7 +140,7 @@ class Server:
         if self._stopped:
             return
         self._stopped = True
-        await self.hub.crew.close()
+        await asyncio.gather(self.hub.crew.close(), self.hub.agent.close())
         self.hub.ledger.close()
         await self.hub.ledger.settled()
         self.hub.live.close()

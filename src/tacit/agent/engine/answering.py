@@ -10,7 +10,7 @@ answer has no effect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 from zoneinfo import ZoneInfo
 
@@ -76,7 +76,7 @@ def answer(ws: Workspace, question_id: str, said: Answer, *, slot_free: bool = T
     question = open_question(ws, question_id)
     thread = ws.thread(question.thread_id)
     content = cast("Fields", ws.read(question.content) or {})
-    if said == Answer(dismiss=True) and question.kind in LASTING:
+    if replace(said, via="") == Answer(dismiss=True) and question.kind in LASTING:
         # Put aside, not answered: it stays open, and is there again when it is asked for (A2ACP-131).
         return question.thread_id
     match question.kind:

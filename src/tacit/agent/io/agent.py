@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import traceback
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from msgspec import UNSET
@@ -47,6 +46,7 @@ from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
 from tacit.agent.threads import records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
+from tacit.base.faults import place_of
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND, Moment
@@ -293,7 +293,7 @@ class Agent(Commands):
         except OWN_FAULTS:
             raise
         except Exception as fault:  # noqa: BLE001 - a mistake of ours costs one thread, not all of them
-            _log.error("a thread is paused: %s", _place(fault))
+            _log.error("a thread is paused: %s", place_of(fault))
             await self.decide(lambda ws: _pause(ws, thread_id, "fault"))
             return True
 
@@ -320,7 +320,7 @@ class Agent(Commands):
             _log.warning("a packet is dropped: %s", type(fault).__name__)
             await self.decide(lambda ws: _dropped(ws, one))
         except Exception as fault:  # noqa: BLE001 - one packet must not stop the agent, nor come for ever
-            _log.error("a packet is dropped: %s", _place(fault))
+            _log.error("a packet is dropped: %s", place_of(fault))
             await self.decide(lambda ws: _dropped(ws, one))
 
     async def _first_contacts(self) -> bool:
@@ -524,12 +524,6 @@ class Agent(Commands):
             _log.warning("the agent waits: %s", away)
             return True
         return False
-
-
-def _place(fault: Exception) -> str:
-    """A mistake of ours without its text, which may hold somebody's words."""
-    place = traceback.extract_tb(fault.__traceback__)[-1]
-    return f"{type(fault).__name__} in {place.name}, line {place.lineno}"
 
 
 def _take(ws: Workspace, one: Arrived) -> None:

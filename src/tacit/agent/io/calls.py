@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import programs
+from tacit.agent.io import people, programs
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -74,6 +74,9 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "calendars": lambda agent, _given: agent.calendars(),
     "add_calendar": lambda agent, given: agent.add_calendar(given["name"], given["definition"]),
     "add_handler": lambda agent, given: agent.add_handler(given["name"], given["definition"]),
+    "me": lambda agent, _given: people.me(agent),
+    "contacts": lambda agent, _given: people.contacts(agent),
+    "contact": lambda agent, given: people.contact(agent, given["who"], given.get("decision") or people.SHOW),
     "forget": lambda agent, given: agent.forget(given["peer"]),
 }
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.io import calls
 from tacit.agent.io.socket import FILE, FOLLOW, LONGEST
 from tacit.base.errors import Corrupt, Refused, TacitError
+from tacit.base.faults import place_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
     from tacit.agent.io.commands import Commands
+
+_log: Final = logging.getLogger("tacit.agent")
 
 
 @contextlib.asynccontextmanager
@@ -90,17 +94,29 @@ async def _follow(
         await asyncio.gather(*ends, return_exceptions=True)
 
 
+def _read(line: bytes) -> tuple[str, dict[str, Any]]:
+    try:
+        asked: object = json.loads(line)
+    except ValueError:
+        raise Refused("bad_command", "a command is one line of JSON") from None
+    match asked:
+        case {"command": str(command), **rest} if isinstance(rest.get("arguments") or {}, dict):
+            return command, cast("dict[str, Any]", rest.get("arguments") or {})
+        case _:
+            raise Refused("bad_command", "a command is one JSON object, with its `command` and `arguments`")
+
+
 async def _answered(agent: Commands, line: bytes) -> dict[str, Any]:
     try:
-        asked = json.loads(line)
-        if not isinstance(asked, dict):
-            raise Refused("bad_command", "a command is one JSON object")
-        named = cast("dict[str, Any]", asked)
-        return {"ok": await calls.call(agent, str(named.get("command")), dict(named.get("arguments") or {}))}
-    except ValueError:
-        return _fault(Refused("bad_command", "a command is one line of JSON"))
+        command, given = _read(line)
+        return {"ok": await calls.call(agent, command, given)}
     except TacitError as fault:
         return _fault(fault)
+    except ValueError:
+        return _fault(Refused("bad_command", "an argument of this command is none that it could have"))
+    except Exception as fault:  # noqa: BLE001 - a mistake of ours costs this command; its text is nobody's to read
+        _log.error("a command failed: %s", place_of(fault))
+        return {"unavailable": "a fault of the agent's own; look with `tacit agent pending`"}
 
 
 def _fault(fault: TacitError) -> dict[str, Any]:

@@ -39,8 +39,30 @@ def ask(folder: Path, command: str, arguments: dict[str, Any]) -> Any:
     return _read(answer)
 
 
-async def follow(folder: Path) -> AsyncGenerator[dict[str, Any]]:
-    """What changes in the running agent, as it happens; `ConnectionError` when none runs, or it ends."""
+async def asked(folder: Path, command: str, arguments: dict[str, Any]) -> Any:
+    """`ask` for those who have a loop that must not wait."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            reader, writer = await asyncio.open_unix_connection(folder / FILE, limit=LONGEST)
+    except (OSError, TimeoutError) as error:
+        raise ConnectionError(str(error)) from error
+    try:
+        async with asyncio.timeout(PATIENCE):
+            writer.write(json.dumps({"command": command, "arguments": arguments}).encode() + b"\n")
+            await writer.drain()
+            answer = json.loads(await reader.readline() or b"null")
+    except (OSError, ValueError, TimeoutError) as error:
+        raise Unavailable("the running agent did not answer; look with `tacit agent pending`") from error
+    finally:
+        writer.close()
+    return _read(answer)
+
+
+async def follow(folder: Path, *, begun: bool = False) -> AsyncGenerator[dict[str, Any]]:
+    """What changes in the running agent, as it happens; `ConnectionError` when none runs, or it ends.
+
+    With `begun` the first change is `following`: from there on nothing is missed.
+    """
     try:
         reader, writer = await asyncio.open_unix_connection(folder / FILE, limit=LONGEST)
     except OSError as error:
@@ -54,6 +76,8 @@ async def follow(folder: Path) -> AsyncGenerator[dict[str, Any]]:
                 yield said
             else:
                 _read(said)
+                if begun:
+                    yield {"change": "following"}
     except OSError as error:
         raise ConnectionError(str(error)) from error
     finally:

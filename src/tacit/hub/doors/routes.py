@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import crew_operations, operations, requests, steering, timeline
+from tacit.hub import agent_operations, crew_operations, operations, requests, steering, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -405,6 +405,18 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Bring a message from another group into this one",
         201,
         may_repeat=True,
+    ),
+    Operation(
+        "agent_status",
+        "GET",
+        "/v1/agent",
+        requests.Nothing,
+        agent_operations.show_status,
+        "Whether the hub runs the owner's personal agent, and how it is",
+    ),
+    *(
+        Operation(one.name, one.method, one.path, one.params, agent_operations.runner(one), one.summary)
+        for one in agent_operations.AGENT_OPERATIONS
     ),
 )
 

@@ -146,6 +146,7 @@ class Connection:
         """Answer until the client goes."""
         self._hub.on_revoked[self._revoked] = None
         self._hub.on_stop[self._stopping] = None
+        self._hub.on_agent[self._agent_changed] = None
         patience = self._loop.call_later(self._hub.config.limits.sign_in_seconds, self._require_sign_in)
         self._hub.metrics.connections.inc()
         try:
@@ -161,6 +162,7 @@ class Connection:
             self._hub.metrics.connections.dec()
             self._hub.on_revoked.pop(self._revoked, None)
             self._hub.on_stop.pop(self._stopping, None)
+            self._hub.on_agent.pop(self._agent_changed, None)
             patience.cancel()
             self._detach()
             for task in self._tasks:
@@ -172,6 +174,15 @@ class Connection:
 
     def _stopping(self) -> None:
         self.end(WSCloseCode.GOING_AWAY, "stopping")
+
+    def _agent_changed(self, change: dict[str, Any]) -> None:
+        """Tell the owner's own connections, by ids alone; one that lags comes back and looks again."""
+        if self.credential is None or not self.credential.is_owners_token:
+            return
+        if self.pending > self._hub.config.limits.follower_bytes:
+            self.end(CUT_CODE, "too_slow")
+        else:
+            self.notify("agent", change)
 
     def _require_sign_in(self) -> None:
         if self.credential is None:

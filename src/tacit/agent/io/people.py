@@ -1,0 +1,75 @@
+"""Whom the agent knows, and who it is itself: what every face shows alike (A2ACP-020, A2ACP-247)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tacit.base.errors import Refused
+from tacit.seal import identity
+from tacit.wire import address
+
+if TYPE_CHECKING:
+    from tacit.agent.io.commands import Commands
+    from tacit.agent.packets.packet import Fields
+
+SHOW: Final = "show"
+DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock")
+
+
+async def me(agent: Commands) -> Fields:
+    """The agent's own address, fingerprint and relay."""
+    own = agent.post.store.me()
+    number = identity.fingerprint(own.address, own.identity.signing_public)
+    return {"address": own.address, "fingerprint": number, "relay": own.relay_url}
+
+
+async def contacts(agent: Commands) -> Fields:
+    """Everyone it knows, by address; safety numbers are for looking at one."""
+    rows = agent.post.store.rows("SELECT address FROM contacts ORDER BY address")
+    return {"contacts": [_line(agent, who) for (who,) in rows]}
+
+
+def _line(agent: Commands, who: str) -> Fields:
+    known = agent.post.store.contact(who)
+    if known is None:
+        raise Refused("unknown_contact", "this address is not among your contacts", row="A2ACP-020")
+    override = agent.outside.policy().overrides.get(who)
+    return {
+        "address": who,
+        "label": override.label if override is not None else "",
+        "welcome": known.welcome,
+        "blocked": known.reputation.blocked,
+        "flagged": known.reputation.flagged,
+        "key": str(known.pin.trust) if known.pin else "unknown",
+    }
+
+
+async def contact(agent: Commands, who: str, decision: str = SHOW) -> Fields:
+    """One contact with its safety number, after the owner's word on it."""
+    found = str(address.parse_typed(who))
+    post = agent.post
+    match decision:
+        case "show":
+            pass
+        case "add":
+            post.inbox.welcome(found)
+        case "accept":
+            post.inbox.welcome(found)
+            known = post.store.contact(found)
+            if known is not None and known.pin is not None and not known.pin.usable:
+                post.decide(found, decision)
+        case "reject" | "verified":
+            post.decide(found, decision)
+        case "block" | "unblock":
+            post.inbox.block(found, blocked=decision == "block")
+            if decision == "block":
+                await agent.forget(found)
+        case _:
+            raise Refused("bad_choice", f"a decision is one of {', '.join(DECISIONS)}", row="A2ACP-020")
+    shown: dict[str, Any] = _line(agent, found)
+    known = post.store.contact(found)
+    pin = known.pin if known is not None else None
+    shown["safety_number"] = post.safety_number(found) if pin is not None else None
+    if pin is not None and pin.offered is not None:
+        shown["offered_safety_number"] = post.safety_number(found, offered=True)
+    return shown
