@@ -27,6 +27,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Let it run": {
         "run": "Hold the line to the relay until stopped.",
         "tick": "Fetch, answer and send once.",
+        "mcp": "Your agent for a program that speaks MCP.",
     },
     "Tell it of yourself": {
         "profile": "What it knows of you.",

@@ -6,6 +6,7 @@ Each command speaks to the running agent of the folder (`tacit agent run`), or i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ from tacit.cli.terminal import Terminal, bold, styled
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import AsyncGenerator
 
     from tacit.agent.io.agent import Agent
     from tacit.agent.packets.packet import Fields
@@ -497,3 +499,16 @@ def schema(packet_type: str, *, sent: bool) -> None:
     if packet_type not in TYPES:
         raise Refused("unknown_type", f"the types are {', '.join(TYPES)}", row="A2ACP-262")
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
+
+
+@contextlib.asynccontextmanager
+async def served_here() -> AsyncGenerator[Agent]:
+    """This folder's agent, open and answering at its socket, in a process that is made for something else."""
+    from tacit.agent.io import door
+
+    async with _opened() as opened, door.served(opened, opened.folder):
+        yield opened
+
+
+# Further commands, each in a module of its own, are part of the same group.
+from tacit.cli import agent_mcp  # noqa: E402, F401 - it adds its command
