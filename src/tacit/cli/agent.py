@@ -61,6 +61,9 @@ P = ParamSpec("P")
 @click.pass_context
 def agent(context: click.Context, data: Path, passphrase_file: Path | None, trust: Path | None) -> None:
     """Your agent: it arranges things with other people's agents, and tells nobody what you did not allow."""
+    from tacit.cli import agent_skill
+
+    agent_skill.check(context.invoked_subcommand)
     context.obj = (data, passphrase_file, trust)
 
 

@@ -34,6 +34,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "permissions": "What it may share: always, ask, never.",
         "autonomy": "How much it does unasked.",
         "calendar": "Calendars that say when you are free.",
+        "facts": "When you are free, as another program knows it.",
         "action": "What it does once everybody has confirmed.",
     },
     "Keys and contacts": {

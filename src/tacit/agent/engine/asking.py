@@ -149,6 +149,9 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
     if goal.unclear:
         raise Refused("unclear_request", goal.unclear[0], row="A2ACP-076")
     view = view_of(ws, thread)
+    if view.goal is not None and view.goal.by_program:
+        # Once a program's, always a program's: another wording gives it no word of the owner's.
+        goal = msgspec.structs.replace(goal, by_program=True)
     before = {name: view.intent.get(name, "") for name in ("category", "summary")}
     intent = intent_of(goal, urgent=thread.urgent)
     narrowed = scope_change == "narrowed"

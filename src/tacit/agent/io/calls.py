@@ -61,7 +61,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         given["thread_id"], given["text"], given.get("scope_change") or "changed"
     ),
     "fork": lambda agent, given: agent.fork(given["thread_id"], given["texts"]),
-    "tick": lambda agent, _given: agent.tick(),
+    "tick": lambda agent, given: agent.tick(news=bool(given.get("news"))),
     "notices": lambda agent, _given: agent.notices(),
     "profile": lambda agent, given: agent.profile(given.get("changes") or {}),
     "permissions": lambda agent, given: agent.permissions(

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from tacit.agent.post.io.post import Post
     from tacit.base.ports import Clock
 
+MESSAGE: Final = "message:"
+"""How `Answer.via` names a message of the person in another program."""
 CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
 NOTICES: Final = {
     "stalled": "has had no answer for too long and stands still",
@@ -190,6 +192,7 @@ class Commands(ABC):
         said = said or Answer(**given)
         ws = self.workspace()
         question = answering.open_question(ws, question_id)
+        self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
         slot_free = True
@@ -201,6 +204,18 @@ class Commands(ABC):
         await self.decide(lambda ws: answering.answer(ws, question_id, said, slot_free=slot_free))
         await self.refresh()
         return self._state(question.thread_id)
+
+    def _check_message(self, question: Question, via: str) -> None:
+        """A message that answered something before this was asked cannot be about this (A2ACP-269)."""
+        if not via.startswith(MESSAGE):
+            return
+        for one, at in self.journal.records("x.a2acp.answered"):
+            if isinstance(one, records.Answered) and one.via == via and at < question.asked_at:
+                raise Refused(
+                    "message_too_old",
+                    "this message is older than the question; ask the person",
+                    row="A2ACP-269",
+                )
 
     async def _first_contact(self, question: Question, said: Answer) -> Fields:
         if not (said.confirm or said.refuse):
@@ -347,13 +362,25 @@ class Commands(ABC):
         await self.refresh()
         return self._state(thread_id)
 
-    async def tick(self) -> Fields:
-        """Let everything that is due happen once."""
+    async def tick(self, *, news: bool = False) -> Fields:
+        """Let everything that is due happen once; with `news` also what the owner was told since the last."""
         await self.refresh()
-        return {
+        found = {
             "open": len(self.journal.book.open_threads),
             "pending": len((await self.pending())["questions"]),
         }
+        return found | ({"news": await self._news()} if news else {})
+
+    async def _news(self) -> list[Fields]:
+        """Notices that were not handed out before, by whoever ticks for the owner (A2ACP-270)."""
+        told = list(self.journal.after(self.outside.heard(), "x.a2acp.noticed"))
+        if told:
+            await self._set("heard", told[-1][0])
+        return [
+            {"thread_id": one.thread_id, "code": one.code, "text": NOTICES.get(one.code, one.code)}
+            for _, one, _ in told
+            if isinstance(one, records.Noticed)
+        ]
 
     async def notices(self) -> Fields:
         """What the owner was told, oldest first."""

@@ -111,6 +111,10 @@ class Outside:
         """What another program of the owner's said of the calendar, for every thread without its own."""
         return cast("Fields", self._setting("facts") or {})
 
+    def heard(self) -> int:
+        """Up to where of the journal the owner was told by whoever ticks."""
+        return int(self._setting("heard") or 0)
+
     async def own_busy(self, span: Span) -> Busy:
         """When the owner is busy by what this agent entered itself."""
         return await Calendars({OWN_CALENDAR: self._own()}).busy(span)
