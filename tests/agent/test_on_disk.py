@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +14,14 @@ from tests.agent_support import cleared
 
 from tacit.agent.engine import receiving
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import carrying
+from tacit.agent.io import by_hand, carrying
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import FOLDER, JournalEngine
+from tacit.agent.io.paths import journal_file
 from tacit.agent.post.io.post import Post
+from tacit.agent.post.io.store import AgentStore
 from tacit.agent.threads import fold, records
+from tacit.base.io.sqlite import connect
 from tacit.base.io.system import SystemEntropy
 from tacit.cli.main import tacit
 from tacit.ledger.admission import Settings
@@ -66,11 +70,13 @@ async def test_after_a_block_nothing_that_was_said_is_in_any_byte_of_the_folder(
         await both.question(anna, "checkpoint")
         folder, who = tmp_path / "anna", ben.me
 
-        # The journal never held a word of it.
+        # No event holds a word of it: the journal cannot forget, the vault beside it can.
         assert b"BENMARK" in every_byte(folder)
-        assert b"BENMARK" not in every_byte(folder / FOLDER)
-        assert b"eats no meat" not in every_byte(folder / FOLDER)
-        assert b"eats no meat" not in every_byte(tmp_path / "ben" / FOLDER)
+        for one in (folder, tmp_path / "ben"):
+            said = b"".join(upkeep.export(one / FOLDER))
+            assert b"x.a2acp.sent" in said
+            assert b"BENMARK" not in said
+            assert b"eats no meat" not in said
 
         # A backup has all of it, and another device goes on from there.
         saved = carrying.backup(anna.post, "a long passphrase", **CHEAP)
@@ -156,3 +162,62 @@ async def test_one_packet_that_meets_a_mistake_of_ours_neither_stops_the_agent_n
         assert ben.post.inbox.unhandled() == []
         await ben.settle()
         assert len(list(ben.journal.records("x.a2acp.violated"))) == 1
+
+
+@pytest.mark.spec("A2ACP-195", "A2ACP-212")
+async def test_what_was_replaced_is_gone_once_the_agent_comes_to_rest_and_after_every_start(tmp_path):
+    async with pair(tmp_path) as (both, anna, _ben):
+        await anna.profile({"dietary": "OLDMARK"})
+        await anna.profile({"dietary": "NEWMARK"})
+        stopped = asyncio.Event()
+        running = asyncio.create_task(anna.run(stopped))
+        async with asyncio.timeout(30):
+            while anna.vault.owes_erasing:
+                await asyncio.sleep(0.05)
+        stopped.set()
+        await running
+        said = every_byte(tmp_path / "anna")
+        assert b"OLDMARK" not in said
+        assert b"NEWMARK" in said
+        await anna.profile({"dietary": "THIRDMARK"})
+        # As a kill would leave it: replaced, and the log not yet cut.
+        shutil.copytree(tmp_path / "anna", tmp_path / "killed", ignore=shutil.ignore_patterns("*.sock"))
+    assert b"NEWMARK" in every_byte(tmp_path / "killed")
+    async with Agent(tmp_path / "killed", clock=both.relay.clock) as again:
+        assert b"NEWMARK" not in every_byte(tmp_path / "killed")
+        assert (await again.profile({}))["profile"]["dietary"] == "THIRDMARK"
+
+
+@pytest.mark.spec("A2ACP-195")
+async def test_a_commit_that_a_kill_tore_is_not_kept_aside_with_the_words_in_it(tmp_path):
+    async with pair(tmp_path) as (both, anna, _ben):
+        await anna.profile({"dietary": "FIRSTMARK"})
+        log = tmp_path / "anna" / FOLDER / "ledger.db-wal"
+        before = log.stat().st_size
+        await anna.profile({"dietary": "TORNMARK"})
+        shutil.copytree(tmp_path / "anna", tmp_path / "killed", ignore=shutil.ignore_patterns("*.sock"))
+    torn = tmp_path / "killed" / FOLDER / "ledger.db-wal"
+    whole = torn.read_bytes()
+    torn.write_bytes(whole[: (before + len(whole)) // 2])
+    async with Agent(tmp_path / "killed", clock=both.relay.clock) as again:
+        assert (await again.profile({}))["profile"]["dietary"] == "FIRSTMARK"
+    assert b"TORNMARK" not in every_byte(tmp_path / "killed")
+
+
+async def test_values_that_an_older_program_kept_with_the_keys_are_taken_over_once(tmp_path):
+    async with pair(tmp_path) as (both, anna, _ben):
+        await anna.profile({"dietary": "KEPTMARK"})
+        name = anna.journal.book.settings["profile"]
+        value = anna.vault.raw(name)
+    folder = tmp_path / "anna"
+    file = connect(journal_file(folder))
+    file.execute("DELETE FROM vault WHERE value_id=?", (name,))
+    file.close()
+    store = AgentStore(folder)
+    with store.transaction():
+        store.run("INSERT INTO vault VALUES (?,?,?,?)", name, "", 1, value)
+    assert by_hand.settings(store, "profile")["profile"]["dietary"] == "KEPTMARK"
+    store.close()
+    async with Agent(folder, clock=both.relay.clock) as again:
+        assert (await again.profile({}))["profile"]["dietary"] == "KEPTMARK"
+        assert again.post.store.rows("SELECT * FROM vault") == []

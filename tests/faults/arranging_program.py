@@ -20,7 +20,6 @@ from tacit.agent.actions.io.command import CommandHandler
 from tacit.agent.engine.answering import Answer
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import Journal
-from tacit.agent.io.vault import Vault
 from tacit.agent.post.io.inbox import Inbox
 from tacit.agent.post.io.outbox import Outbox
 
@@ -113,7 +112,7 @@ def main() -> None:
         if child == 0:
             points = Points(order["number"], count)
             for owner, name in (
-                (Journal, "append"), (Vault, "keep"), (Outbox, "post"), (Inbox, "handled"),
+                (Journal, "append"), (Outbox, "post"), (Inbox, "handled"),
                 (CalendarHandler, "do"), (CommandHandler, "do"),
             ):  # fmt: skip
                 points.around(owner, name)

@@ -70,7 +70,10 @@ def test_after_eight_round_trips_the_owner_is_asked_with_what_was_tried_and_noth
     shown = desk.content(desk.question("escalation"))
     assert shown["choices"] == [KEEP_TRYING, STOP]
     assert "8 round trips" in shown["reason"]
-    assert dict(shown["tried"])["packets received"] == "8"
+    tried = dict(shown["tried"])
+    assert tried["packets received"] == "8"
+    assert "specific_availability" in tried["asked for in vain"]
+    assert "thing_1" in tried["not told"]
     assert desk.thread(THREAD).awaiting_user
     assert desk.state(THREAD) == "NEGOTIATING"
 
@@ -201,3 +204,21 @@ def test_of_more_than_five_needs_of_our_own_the_rest_is_kept_for_a_later_packet(
     assert all(len(packet.fields.get("needs", [])) <= 5 for packet in both.anna.sent)
     assert both.anna.state(thread) == "PROPOSED"
     assert [one for one in both.anna.log if isinstance(one, records.Sent)]
+
+
+@pytest.mark.spec("A2ACP-043", "A2ACP-088")
+def test_a_peer_that_takes_less_than_it_asks_for_gets_no_packet_and_the_thread_is_paused_in_public():
+    desk = Desk("ben")
+    desk.peers[PEER] = Peer(PEER, FEATURES, heard=True, version="a2acp/0.2")
+    body = first(["dietary"], time_windows=[{"date": "2026-03-27", "time": "18:00+00:00/21:00+00:00"}])
+    body["needs"][0]["priority"] = "required"
+    desk.receive(
+        PEER, THREAD, "pkt_tiny0001", "context", body | {"capabilities": {"max_context_size_bytes": 1}}
+    )
+    desk.settle()
+    for question in list(desk.questions("consent")):
+        desk.share_all(question)
+    desk.settle()
+    assert desk.thread(THREAD).paused
+    assert "generation_failed" in desk.notices()
+    assert desk.sent[-1].type == "processing_error"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.agent.arrangements import pair
 from tests.agent.calendars.texts import calendar
@@ -17,6 +19,7 @@ from tests.agent.scenarios.booking import (
 )
 
 from tacit.agent.engine import acting, answering
+from tacit.agent.io.agent import PAUSE
 from tacit.base.errors import Refused
 
 
@@ -115,3 +118,31 @@ async def _confirm_and_stop_after_the_entry(agent, thread, question):
     await agent._act(thread)
     standing = agent.journal.book.threads[thread].proposal
     assert [one.status for one in standing.actions if one.executor == "us"] == [acting.DONE, acting.STARTED]
+
+
+@pytest.mark.spec("A2ACP-168")
+async def test_an_undoing_whose_end_nobody_says_becomes_the_owners_matter_after_ten_minutes(tmp_path):
+    """A service that answers "cannot say" to every try is not asked for ever."""
+    async with pair(tmp_path) as (both, anna, ben):
+        for name, do, undo in (("cab", 0, 75), ("table", 1, 0)):
+            program = tmp_path / name
+            program.write_text(f'#!/bin/sh\ncat >/dev/null\n[ "$1" = do ] && exit {do}\nexit {undo}\n')
+            program.chmod(0o755)
+            await anna.add_handler(name, {"kind": "command", "argv": [str(program)]})
+        thread = await proposed(both, anna, ben, "dinner with ben this week in the evening")
+        for one in (anna, ben):
+            question = await checkpoint(both, one, thread)
+            await one.answer(question["question_id"], YES)
+        passed = 0
+        async with asyncio.timeout(60):
+            for _ in range(40):
+                await both.settled()
+                asked = [one for one in (await anna.pending())["questions"] if one["kind"] == "failure"]
+                if asked:
+                    break
+                both.relay.clock.ahead += PAUSE
+                passed += 1
+        assert 15 < passed < 25
+        assert "cab" in asked[0]["about"]["reason"]
+        await anna.answer(asked[0]["question_id"], dismiss=True)
+        assert anna.journal.book.threads[thread].state in {"NEGOTIATING", "PROPOSED"}

@@ -12,6 +12,7 @@ import base64
 import binascii
 import html
 import re
+import string
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -23,6 +24,27 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{6,}(?:={1,2})?")
 _BASE32: Final = re.compile(r"[A-Za-z2-7]{8,}={0,6}")
 _HEX: Final = re.compile(r"(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ :,_-]?){4,}")
 _ESCAPES: Final = re.compile(r"\\u\{?([0-9A-Fa-f]{4,6})\}?|\\x([0-9A-Fa-f]{2})")
+_ALPHABET: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits
+
+
+def _beginnings(digits: dict[str, int], bits: int) -> frozenset[str]:
+    """The two characters with which a coded text can begin whose first byte can begin a readable one."""
+    return frozenset(
+        first + second
+        for first, high in digits.items()
+        for second, low in digits.items()
+        if _begins((high << (8 - bits) | low >> (2 * bits - 8)) & 0xFF)
+    )
+
+
+def _begins(byte: int) -> bool:
+    return 0x20 <= byte < 0x7F or byte in b"\t\n" or 0xC2 <= byte <= 0xF4
+
+
+_DIGITS64: Final = {one: place for place, one in enumerate(_ALPHABET)} | {"+": 62, "-": 62, "/": 63, "_": 63}
+_DIGITS32: Final = {one: place for place, one in enumerate(string.ascii_uppercase + "234567")}
+_BEGINS64: Final = _beginnings(_DIGITS64, 6)
+_BEGINS32: Final = _beginnings(_DIGITS32, 5)
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}")
 
@@ -50,9 +72,11 @@ def _inside(text: str) -> Iterator[str]:
         for run in _SELECTORS.findall(text):
             yield from _readable(bytes(_selected(one) for one in run))
     for token in _BASE64.findall(text):
-        yield from _readable(_unbase64(token))
+        if token[:2] in _BEGINS64:
+            yield from _readable(_unbase64(token))
     for token in _BASE32.findall(text):
-        yield from _readable(_unbase32(token))
+        if token[:2].upper() in _BEGINS32:
+            yield from _readable(_unbase32(token))
     for token in _HEX.findall(text):
         yield from _readable(bytes.fromhex(re.sub(r"0x|\\x|[^0-9A-Fa-f]", "", token)))
 
@@ -72,7 +96,7 @@ def _unbase64(token: str) -> bytes:
     if len(bare) % 4 == 1:
         bare = bare[:-1]
     try:
-        return base64.b64decode(bare + "=" * (-len(bare) % 4))
+        return binascii.a2b_base64(bare + "=" * (-len(bare) % 4))
     except binascii.Error:
         return b""
 

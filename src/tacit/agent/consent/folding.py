@@ -34,7 +34,7 @@ NAMELESS: Final = "unnamed"
 
 def visible(text: str) -> str:
     """The text without the characters that nobody sees."""
-    return _INVISIBLE.sub("", text)
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def fold(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tacit.agent.consent.tiers import Lists, Policy, Tier
+from tacit.agent.consent.tiers import Policy, Tier, ready
 from tacit.agent.consent.walk import IMPLICIT
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def at_start(
 
     `relevant` are the fields that the goal names; anything but `auto` with high autonomy is the default.
     """
-    lists = Lists(policy)
+    lists = ready(policy)
     needed = {lists.chain(one)[-1] for one in relevant}
     approved: dict[str, str] = {}
     ask: list[str] = []

@@ -119,13 +119,11 @@ class Scanner:
 
     def found(self, body: object) -> dict[str, frozenset[Owner]]:
         """What of the values stands in a body, in our own spelling, each with what it belongs to."""
-        text = "\n".join(_texts(body))
-        folded = fold(text)
-        straight = words(folded)
-        seen = self._in_words(straight) | self._in_words(figures(folded))
-        seen |= self._in_words([word[::-1] for word in reversed(straight)])
-        for inner in disguised(text):
-            seen |= self._in_words(words(fold(inner)))
+        return self.in_readings(_readings(body))
+
+    def in_readings(self, readings: list[list[str]]) -> dict[str, frozenset[Owner]]:
+        """The same in a body that was read already."""
+        seen = {one for reading in readings for one in self._in_words(reading)}
         return {one: frozenset(self._owners(one)) for one in seen}
 
     def said(self, values_said: Iterable[object]) -> set[str]:
@@ -151,8 +149,9 @@ class Scanner:
         `known` is what the counterpart said, `cleared` tells of a field whether it may go, `firm` whether the
         counterpart's own words excuse no mention of it, `also` are more values, none of them cleared.
         """
-        found = self.found(body)
-        more = {} if also is None else also.found(body)
+        readings = _readings(body)
+        found = self.in_readings(readings)
+        more = {} if also is None else also.in_readings(readings)
         if not found and not more:
             return frozenset()
         known = tuple(known)
@@ -209,6 +208,15 @@ class Scanner:
                 for length in lengths:
                     if joined[start : start + length] in table:
                         yield joined[start : start + length]
+
+
+def _readings(body: object) -> list[list[str]]:
+    """The words of a body in every way in which it may be read."""
+    text = "\n".join(_texts(body))
+    folded = fold(text)
+    straight = words(folded)
+    backwards = [word[::-1] for word in reversed(straight)]
+    return [straight, figures(folded), backwards, *(words(fold(inner)) for inner in disguised(text))]
 
 
 def _owner(field: str, leaf: str) -> Owner:

@@ -83,6 +83,7 @@ DEFAULT: Final = Policy(
 )
 """A new owner's permissions (A2ACP-120)."""
 
+_MOST_CHAINS: Final = 4096
 _BASE: Final = frozenset({*DEFAULT.always_share, *DEFAULT.ask_first, *DEFAULT.never_share})
 
 
@@ -102,10 +103,19 @@ class Lists:
         words = sorted(aliases.WORDS | _BASE | self._own | set(self._aliases) | set(self._aliases.values()))
         self._joined = {word.replace("_", ""): word for word in words}
         self._words = frozenset(words)
+        self._chains: dict[str, tuple[str, ...]] = {}
         self._never = self._whole(policy.never_share)
 
     def chain(self, key: str) -> tuple[str, ...]:
         """The names of a key, its own first, the tier field's last."""
+        found = self._chains.get(key)
+        if found is None:
+            if len(self._chains) >= _MOST_CHAINS:
+                self._chains.clear()
+            found = self._chains[key] = self._chain(key)
+        return found
+
+    def _chain(self, key: str) -> tuple[str, ...]:
         at = name(key)
         if at not in self._words:
             at = self._joined.get(at.replace("_", ""), at)

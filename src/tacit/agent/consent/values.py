@@ -56,6 +56,8 @@ COORDINATES: Final = (
     re.compile(r"\b(?:maps\.\w+|goo\.gl/maps|maps\.app|openstreetmap|what3words|w3w)\b", _I),
 )
 _PLACES: Final = (*POSTCODES, *STREETS, *COORDINATES)
+_PERHAPS: Final = re.compile(r"[\d+]|///|post|zip|plz|maps|openstreetmap|what3words|w3w", _I)
+"""Without any of these a text matches none of the patterns above."""
 
 _DAYS: Final = r"mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun"
 _MONTHS: Final = (
@@ -90,14 +92,20 @@ def leaves(value: object) -> Iterator[str | int | float]:
 
 def places_in(text: str) -> list[str]:
     """The postcodes, streets and coordinates inside a text."""
-    plain = unicodedata.normalize("NFKC", visible(text))
+    plain = _plain(text)
+    if _PERHAPS.search(plain) is None:
+        return []
     return [match.group() for pattern in _PLACES for match in pattern.finditer(plain)]
 
 
 def is_place(text: str) -> bool:
     """Whether somebody could walk to what a text names."""
-    plain = unicodedata.normalize("NFKC", visible(text))
-    return any(pattern.search(plain) for pattern in _PLACES)
+    plain = _plain(text)
+    return _PERHAPS.search(plain) is not None and any(pattern.search(plain) for pattern in _PLACES)
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", visible(text))
 
 
 def tells_place(value: object) -> bool:

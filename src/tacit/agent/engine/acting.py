@@ -33,6 +33,8 @@ UNDOING: Final = "undoing"
 UNDONE: Final = "undone"
 STUCK: Final = "stuck"
 MOST_UNDO_TRIES: Final = 3
+MOST_UNSURE_TRIES: Final = 20
+"""With the agent's pause in between, ten minutes."""
 STATUS: Final = "thread_status"
 CLOSED_REASONS: Final = frozenset(
     {"withdrawn", "user_declined", "stalled", "confirmation_timeout", "completed", "forked"}
@@ -166,7 +168,10 @@ def fail(ws: Workspace, thread_id: str, action: str, *, told: bool) -> None:
 
 
 def undone(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -> None:
-    """An undoing came to its end; the third failure is the owner's to handle (A2ACP-168)."""
+    """An undoing came to its end; the third failure is the owner's to handle (A2ACP-168).
+
+    So is one that a service never says the end of, after many tries.
+    """
     thread = ws.thread(thread_id)
     one = _planned(thread, action_id)
     if one.status != UNDOING:
@@ -174,7 +179,7 @@ def undone(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -
     tries = one.undo_tries + 1
     if result.status == port.DONE:
         ws.say(records.Acted(thread_id, action_id, UNDONE, tries))
-    elif tries < MOST_UNDO_TRIES:
+    elif tries < (MOST_UNSURE_TRIES if result.status == port.UNKNOWN else MOST_UNDO_TRIES):
         ws.say(records.Acted(thread_id, action_id, UNDOING, tries))
         return
     else:
@@ -182,6 +187,11 @@ def undone(ws: Workspace, thread_id: str, action_id: str, result: port.Result) -
         content: dict[str, Any] = {"reason": f"{one.action} could not be undone", "choices": ["dismiss"]}
         ws.ask(ws.thread(thread_id), "failure", content, subject=action_id)
     _after_undoing(ws, thread_id)
+
+
+def is_under_way(ws: Workspace, thread_id: str, action_id: str) -> bool:
+    """Whether an action or its undoing has yet to come to its end."""
+    return _planned(ws.thread(thread_id), action_id).status in {"", STARTED, UNDOING}
 
 
 def handled(ws: Workspace, thread_id: str, action_id: str) -> None:

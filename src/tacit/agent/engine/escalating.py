@@ -20,7 +20,7 @@ from tacit.agent.negotiation import conflict, tries
 from tacit.agent.negotiation.limits import MOST_ROUNDS
 from tacit.agent.packets import formats
 from tacit.agent.packets.windows import read_windows
-from tacit.agent.threads.state import US
+from tacit.agent.threads.state import GIVEN, US
 from tacit.agent.threads.states import Cause
 
 if TYPE_CHECKING:
@@ -194,14 +194,32 @@ def at_the_limit(ws: Workspace, view: View) -> None:
     """Eight round trips and no outcome: our owner says whether to go on (A2ACP-102, A2ACP-104)."""
     if ws.open_questions(view.thread.thread_id, "escalation"):
         return
-    sent = sum(1 for one in view.thread.packets if one.side == US)
     question = {
         "reason": f"{MOST_ROUNDS} round trips without an outcome",
-        "tried": [["packets sent", str(sent)], ["packets received", str(len(view.thread.packets) - sent)]],
+        "tried": _tried(ws, view),
         "alternatives": [],
         "choices": [KEEP_TRYING, STOP],
     }
     _ask(ws, view, question, subject=view.thread.thread_id)
+
+
+def _tried(ws: Workspace, view: View) -> list[list[str]]:
+    """What was tried so far, as pairs of what and which: by names alone, nobody's values."""
+    thread = ws.thread(view.thread.thread_id)
+    sent = sum(1 for one in thread.packets if one.side == US)
+    found = [["packets sent", str(sent)], ["packets received", str(len(thread.packets) - sent)]]
+    got = [name for name, status in thread.wants.items() if status == GIVEN]
+    listed = {
+        "asked for and told": got,
+        "asked for in vain": [name for name in thread.wants if name not in got],
+        "told by you": sorted(view.ours),
+        "not told": sorted(name for name, status in thread.asked.items() if status not in {GIVEN, ""}),
+    }
+    found += [[what, ", ".join(map(quoted, names))] for what, names in listed.items() if names]
+    proposals = thread.past_proposals + (thread.proposal is not None)
+    if proposals or thread.ruled_out:
+        found.append(["proposals", f"{proposals}, {len(thread.ruled_out)} options ruled out"])
+    return found
 
 
 def _ask(ws: Workspace, view: View, question: dict[str, Any], *, subject: str) -> None:

@@ -22,6 +22,7 @@ from tacit.agent.packets import dates, formats, packet, profile
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US
 from tacit.base.errors import Refused
+from tacit.wire import codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 USER_APPROVED: Final = "user_approved"
 IMPLICIT: Final = "implicit"
 _IMPLICITLY: Final = "implicit:"
+_NOT_WRITTEN: Final = frozenset({"uncleared_value", codes.TOO_LARGE})
+"""Why a draft may not leave that is nobody's mistake: it is tried otherwise, or given up in public."""
 
 
 def bases(thread: Thread) -> dict[str, str]:
@@ -127,9 +130,9 @@ def _cleared(
         if tried is None or _misdated(tried, known(view), ws.now):
             continue
         fields = formats.hinted(tried, first=not thread.introduced)
-        fields = profile.trimmed(fields, _most(ws, thread), keep=asked)
-        draft = consent.Draft(thread.peer, packet_type, thread.thread_id, packet_id, ws.now, fields)
         try:
+            fields = profile.trimmed(fields, _most(ws, thread), keep=asked)
+            draft = consent.Draft(thread.peer, packet_type, thread.thread_id, packet_id, ws.now, fields)
             return consent.clear(
                 draft,
                 ws.policy,
@@ -140,7 +143,7 @@ def _cleared(
                 members=members,
             )
         except Refused as refused:
-            if refused.code != "uncleared_value":
+            if refused.code not in _NOT_WRITTEN:
                 raise
     _give_up(ws, thread)
     return None

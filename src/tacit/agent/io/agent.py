@@ -3,7 +3,7 @@
 A2ACP-008, A2ACP-067, A2ACP-072, A2ACP-087, A2ACP-131, A2ACP-211, A2ACP-215, A2ACP-216, A2ACP-217.
 
 Theory of operation. One process for a folder. Everything it does is a decision: a layer over the state,
-records, values. Values are kept in the vault, then the records appended to the journal in one transaction,
+records, values. The values are kept in the vault and the records appended to the journal in one transaction,
 then the layer becomes the state; only after that does anything leave. What must leave is read from the
 state, not remembered: packets that the post may not have (`unposted`), threads whose turn is ours
 (`considering`), actions under way (`acting`), moments that have come (`due`). So a kill at any point is a
@@ -119,7 +119,8 @@ class Agent(Commands):
             self.me = self.post.store.me().address
             self.journal = Journal(self.folder, clock=self.clock, entropy=self.entropy, vfs=self._vfs)
             stack.callback(self.journal.close)
-            self.vault = Vault(self.post.store, self.entropy)
+            self.vault = Vault(self.post.store, self.entropy, vfs=self._vfs)
+            stack.callback(self.vault.close)
             await stack.enter_async_context(self.post)
             self.outside = Outside(self.folder, self._setting, self.clock)
             stack.push_async_callback(self.outside.close)
@@ -198,9 +199,8 @@ class Agent(Commands):
         if not ws.records:
             return False
         gone = self._replaced(ws)
-        self.vault.keep(ws.kept, ws.now)
-        await self.journal.append(ws.book, ws.records, ws.now)
-        self.vault.replaced(gone)
+        await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
+        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone)
         for one in ws.records:
             self.changes.tell(one)
         if any(isinstance(one, records.Set) for one in ws.records):
@@ -209,7 +209,7 @@ class Agent(Commands):
         return True
 
     def _replaced(self, ws: Workspace) -> list[str]:
-        """The values that a decision puts others in the place of."""
+        """The values that a decision puts others in the place of, and packets that the post has."""
         found: list[str] = []
         book = self.journal.book
         for one in ws.records:
@@ -218,7 +218,9 @@ class Agent(Commands):
             elif isinstance(one, records.Changed) and (before := book.threads.get(one.thread_id)) is not None:
                 named = [name for name in ("goal", "intent", "why") if getattr(one, name) is not UNSET]
                 found.extend(getattr(before, name) for name in named)
-        return found
+            elif isinstance(one, records.Posted):
+                found.append(one.packet_id)
+        return [one for one in found if one]
 
     async def tidy(self) -> None:
         """Let go of values that nothing needs any more; not while a decision is about to name its own."""
@@ -432,10 +434,13 @@ class Agent(Commands):
             result = actions.Result(actions.FAILED, "no handler")
         else:
             result = await (handler.undo(deed) if undoing else handler.do(deed))
-        if result.status == actions.UNKNOWN:
+        if undoing or result.status != actions.UNKNOWN:
+            ended = acting.undone if undoing else acting.ended
+            await self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
+        if result.status == actions.UNKNOWN and acting.is_under_way(
+            self.workspace(), thread_id, deed.action_id
+        ):
             raise Unavailable("an action's outcome is not known yet")
-        ended = acting.undone if undoing else acting.ended
-        await self.decide(lambda ws: ended(ws, thread_id, deed.action_id, result))
         self._resting.pop(thread_id, None)
         return True
 
@@ -446,7 +451,7 @@ class Agent(Commands):
             cleared = self._cleared(packet_id, thread_id)
             if cleared is not None:
                 try:
-                    self.post.outbox.post(cleared, then=lambda one=packet_id: self.vault.drop(one))
+                    self.post.outbox.post(cleared)
                 except Refused as refused:
                     code = refused.code
                     await self.decide(lambda ws, one=thread_id, code=code: ws.notice(one, "not_sent", code))
@@ -512,6 +517,9 @@ class Agent(Commands):
             for one in waiting:
                 one.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
+            if not self._woken.is_set() and not away:
+                # At rest: nobody waits for it.
+                self.vault.erase()
 
     async def _turned_or_away(self) -> bool:
         """Turn the wheel; True when this device could not write: nothing was lost, it is tried again."""

@@ -16,7 +16,9 @@ from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import DEFAULT, Policy, Tier, canonical, tier
 from tacit.agent.consent.walk import APPROVED
-from tacit.agent.io.journal import FOLDER, GROUP, book_on
+from tacit.agent.io import vault
+from tacit.agent.io.journal import GROUP, book_on
+from tacit.agent.io.paths import journal_file
 from tacit.agent.packets import packet
 from tacit.agent.threads import fold
 from tacit.base.errors import Refused
@@ -24,7 +26,6 @@ from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment, rfc3339
 from tacit.base.strict_json import parse
 from tacit.ledger.io.fold_tables import GroupFolds
-from tacit.ledger.io.store import DATABASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,21 +40,23 @@ TEXT: Final = "text"
 
 def settings(store: AgentStore, *names: str) -> dict[str, Any]:
     """Settings of the agent of a folder, by name, also beside its running process."""
-    path = store.folder / FOLDER / DATABASE
+    path = journal_file(store.folder)
     if not path.exists():
         return {}
     connection = connect(path, readonly=True)
     try:
         row = connection.execute("SELECT number FROM groups WHERE group_id=?", (GROUP,)).fetchone()
         book = book_on(GroupFolds(connection, int(row[0]))) if row else fold.Book()
-        value_ids = {name: book.settings.get(name, "") for name in names}
+        found: dict[str, Any] = {}
+        values = {one[0]: one[3] for one in vault.rows_of(connection, contact="")}
+        for name in names:
+            value_id = book.settings.get(name, "")
+            # An older program kept it in the file of the keys, until an agent is next opened here.
+            kept = values.get(value_id) or store.row("SELECT value FROM vault WHERE value_id=?", value_id)
+            if kept is not None:
+                found[name] = parse(kept if isinstance(kept, bytes) else bytes(kept[0]))
     finally:
         connection.close()
-    found: dict[str, Any] = {}
-    for name, value_id in value_ids.items():
-        kept = store.row("SELECT value FROM vault WHERE value_id=?", value_id) if value_id else None
-        if kept is not None:
-            found[name] = parse(bytes(kept[0]))
     return found
 
 

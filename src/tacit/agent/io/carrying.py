@@ -1,8 +1,8 @@
-"""An agent's journal in its backup, and out of it again (A2ACP-224, A2ACP-225).
+"""An agent's journal and vault in its backup, and out of it again (A2ACP-224, A2ACP-225).
 
-Read while the post's file is locked for writing: whatever the journal then names is in the vault, and what
-the post calls handled is in the journal. A restored journal says the same records at the same moments, as
-events of its own.
+Both are of one moment, since they lie in one file; and read while the post's file is locked for writing, so
+that what the post calls handled is in the journal. A restored journal says the same records at the same
+moments, as events of its own.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tacit.agent.io.journal import FOLDER, GROUP, Journal
+from tacit.agent.io import vault
+from tacit.agent.io.journal import GROUP, Decide, Journal
+from tacit.agent.io.paths import journal_file
 from tacit.agent.threads import fold
 from tacit.base.errors import Refused
+from tacit.base.io.sqlite import connect
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.store import DATABASE
 from tacit.ledger.principal import SYSTEM
 from tacit.ledger.submission import Submission
 
@@ -27,14 +29,20 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
 
 JOURNAL: Final = "journal"
+VAULT: Final = "vault"
 TOGETHER: Final = 200
 
 
 def saved(folder: Path) -> dict[str, Any]:
-    """The journal's events, as a part of a backup."""
-    if not (folder / FOLDER / DATABASE).exists():
+    """The journal's events and the vault's values, as parts of a backup."""
+    if not journal_file(folder).exists():
         return {}
-    return {JOURNAL: list(upkeep.export(folder / FOLDER, GROUP))}
+    connection = connect(journal_file(folder), readonly=True)
+    try:
+        connection.execute("BEGIN")
+        return {JOURNAL: list(upkeep.events_on(connection, GROUP)), VAULT: vault.rows_of(connection)}
+    finally:
+        connection.close()
 
 
 def backup(post: Post, passphrase: str, **cost: int) -> bytes:
@@ -47,17 +55,18 @@ def restore_journal(folder: Path, content: dict[str, Any], *, clock: Clock, entr
     kept: list[bytes] = content.get(JOURNAL, [])
     if not kept:
         return 0
-    if (folder / FOLDER / DATABASE).exists():
+    if journal_file(folder).exists():
         raise Refused("other_identity", "this folder already has a journal; choose an empty --data")
     journal = Journal(folder, clock=clock, entropy=entropy)
     try:
         found = [one for one in map(decode, kept) if fold.decoded(one.kind, one.data) is not None]
+        values: tuple[vault.Kept, ...] = tuple(tuple(one) for one in content.get(VAULT, ()))
         for first in range(0, len(found), TOGETHER):
             said = tuple(
                 Submission(GROUP, SYSTEM, one.kind, one.data, msgspec.json.encode(one.data))
                 for one in found[first : first + TOGETHER]
             )
-            journal.store.together(said)
+            journal.store.decide(Decide(GROUP, said, values if first == 0 else ()))
     finally:
         journal.close()
     return len(found)

@@ -17,6 +17,7 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import by_hand
+from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
@@ -453,6 +454,7 @@ class Commands(ABC):
 
     async def add_calendar(self, name: str, definition: Fields) -> Fields:
         """Read, or also write, a calendar of the owner's."""
+        check_calendar(definition)
         found = {**self.outside.calendar_definitions(), name: definition}
         await self._set("calendars", found)
         return {"calendars": sorted(found)}
@@ -472,6 +474,7 @@ class Commands(ABC):
 
     async def add_handler(self, name: str, definition: Fields) -> Fields:
         """Let the agent do something once all have confirmed."""
+        check_handler(definition)
         if (
             definition.get("kind") == "calendar"
             and definition.get("calendar") not in self.outside.calendar_definitions()
@@ -500,8 +503,9 @@ class Commands(ABC):
                 ws.say(records.Counted(name, who, 0))
             ws.say(records.Forgotten(who))
 
-        await self.decide(close_all)
+        # The contents first: killed in between, the contact's threads are open, and this is done again.
         self.vault.forget(who)
+        await self.decide(close_all)
         return {"forgotten": who}
 
 

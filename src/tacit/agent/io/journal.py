@@ -2,7 +2,8 @@
 
 A2ACP-067, A2ACP-210, A2ACP-215, A2ACP-216. Every record is an event `x.a2acp.*` of the `system`; the fold
 runs in the writer, in the transaction of the event, and its tables are what a start reads: a few rows for
-each open thread, none for what has ended. `tacit ledger verify` and `rebuild` work on it as on any ledger.
+each open thread, none for what has ended. So do the contents that the events name: they lie in the same file,
+in a table that can forget (`vault`). `tacit ledger verify` and `rebuild` work on it as on any ledger.
 """
 
 # apsw's types name a buffer type that Python 3.11 lacks.
@@ -11,17 +12,20 @@ each open thread, none for what has ended. `tacit ledger verify` and `rebuild` w
 from __future__ import annotations
 
 import asyncio
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from tacit.agent.engine.workspace import absorb, layered
+from tacit.agent.io import vault
+from tacit.agent.io.paths import FOLDER
 from tacit.agent.threads import fold, records
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import connect
 from tacit.base.moment import Moment
 from tacit.ledger.admission import Settings
-from tacit.ledger.commands import AppendTogether
+from tacit.ledger.commands import GroupCommand
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.store import Options, Store
@@ -29,18 +33,16 @@ from tacit.ledger.principal import SYSTEM
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.commands import GroupCommand
     from tacit.ledger.engine import Snapshot
     from tacit.ledger.ports import Lookup, StoredEvent
     from tacit.ledger.state import Group
 
-FOLDER: Final = "journal"
 GROUP: Final = "g_agent"
 STEP: Final = 500
 
@@ -73,11 +75,20 @@ def book_on(folds: GroupFolds) -> fold.Book:
     )
 
 
+class Decide(GroupCommand, frozen=True, tag=True, array_like=True):
+    """A decision: its records, the values that they name, and those whose place was taken."""
+
+    submissions: tuple[Submission, ...]
+    keep: tuple[vault.Kept, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
 class JournalEngine:
-    """Follows the journal in the writer (the ledger's `Engine` port); it decides nothing."""
+    """Follows the journal in the writer (the ledger's `Engine` port); what to write was decided before."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        vault.prepare(connection)
         self._folds: GroupFolds | None = None
         self._book = fold.Book()
 
@@ -97,8 +108,15 @@ class JournalEngine:
         fold.apply(self._book, *found)
 
     def plan(self, command: GroupCommand, snapshot: Snapshot) -> Plan:
-        """The agent decides before it writes; nothing is decided here."""
-        raise Bug(f"{type(command).__name__} at {snapshot.now}: the agent's journal decides nothing")
+        """The records of a decision, and in the same transaction its values."""
+        if not isinstance(command, Decide):
+            raise Bug(
+                f"{type(command).__name__} at {snapshot.now}: the agent's journal knows no such command"
+            )
+        return Plan(
+            command.submissions,
+            lambda _outcomes: vault.write(self._connection, command.keep, command.gone),
+        )
 
     def flush(self) -> None:
         """Write what changed into the open transaction."""
@@ -121,6 +139,7 @@ class Journal:
             readers=1,
             purpose="tacit agent",
             vfs=vfs,
+            keeps_torn=False,
         )
         self.store = Store(folder / FOLDER, options, engine=JournalEngine)
         self.store.start()
@@ -142,8 +161,19 @@ class Journal:
         """A layer over the state, for one decision."""
         return layered(self.book)
 
-    async def append(self, layer: fold.Book, said: Sequence[records.Record], at: Moment) -> None:
-        """Make a decision durable, all of it or none, and only then part of the state."""
+    async def append(
+        self,
+        layer: fold.Book,
+        said: Sequence[records.Record],
+        at: Moment,
+        *,
+        keep: Mapping[str, tuple[str, bytes]] = MappingProxyType({}),
+        gone: Sequence[str] = (),
+    ) -> None:
+        """Make a decision durable, all of it or none, and only then part of the state.
+
+        `keep` are the values that it names, by id: whose they are, and their bytes.
+        """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Any] = loop.create_future()
 
@@ -154,7 +184,8 @@ class Journal:
         for record in said:
             kind, data, raw = fold.encoded(record, at)
             submissions.append(Submission(GROUP, SYSTEM, kind, data, raw))
-        self.store.submit(AppendTogether(tuple(submissions)), settle)
+        kept = tuple((name, contact, int(at), value) for name, (contact, value) in keep.items())
+        self.store.submit(Decide(GROUP, tuple(submissions), kept, tuple(gone)), settle)
         outcome = await done
         if isinstance(outcome, (Refused, Unavailable, Corrupt)):
             raise outcome

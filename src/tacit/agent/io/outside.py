@@ -19,6 +19,7 @@ from tacit.agent.calendars.io.caldav import CalDav
 from tacit.agent.calendars.io.calendars import Calendars
 from tacit.agent.calendars.io.files import IcsFile
 from tacit.agent.consent.tiers import DEFAULT, Policy
+from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +34,29 @@ if TYPE_CHECKING:
 
 OWN_CALENDAR: Final = "calendar.ics"
 CALENDAR: Final = "calendar"
+
+
+def check_calendar(definition: Fields) -> None:
+    """Refuse a calendar that could never be read: of no kind that is known, or without its place."""
+    match definition:
+        case {"kind": "ics", "path": str()} | {"kind": "caldav", "url": str()}:
+            return
+        case _:
+            raise Refused("bad_calendar", "a calendar is an `ics` with a path, or a `caldav` with a url")
+
+
+def check_handler(definition: Fields) -> None:
+    """Refuse an action that nobody could carry out."""
+    match definition:
+        case {"kind": "calendar", "calendar": str()} | {"kind": "webhook", "url": str()}:
+            return
+        case {"kind": "command", "argv": [str(), *_]}:
+            return
+        case _:
+            raise Refused(
+                "bad_action",
+                "an action is a `calendar` by name, a `webhook` with a url, or a `command` with argv",
+            )
 
 
 class Outside:

@@ -61,6 +61,8 @@ class Options:
     purpose: str = "tacit hub"
     vfs: str | None = None
     wal_hard_pages: int = 16_000
+    keeps_torn: bool = True
+    """Whether a half-written commit is kept aside and told of; else every start begins with an empty log."""
 
 
 class OpenWriter:
@@ -113,7 +115,9 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.lock = FolderLock(folder, purpose=self.options.purpose)
         try:
-            self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
+            self._torn = None
+            if self.options.keeps_torn:
+                self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
             self._make_ready()
             self._embedded = OpenWriter(self.path, self.options, engine) if elsewhere is None else None
         except DAMAGED as error:
@@ -143,7 +147,7 @@ class Store:
         try:
             SCHEMA.migrate(connection, self.path)
             _check_ends(connection, self.path)
-            if self._torn is not None:
+            if self._torn is not None or not self.options.keeps_torn:
                 # The torn end is kept in quarantine; left in the log it would be found again after every
                 # crash.
                 with suppress(BusyError):

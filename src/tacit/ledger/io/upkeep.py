@@ -90,14 +90,19 @@ def export(folder: Path, group_id: str | None = None) -> Iterator[bytes]:
     """Every event as one line of JSON, group after group, in append order."""
     connection = connect(folder / DATABASE, readonly=True)
     try:
-        for number, name, _last, _chain in _groups(connection):
-            if group_id in {None, name}:
-                for _seq, _id, _kind, _link, raw in _rows(connection, number):
-                    yield raw
+        yield from events_on(connection, group_id)
     except DAMAGED as error:
         raise Corrupt("the ledger's file is damaged", hint=damage_hint(folder / DATABASE)) from error
     finally:
         connection.close()
+
+
+def events_on(connection: apsw.Connection, group_id: str | None = None) -> Iterator[bytes]:
+    """The same from an open connection, which may stand in a transaction."""
+    for number, name, _last, _chain in _groups(connection):
+        if group_id in {None, name}:
+            for _seq, _id, _kind, _link, raw in _rows(connection, number):
+                yield raw
 
 
 def verify(folder: Path, entropy: Entropy) -> Report:

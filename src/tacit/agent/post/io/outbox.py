@@ -26,7 +26,7 @@ from tacit.wire import address, buckets, codes, envelope, version
 from tacit.wire.encoding import b64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tacit.agent.packets.cleared import Cleared
     from tacit.agent.post.io.store import AgentStore, Contact, Myself
@@ -81,19 +81,15 @@ class Outbox:
         """A thread id that tells nothing."""
         return packet.identifier("thr_", self._entropy.draw(17))
 
-    def post(
-        self, cleared: Cleared, *, replace_queue: bool = False, then: Callable[[], None] = lambda: None
-    ) -> str:
+    def post(self, cleared: Cleared, *, replace_queue: bool = False) -> str:
         """Write a packet that consent has cleared down to be sent; returns its id.
 
         `Refused` when it could never be sent. The id and the time are the caller's: a repeat changes nothing.
-        `then` is done in the same transaction.
         """
         to, packet_type = cleared.to, cleared.type
         address.parse(to)
         store = self._store
         with store.transaction():
-            then()
             if self._knows(to, cleared.packet_id):
                 return cleared.packet_id
             me = store.me()
