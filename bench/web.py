@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.web.stage import HubProcess, chromium, fill  # noqa: E402
 
-from tacit.hub.doors.page import built_files  # noqa: E402
+from tacit.base.io.built_page import built_files  # noqa: E402
 
 FRAMES = """() => {
   const times = [];

@@ -24,3 +24,12 @@ async def test_two_people_say_one_sentence_each_and_have_a_dinner(tmp_path):
         for person in (anna, ben):
             ended = await both.state(person, thread, "COMPLETED")
             assert [one["status"] for one in ended["actions"] if one["executor"] == "us"] == ["done"]
+
+
+async def test_a_name_that_the_address_says_already_holds_nothing_back(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        await anna.profile({"name": "Anna"})
+        await anna.ask("dinner with ben on Friday evening")
+        asked = await both.question(anna, "consent")
+        await anna.answer(asked["question_id"], share(asked))
+        assert (await both.question(ben, "consent"))["counterpart"] == anna.me

@@ -176,7 +176,7 @@ def test_a_dinner_is_arranged_by_commands_to_two_running_agents(people, relay, t
     thread = begun["thread_id"]
 
     asked = anna.question("consent")
-    assert asked.keys() == QUESTION
+    assert asked.keys() == QUESTION | {"new_contact", "new_contact_text"}
     assert asked["counterpart"] == f"agent:ben@{relay.domain}"
     # What an owner's own wish needs is ticked already; what others ask for is not.
     assert all(one.keys() - {"ticked"} == FIELD for one in asked["fields"])
@@ -198,7 +198,7 @@ def test_a_dinner_is_arranged_by_commands_to_two_running_agents(people, relay, t
     )
     for one in people:
         proposed = one.question("checkpoint")
-        assert proposed.keys() - {"about"} == QUESTION
+        assert proposed.keys() - {"about", "new_contact", "new_contact_text"} == QUESTION
         assert proposed["proposal"]["details"]["event_type"] == "dinner"
         assert {"confirm", "refuse", "excuse again", "excuse leave"} <= set(proposed["choices"])
         # The wrong words for a question change nothing of it.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tacit.hub.doors.page import built_files
+from tacit.base.io.built_page import built_files
 
 if TYPE_CHECKING:
     from tests.web.conftest import Visits

@@ -7,7 +7,13 @@ import "./style/shell.css";
 import "./style/talk.css";
 import "./style/views.css";
 import "./style/cockpit.css";
+import "./style/agent.css";
 
-arrive();
-start();
-render(<App />, document.getElementById("app")!);
+// Whoever serves the page says of what it is a face: the hub's room, or a personal agent alone.
+if (document.documentElement.dataset.face === "agent") {
+  void import("./ui/agent/own").then((found) => found.startOwnPage());
+} else {
+  arrive();
+  start();
+  render(<App />, document.getElementById("app")!);
+}

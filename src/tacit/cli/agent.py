@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
-@click.group(cls=Sections, epilog=EPILOG)
+@click.group(cls=Sections, epilog=EPILOG, invoke_without_command=True)
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -60,11 +60,18 @@ P = ParamSpec("P")
 )
 @click.pass_context
 def agent(context: click.Context, data: Path, passphrase_file: Path | None, trust: Path | None) -> None:
-    """Your agent: it arranges things with other people's agents, and tells nobody what you did not allow."""
+    """Your agent: it arranges things with other people's agents, and tells nobody what you did not allow.
+
+    Alone, at a terminal, it goes through what waits for you: one key an answer.
+    """
     from tacit.cli import agent_skill
 
     agent_skill.check(context.invoked_subcommand)
     context.obj = (data, passphrase_file, trust)
+    if context.invoked_subcommand is None:
+        from tacit.cli.agent_attend import attend
+
+        attend(context)
 
 
 def _pass_post(command: Callable[Concatenate[Post, P], None]) -> Callable[P, None]:

@@ -9,6 +9,7 @@ import click
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Arrange something": {
         "ask": "Have something arranged, in a sentence.",
+        "inbox": "What waits for you, on a whole screen.",
         "pending": "What waits for your answer.",
         "answer": "Answer one of these questions.",
         "threads": "What is being arranged.",
@@ -27,9 +28,13 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Let it run": {
         "run": "Hold the line to the relay until stopped.",
         "tick": "Fetch, answer and send once.",
+        "page": "A link to its own page in your browser.",
+        "join": "Be in a room of a hub, at your word alone.",
+        "nudge": "Be told elsewhere that a decision waits.",
         "mcp": "Your agent for a program that speaks MCP.",
     },
     "Tell it of yourself": {
+        "setup": "The first minute: name, place, five switches.",
         "profile": "What it knows of you.",
         "permissions": "What it may share: always, ask, never.",
         "autonomy": "How much it does unasked.",
@@ -43,6 +48,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "protect": "How the keys are kept on this device.",
         "contact": "Add, verify or block a contact.",
         "setting": "What happens with mail of strangers.",
+    },
+    "Find people": {
+        "me": "Your address and fingerprint as a QR code.",
+        "add": "Add somebody by the text of their code.",
+        "find": "By e-mail address or handle, or in an address book.",
     },
     "Plain post": {
         "send": "Send one sealed packet.",
@@ -84,9 +94,9 @@ A first dinner:
   tacit agent demo                                     watch how it goes, with nobody involved
   tacit agent register me@relay.example                keys and an address of your own
   tacit agent contact ben@relay.example add            whom it may deal with
-  tacit agent profile timezone=Europe/London           what it should know of you
+  tacit agent setup                                    what it should know of you
   tacit agent calendar add mine ics ~/calendar.ics     when you have time
   tacit agent run                                      (in a terminal of its own)
   tacit agent ask "dinner with ben on Friday evening"
-  tacit agent pending                                  what it asks you, and how to answer
+  tacit agent                                          what it asks you, one key an answer
 """

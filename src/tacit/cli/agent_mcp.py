@@ -81,7 +81,10 @@ async def _caller() -> AsyncGenerator[AgentCaller]:
     else:
         yield SocketCaller(folder)
         return
-    async with arrange.served_here() as opened:
+    from tacit.agent.io import door, page
+
+    # The page too, without a word of it: standard output is the client's.
+    async with arrange.opened_agent() as opened, door.served(opened, folder), page.served(opened, None):
         stopped = asyncio.Event()
         running = asyncio.ensure_future(opened.run(stopped))
         try:

@@ -41,10 +41,9 @@ def by_skill() -> bool:
 
 def check(command: str | None) -> None:
     """Refuse what no skill may do; its owner does it in the terminal."""
-    if by_skill() and command is not None and command not in ALLOWED:
-        raise Refused(
-            "not_for_a_skill", f"`tacit agent {command}` is for its owner, in the terminal", row="A2ACP-266"
-        )
+    if by_skill() and command not in ALLOWED:
+        what = f"`tacit agent {command}`" if command else "`tacit agent` alone"
+        raise Refused("not_for_a_skill", f"{what} is for its owner, in the terminal", row="A2ACP-266")
 
 
 def via(message_id: str | None) -> str:

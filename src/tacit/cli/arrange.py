@@ -6,8 +6,8 @@ Each command speaks to the running agent of the folder (`tacit agent run`), or i
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,13 +17,13 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli import agent_keys, arrange_show
 from tacit.cli.agent import agent, trusting
+from tacit.cli.agent_page import OFF, page_option, page_served
 from tacit.cli.agent_process import stop_by, without_words
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, bold, styled
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncGenerator
 
     from tacit.agent.io.agent import Agent
     from tacit.agent.packets.packet import Fields
@@ -43,7 +43,8 @@ def _folder() -> tuple[Path, Path | None, ssl.SSLContext | None]:
     return data, passphrase_file, trusting(trust) if trust else None
 
 
-def _opened() -> Agent:
+def opened_agent() -> Agent:
+    """This folder's agent, not yet open."""
     from tacit.agent.io.agent import Agent
 
     data, passphrase_file, tls = _folder()
@@ -60,9 +61,9 @@ def call(command: str, wait: float = 10.0, **given: Any) -> Any:
 
 
 async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any:
-    from tacit.agent.io import calls
+    from tacit.agent.io import calls, nudging
 
-    async with _opened() as opened:
+    async with opened_agent() as opened:
         if command not in _CARRIES:
             return await calls.call(opened, command, given)
         connection = opened.connect()
@@ -74,32 +75,40 @@ async def _for_a_moment(command: str, given: dict[str, Any], wait: float) -> Any
             await opened.carried(wait, quiet=_QUIET)
         found = await calls.call(opened, command, given)
         await opened.carried(wait)
+        if command == "tick":
+            await nudging.once(opened)
         return found
 
 
 @agent.command()
+@page_option
 @click.option("--beside", is_flag=True, hidden=True, help="Ends with standard input: a hub runs it.")
 @reported
-def run(*, beside: bool) -> None:
+def run(*, beside: bool, page: str) -> None:
     """Hold the line to the relay and arrange what there is to arrange, until stopped."""
     with without_words():
-        asyncio.run(_run(beside=beside))
+        asyncio.run(_run(OFF if beside else page, beside=beside))
 
 
-async def _run(*, beside: bool = False) -> None:
-    from tacit.agent.io import door
+async def _run(page: str, *, beside: bool = False) -> None:
+    from tacit.agent.io import door, nudging
 
     stopped = asyncio.Event()
     stop_by(stopped, beside=beside)
-    async with _opened() as opened, door.served(opened, opened.folder):
-        Terminal().print(
-            f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
-        )
-        telling = asyncio.ensure_future(_tell(opened))
+    async with opened_agent() as opened, door.served(opened, opened.folder), page_served(opened, page):
+        beside_it = [asyncio.ensure_future(nudging.run(opened))]
+        if not beside:
+            # A hub keeps what is printed here in a log, and logs name nobody.
+            Terminal().print(
+                f"{bold(opened.me)} is listening; ask it things with `tacit agent ask`, stop it with Ctrl-C"
+            )
+            beside_it.append(asyncio.ensure_future(_tell(opened)))
         try:
             await opened.run(stopped)
         finally:
-            telling.cancel()
+            for one in beside_it:
+                one.cancel()
+            await asyncio.gather(*beside_it, return_exceptions=True)
 
 
 async def _tell(opened: Agent) -> None:
@@ -158,8 +167,13 @@ def ask(
 def pending(*, as_json: bool) -> None:
     """What waits for your answer."""
     found = call("pending")
+    show(found, pending_text(found), as_json=as_json)
+
+
+def pending_text(found: Fields) -> str:
+    """What waits, each question with the command that answers it."""
     lines = [line for one in found["questions"] for line in arrange_show.question(one)]
-    show(found, "\n".join(lines).rstrip() or "nothing waits for you", as_json=as_json)
+    return "\n".join(lines).rstrip() or "nothing waits for you"
 
 
 def _stands(found: Fields) -> str:
@@ -170,8 +184,20 @@ def _pairs(given: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in given:
         name, marked, value = one.partition("=")
-        found[name] = _value(value) if marked else None
+        found[name] = _value(_typed(name, value)) if marked else None
     return found
+
+
+def _typed(name: str, value: str) -> str:
+    """A value, or with `-` one that is asked for: what is typed there is in no shell's history."""
+    if value != "-":
+        return value
+    if sys.stdin.isatty():
+        return str(click.prompt(name, err=True))
+    line = sys.stdin.readline()
+    if not line.strip():
+        raise click.BadParameter(f"standard input has no line for {name}")
+    return line.rstrip("\r\n")
 
 
 def _value(text: str) -> Any:
@@ -185,7 +211,10 @@ def _value(text: str) -> Any:
 @agent.command()
 @click.argument("question_id")
 @click.option(
-    "--share", multiple=True, metavar="FIELD[=VALUE]", help="Share it, as shown or with this value."
+    "--share",
+    multiple=True,
+    metavar="FIELD[=VALUE]",
+    help="Share it, as shown or with this value; `FIELD=-` asks for it, so that no shell remembers it.",
 )
 @click.option("--decline", multiple=True, metavar="FIELD", help="Do not share it; nobody hears why.")
 @click.option("--decline-all", is_flag=True, help="Share nothing of what is asked.")
@@ -219,7 +248,7 @@ def answer(
         name, marked, value = counter.partition("=")
         if not marked:
             raise click.BadParameter("FIELD=VALUE", param_hint="--counter")
-        pair = (name, value)
+        pair = (name, _typed(name, value))
     given = {
         "question_id": question_id,
         "share": _pairs(share),
@@ -339,13 +368,16 @@ def notices(*, as_json: bool) -> None:
 @json_option
 @reported
 def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
-    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian. `KEY=` takes one away."""
+    """Tell your agent of yourself: timezone=Europe/London dietary=vegetarian.
+
+    `KEY=` takes one away; `KEY=-` asks for the value, so that no shell remembers it.
+    """
     changes: dict[str, Any] = {}
     for one in pairs:
         key, marked, value = one.partition("=")
         if not marked or not key:
             raise click.BadParameter("KEY=VALUE", param_hint="KEY=VALUE…")
-        changes[key] = _value(value) if value else None
+        changes[key] = _value(_typed(key, value)) if value else None
     found = call("profile", changes=changes)
     lines = [
         f"{name:<24} {arrange_show.value_text(value)}" for name, value in sorted(found["profile"].items())
@@ -512,14 +544,15 @@ def schema(packet_type: str, *, sent: bool) -> None:
     click.echo(json.dumps(json_schema(packet_type, sent=sent), indent=1))
 
 
-@contextlib.asynccontextmanager
-async def served_here() -> AsyncGenerator[Agent]:
-    """This folder's agent, open and answering at its socket, in a process that is made for something else."""
-    from tacit.agent.io import door
+# Further commands of the same group, each in a module of its own.
+from tacit.cli import (  # noqa: E402
+    agent_attend,
+    agent_find,
+    agent_join,
+    agent_mcp,
+    agent_nudge,
+    agent_setup,
+    agent_skill,
+)
 
-    async with _opened() as opened, door.served(opened, opened.folder):
-        yield opened
-
-
-# Further commands, each in a module of its own, are part of the same group.
-from tacit.cli import agent_mcp, agent_skill  # noqa: E402, F401 - they add theirs
+FURTHER: Final = (agent_attend, agent_find, agent_join, agent_mcp, agent_nudge, agent_setup, agent_skill)

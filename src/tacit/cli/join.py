@@ -104,7 +104,7 @@ def state_folder(group_id: str, name: str) -> Path:
     return beside_hub("join") / _UNSAFE.sub("_", group_id) / _UNSAFE.sub("_", name)
 
 
-def _token(session: CliSession, member: Member, group_id: str, state: Path) -> str:
+def token_of(session: CliSession, member: Member, group_id: str, state: Path) -> str:
     """The agent's own token: given, kept here, or asked for in the owner's name."""
     given = session.token
     if given and session.hub(group_id).call("whoami", {})["principal"] == member.name:
@@ -155,7 +155,7 @@ def _prepared(
     try:
         agent = ready(member, state, base=base, environment=os.environ, others=state_roots(session))
         state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        token = _token(session, member, group_id, state)
+        token = token_of(session, member, group_id, state)
     except OSError as error:
         raise Unavailable(f"the agent's folder {state} cannot be used: {error.strerror}") from error
     return lambda tell: agent.harness(session.url, token, tell), agent
@@ -299,7 +299,7 @@ def join(session: CliSession, group: str | None, team: Path | None, invite: str 
     if invite is not None:
         # What looks like the room is the first word of the driver's.
         given["words"] = (*([group] if group else []), *given["words"])
-        group, name = _invited(session, invite)
+        group, name = invited(session, invite)
     if not group or not name or not given["driver"]:
         raise click.UsageError("say where, who and how: tacit join GROUP --as NAME --driver D")
     make, agent = _prepared(session, member_from(name, group, given), Path.cwd())
@@ -316,7 +316,7 @@ def join(session: CliSession, group: str | None, team: Path | None, invite: str 
         raise with_way_out(refused, agent.state) from refused
 
 
-def _invited(session: CliSession, code: str) -> tuple[str, str]:
+def invited(session: CliSession, code: str) -> tuple[str, str]:
     """Where and as whom a code lets in. It works once; what it brought is kept, for the next start."""
     kept = beside_hub("join") / "invited" / (hashlib.sha256(code.encode()).hexdigest()[:32] + ".json")
     found = _kept_invitation(kept)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, cast
 
 from aiohttp import hdrs, web
 
+from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner
 from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
 from tacit.hub.doors.mcp import McpDoor
 from tacit.hub.doors.openapi import describe
-from tacit.hub.doors.page import asset, front_page
+from tacit.hub.doors.page import front_page
 from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.hub import Hub

@@ -2,7 +2,10 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import type { Group, LedgerEvent } from "../types";
+import { HubLine } from "../net/agent";
 import { Line, type LineState, RpcError, type Who } from "../net/socket";
+import { AgentState } from "./agent";
+import { agentRoute } from "./agent_route";
 import { away, watch } from "./looking";
 import { newId } from "./ids";
 import { flush, openOutbox, put, reloaded, type Parcel, type Post } from "./outbox";
@@ -18,6 +21,9 @@ export const retryAt = signal(0);
 export const wasOnline = signal(false);
 export const rooms = signal<Room[]>([]);
 export const loaded = signal(false);
+
+/** The owner's personal agent, where the hub runs one. */
+export const agent = signal<AgentState | null>(null);
 
 export const isOwner = computed(() => me.value === "user");
 export const room = computed(() => rooms.value.find((one) => one.group.value.group_id === route.value.groupId) ?? null);
@@ -143,7 +149,7 @@ function enter(): void {
   loaded.value = true;
   // The address may have changed a moment ago, with word of it still on its way.
   if (room.peek() === null) route.value = parse(location.hash);
-  if (room.peek() !== null) return;
+  if (room.peek() !== null || agentRoute.peek() !== null) return;
   const last = load<string | null>("room", null);
   const first = rooms.peek().find((one) => one.id === last) ?? rooms.peek()[0];
   if (first !== undefined) go({ groupId: first.id }, true);
@@ -154,6 +160,7 @@ async function opened(who: Who): Promise<void> {
   me.value = who.principal;
   boundTo.value = who.group_id;
   openOutbox(who.principal);
+  void meetAgent(who);
   // Before following: a page that nobody looks at makes nobody online.
   if (away.peek()) notify("away", { away: true });
   for (const one of rooms.peek()) one.subscription = null;
@@ -166,6 +173,22 @@ async function opened(who: Who): Promise<void> {
   wasOnline.value = true;
   if (room.peek() === null) enter();
   void flush(post);
+}
+
+/** Only the owner's own connections are told of the agent, and only they may ask. */
+async function meetAgent(who: Who): Promise<void> {
+  try {
+    const { enabled } = who.principal === "user" ? await call<{ enabled: boolean }>("agent_status") : { enabled: false };
+    if (!enabled) agent.value = null;
+    else agent.value ??= new AgentState(new HubLine(call));
+  } catch (error) {
+    // A hub from before there were agents beside it does not know the question.
+    if (!(error instanceof RpcError && error.isTransient)) agent.value = null;
+  }
+  if (agent.peek() !== null) return agent.peek()!.opened();
+  if (agentRoute.peek() === null) return;
+  agentRoute.value = null;
+  if (loaded.peek()) enter();
 }
 
 const roomOf = (groupId: string): Room | undefined => rooms.peek().find((known) => known.id === groupId);
@@ -186,6 +209,8 @@ function noticed(method: string, params: any): void {
     roomOf(params.group_id)?.stirred(params.actor_id, params.status);
   } else if (method === "activity") {
     roomOf(params.group_id)?.activities.take(params);
+  } else if (method === "agent") {
+    agent.peek()?.heard(params);
   } else if (method === "ephemeral") {
     roomOf(params.group_id)?.whispered({ by: params.by, where: params.where, text: params.text });
   }
@@ -221,6 +246,9 @@ export function start(): void {
   }, 15_000);
 }
 
+effect(() => {
+  if (agent.value !== null) agent.value.line.value = lineState.value;
+});
 effect(() => {
   notify("away", { away: away.value });
   void room.peek()?.refreshPresence();

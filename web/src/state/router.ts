@@ -1,6 +1,7 @@
 /** Where one is, kept behind `#` so that back, forward and links work without the hub knowing. */
 
 import { signal } from "@preact/signals";
+import { agentRoute } from "./agent_route";
 
 export type View = "talk" | "dm" | "ledger" | "traces" | "dashboard" | "people" | "agents";
 
@@ -47,5 +48,6 @@ export function go(to: Partial<Route> & { groupId: string | null }, instead = fa
   const hash = address(next);
   if (instead) history.replaceState(null, "", hash);
   else if (location.hash !== hash) location.hash = hash;
+  agentRoute.value = null;
   route.value = next;
 }

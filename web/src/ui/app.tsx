@@ -4,7 +4,8 @@ import { lazy } from "./lazy";
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import { announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts, totalUnread } from "../state/hub";
+import { agent, announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts, totalUnread } from "../state/hub";
+import { agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, route, type View } from "../state/router";
 import { signIn, token } from "../state/session";
@@ -23,6 +24,8 @@ const Ledger = lazy(() => import("./ledger").then((found) => found.Ledger));
 const Traces = lazy(() => import("./traces").then((found) => found.Traces));
 const Dashboard = lazy(() => import("./dashboard").then((found) => found.Dashboard));
 const Agents = lazy(() => import("./agents").then((found) => found.Agents));
+const AgentRoom = lazy(() => import("./agent/room").then((found) => found.AgentRoom));
+const AgentStrip = lazy(() => import("./agent/room").then((found) => found.AgentStrip));
 const People = lazy(() => import("./people").then((found) => found.People));
 
 /** A panel belongs to its room: a thread that followed into another would take replies that nobody finds again. */
@@ -40,7 +43,7 @@ export function App(): VNode {
   const here = room.value;
   const open = panel.value;
   return (
-    <div class={`shell${open && here ? " with-panel" : ""}`}>
+    <div class={`shell${open && here && !agentRoute.value ? " with-panel" : ""}`}>
       <a
         class="skip"
         href="#main"
@@ -55,9 +58,9 @@ export function App(): VNode {
       {drawer.value && <button type="button" class="scrim" aria-label="Close the sidebar" onClick={() => (drawer.value = false)} />}
       <Sidebar />
       <main id="main" class="main" tabIndex={-1}>
-        {here ? <Here key={here.id} room={here} /> : <Nowhere />}
+        {agentRoute.value && agent.value ? <AgentRoom state={agent.value} /> : here ? <Here key={here.id} room={here} /> : <Nowhere />}
       </main>
-      {open && here && <PanelView open={open} room={here} />}
+      {open && here && !agentRoute.value && <PanelView open={open} room={here} />}
       {palette.value && <Palette />}
       {(dialog.value || relaying.value || help.value) && <Dialogs />}
       <div class="toasts" role="status" aria-live="polite">
@@ -100,6 +103,7 @@ function Here({ room: here }: { room: Room }): VNode {
       {(at.view === "talk" || at.view === "dm") && (
         <>
           <Approvals room={here} />
+          {agent.value && agent.value.waiting.value + agent.value.closed.value.length > 0 && <AgentStrip state={agent.value} />}
           <Talk room={here} place={{ groupId: here.id, ...(parties && { parties }) }} autoFocus={matchMedia("(hover: hover)").matches} />
         </>
       )}

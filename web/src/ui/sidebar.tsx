@@ -1,7 +1,8 @@
 /** The left side: rooms, private conversations, people and agents of the room, and who sits here. */
 
 import type { VNode } from "preact";
-import { isOwner, lineState, me, retryAt, room, rooms, hurry, wasOnline } from "../state/hub";
+import { agent, isOwner, lineState, me, retryAt, room, rooms, hurry, wasOnline } from "../state/hub";
+import { agentAddress, agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, go, route } from "../state/router";
 import { signOut, theme } from "../state/session";
@@ -25,6 +26,20 @@ export function Sidebar(): VNode {
         </button>
       </header>
       <div class="lists">
+        {agent.value && (
+          <section>
+            <a class="entry agent-entry" href={agentAddress("questions")} aria-current={agentRoute.value ? "page" : undefined} onClick={leave}>
+              <Icon name="spark" size={17} />
+              <span class="entry-name">Your agent</span>
+              {agent.value.waiting.value > 0 && (
+                <span class="badge asks">
+                  {agent.value.waiting.value}
+                  <span class="hidden"> waiting for you</span>
+                </span>
+              )}
+            </a>
+          </section>
+        )}
         <section>
           <h2>
             Rooms
@@ -64,7 +79,7 @@ function leave(): void {
 }
 
 function RoomLink({ one }: { one: Room }): VNode {
-  const current = route.value.groupId === one.id && route.value.view !== "dm";
+  const current = agentRoute.value === null && route.value.groupId === one.id && route.value.view !== "dm";
   // The private talk of the room one is in has its own entries and badges below.
   const unread = one.unreadHere.value + (route.value.groupId === one.id ? 0 : one.unreadPrivate.value);
   const owed = one.owed.value.length + one.notices.value.length;

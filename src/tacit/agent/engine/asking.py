@@ -24,7 +24,7 @@ from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
 from tacit.agent.packets import formats, packet
 from tacit.agent.packets.windows import read_windows
-from tacit.agent.threads import records
+from tacit.agent.threads import hints, records
 from tacit.agent.threads.state import DECLINED, GIVEN, US
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.errors import Refused
@@ -64,6 +64,7 @@ def ask(ws: Workspace, goal: Goal, peer: str, *, urgent: bool = False) -> str:
             urgent=urgent,
             goal=ws.keep(peer, msgspec.to_builtins(goal)),
             intent=ws.keep(peer, intent_of(goal, urgent=urgent)),
+            project=goal.category == hints.PROJECT,
         )
     )
     ws.change(thread_id, consider=thread_id)

@@ -16,7 +16,7 @@ from tacit.agent.engine import acting, escalating, proposing
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
 from tacit.agent.packets import forms, schemas, vocabulary
-from tacit.agent.threads import records
+from tacit.agent.threads import hints, records
 from tacit.agent.threads.state import DECLINED, GIVEN, NOT_AVAILABLE, THEM, Thread
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 
@@ -63,7 +63,11 @@ def receive(
 def _begin(ws: Workspace, peer: str, thread_id: str, fields: Fields) -> Thread:
     intent = cast("Fields", fields.get("intent") or {})
     urgent = vocabulary.urgency(intent.get("urgency")) == "urgent"
-    ws.say(records.Began(thread_id, peer, ours=False, urgent=urgent, intent=ws.keep(peer, intent)))
+    project = intent.get("category") == hints.PROJECT
+    began = records.Began(
+        thread_id, peer, ours=False, urgent=urgent, intent=ws.keep(peer, intent), project=project
+    )
+    ws.say(began)
     return ws.thread(thread_id)
 
 
@@ -243,6 +247,7 @@ def fork(
                 approved=_carried(thread.approved, timely=timely),
                 asked=_carried(thread.asked, timely=timely),
                 wants=_carried(thread.wants, timely=timely),
+                project=intent.get("category") == hints.PROJECT,
             )
         )
         ws.change(child, refused=tuple(one for one in thread.refused if one != AVAILABILITY))

@@ -162,13 +162,17 @@ def _most(ws: Workspace, thread: Thread) -> int:
 
 
 def scanner(ws: Workspace, thread: Thread) -> Scanner:
-    """What must not turn up in any string for this counterpart (A2ACP-071)."""
+    """What must not turn up in any string for this counterpart (A2ACP-071).
+
+    What our own address says stands in every packet and is no secret: the owner's name, most often.
+    """
     released = bases(thread)
     secret = [
         (name, value)
         for name, value in (*ws.profile.items(), *facts_of(ws, thread).items())
         if tier(ws.policy, name, thread.peer) is not Tier.ALWAYS
         and canonical(ws.policy, name) not in released
+        and not Scanner([(name, value)]).found(ws.me)
     ]
     return Scanner(secret)
 

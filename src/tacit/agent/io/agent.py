@@ -32,6 +32,7 @@ from tacit.agent.engine import acting, considering, proposing, receiving, tickin
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
+from tacit.agent.io import setting_up
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.commands import Commands
 from tacit.agent.io.journal import Journal
@@ -125,6 +126,7 @@ class Agent(Commands):
             self.outside = Outside(self.folder, self._setting, self.clock)
             stack.push_async_callback(self.outside.close)
             await self._close_blocked()
+            await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import people, programs
+from tacit.agent.io import finding, hinting, nudging, people, programs, setting_up
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -77,7 +77,20 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "me": lambda agent, _given: people.me(agent),
     "contacts": lambda agent, _given: people.contacts(agent),
     "contact": lambda agent, given: people.contact(agent, given["who"], given.get("decision") or people.SHOW),
+    "nudge": lambda agent, given: nudging.command(agent, given.get("do") or "list", given.get("value") or ""),
+    "add": lambda agent, given: finding.add(agent, str(given["uri"])),
+    "match": lambda agent, given: finding.match_text(agent, str(given["text"])),
+    "find": lambda agent, given: finding.find(
+        agent, str(given["account"]), private=bool(given.get("private"))
+    ),
+    "setup": setting_up.setup,
+    "hints": lambda agent, given: (
+        hinting.seen(agent, str(given["seen"])) if given.get("seen") else hinting.due(agent)
+    ),
+    "seen": lambda agent, given: hinting.seen(agent, str(given["hint"])),
     "forget": lambda agent, given: agent.forget(given["peer"]),
+    "page": lambda agent, _given: agent.page_address(),
+    "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),
 }
 
 

@@ -90,6 +90,8 @@ def change_of(record: records.Record) -> Change | None:
             return {"change": "notice", "thread_id": record.thread_id, "code": record.code}
         case records.Moved():
             return {"change": "thread", "thread_id": record.thread_id, "state": str(record.after)}
+        case records.Hinted():
+            return {"change": "hint", "hint": record.hint}
         case records.Set():
             return {"change": "settings", "name": record.name}
         case _:

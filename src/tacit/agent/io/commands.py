@@ -16,7 +16,7 @@ from tacit.agent.consent import tiers
 from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand
+from tacit.agent.io import by_hand, hinting
 from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.spans import DAY, Span
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.changes import Changes
     from tacit.agent.io.journal import Journal
     from tacit.agent.io.outside import Outside
+    from tacit.agent.io.page import Page
     from tacit.agent.io.vault import Vault
     from tacit.agent.packets.packet import Fields
     from tacit.agent.post.io.post import Post
@@ -76,6 +77,8 @@ class Commands(ABC):
     brain: Brain
     clock: Clock
     changes: Changes
+    page: Page | None = None
+    """The agent's own page, while it is served."""
     me: str
 
     @abstractmethod
@@ -186,6 +189,7 @@ class Commands(ABC):
             "proposal": content.pop("proposal", None),
             "choices": content.pop("choices", []),
         }
+        found |= hinting.newness(self, one.peer)
         return found | ({"about": content} if content else {})
 
     async def answer(self, question_id: str, said: Answer | None = None, **given: Any) -> Fields:
@@ -397,6 +401,20 @@ class Commands(ABC):
             if isinstance(one, records.Noticed)
         ]
         return {"notices": found}
+
+    # Its own page.
+
+    async def page_address(self) -> Fields:
+        """Where the agent's own page is, if it is served; the address alone lets nobody in."""
+        return {"url": self.page.address if self.page is not None else None}
+
+    async def page_link(self, question_id: str = "") -> Fields:
+        """A link for its owner, which signs in once; at one question, if it names one."""
+        if self.page is None:
+            raise Refused("no_page", "the agent serves no page; `tacit agent run` does")
+        if question_id:
+            answering.open_question(self.workspace(), question_id)
+        return {"url": self.page.link(question_id)}
 
     # Settings.
 

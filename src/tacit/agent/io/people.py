@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tacit.agent.io import finding
 from tacit.base.errors import Refused
-from tacit.seal import identity
 from tacit.wire import address
 
 if TYPE_CHECKING:
@@ -17,10 +17,8 @@ DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblo
 
 
 async def me(agent: Commands) -> Fields:
-    """The agent's own address, fingerprint and relay."""
-    own = agent.post.store.me()
-    number = identity.fingerprint(own.address, own.identity.signing_public)
-    return {"address": own.address, "fingerprint": number, "relay": own.relay_url}
+    """The agent's own card, to give away, and its relay."""
+    return {**finding.own_card(agent.post), "relay": agent.post.store.me().relay_url}
 
 
 async def contacts(agent: Commands) -> Fields:

@@ -7,7 +7,8 @@ is:
 - `threads` and `questions`, by id; `due`, the next moment of each thread and question that time will move;
 - `considering`, the threads in which it is the agent's turn; `unposted`, packets that the post may lack;
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
-- `approvals` by field and counterpart; `settings`, the names of the owner's values.
+- `approvals` by field and counterpart; `settings`, the names of the owner's values;
+- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -22,7 +23,8 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import records, timers
+from tacit.agent.threads import hints, records, timers
+from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
     REMEMBERED_PACKETS,
     THEM,
@@ -53,10 +55,12 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "approvals": (Pair, Approvals),
     "settings": (str, str),
     "open_threads": (str, Moment),
+    "tallies": (str, Tally),
+    "hints": (str, Hint),
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
-    {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads"}
+    {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
 
@@ -75,6 +79,8 @@ class Book:
     approvals: MutableMapping[Pair, Approvals] = field(default_factory=dict[Pair, Approvals])
     settings: MutableMapping[str, str] = field(default_factory=dict[str, str])
     open_threads: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
+    tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
+    hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -82,6 +88,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
     match record:
         case records.Began():
             _keep(book, _begun(record, at))
+            hints.begun(book.tallies, book.hints, record.thread_id, (record.peer,), project=record.project)
         case records.Received() | records.Sent() | records.Entered():
             _packet(book, record, at)
         case records.Posted():
@@ -100,12 +107,14 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
         case records.Counted():
             book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
         case records.Set():
-            if record.value:
-                book.settings[record.name] = record.value
-            else:
-                book.settings.pop(record.name, None)
+            _mark(book.settings, record.name, record.value or None)
+        case records.Hinted():
+            book.hints[record.hint] = replace(book.hints[record.hint], seen=True)
+        case records.Forgotten():
+            # Whoever is forgotten is new when they come again.
+            book.tallies.pop(record.peer, None)
         case _:
-            # Cycled, Noticed, NotMoved, Violated and Forgotten are said for those who read the journal.
+            # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
             return
 
 
@@ -180,6 +189,8 @@ def _move(book: Book, record: records.Moved, at: Moment) -> None:
     moved = replace(thread, **changes)
     if not moved.is_open:
         moved = replace(moved, consider="", awaiting_user=False, paused=False, unanswered_since=None)
+        if thread.is_open:
+            hints.ended(book.tallies, book.hints, thread.thread_id, (thread.peer,))
     elif moved.state is State.NEGOTIATING and thread.state not in {State.NEGOTIATING, State.INITIATED}:
         moved = replace(moved, unanswered_since=at)
     _keep(book, moved)

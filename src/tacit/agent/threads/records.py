@@ -34,6 +34,8 @@ class Began(Record, frozen=True, omit_defaults=True):
     approved: dict[str, str] = {}
     asked: dict[str, str] = {}
     wants: dict[str, str] = {}
+    project: bool = False
+    """Whether it is about a project (A2ACP-233)."""
 
 
 class Received(Record, frozen=True, omit_defaults=True):
@@ -202,6 +204,12 @@ class Set(Record, frozen=True, omit_defaults=True):
     value: str = ""
 
 
+class Hinted(Record, frozen=True, omit_defaults=True):
+    """The owner was shown a hint; it is not shown again (A2ACP-234)."""
+
+    hint: str
+
+
 class Forgotten(Record, frozen=True, omit_defaults=True):
     """Every value of a contact is gone from the vault."""
 
@@ -227,6 +235,7 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.a2acp.noticed": Noticed,
     "x.a2acp.violated": Violated,
     "x.a2acp.set": Set,
+    "x.a2acp.hinted": Hinted,
     "x.a2acp.forgotten": Forgotten,
 }
 KIND_OF: Final[dict[type[Record], str]] = {body: kind for kind, body in KINDS.items()}

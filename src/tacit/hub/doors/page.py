@@ -1,88 +1,15 @@
-"""The web room as the hub serves it: built files from the package, under a strict content security policy.
-
-The page runs only its own scripts and styles, talks only to this hub, makes no HTML out of text (Trusted
-Types), and may be framed by nobody. Files whose names carry a digest never change; the page itself is
-asked for each time.
-"""
+"""The web room as the hub serves it."""
 
 from __future__ import annotations
 
-import functools
-import gzip
-import hashlib
-import mimetypes
-from dataclasses import dataclass
-from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from aiohttp import hdrs, web
+from tacit.base.io.built_page import built_files, send
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; "
-    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
-)
-_HEADERS: Final = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
-}
-_TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """One built file, ready to send."""
-
-    body: bytes
-    packed: bytes
-    mime_type: str
-    tag: str
-
-
-def _read(file: Traversable, name: str) -> Built:
-    body = file.read_bytes()
-    suffix = name[name.rfind(".") :]
-    mime_type = _TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
-    tag = hashlib.sha256(body).hexdigest()[:32]
-    return Built(body, gzip.compress(body, 9, mtime=0), mime_type, tag)
-
-
-@functools.cache
-def built_files() -> dict[str, Built]:
-    """Every file of the room by its path."""
-    room = resources.files("tacit.hub.doors").joinpath("room")
-    found = {"": _read(room.joinpath("index.html"), "index.html")}
-    for file in room.joinpath("assets").iterdir():
-        found[f"assets/{file.name}"] = _read(file, file.name)
-    return found
-
-
-def _answer(request: web.Request, file: Built, caching: str) -> web.Response:
-    headers = {**_HEADERS, "Cache-Control": caching, "ETag": f'"{file.tag}"', "Vary": "Accept-Encoding"}
-    if any(tag.value == file.tag for tag in request.if_none_match or ()):
-        return web.Response(status=304, headers=headers)
-    body = file.body
-    if "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, ""):
-        body = file.packed
-        headers["Content-Encoding"] = "gzip"
-    charset = "utf-8" if file.mime_type.startswith("text/") else None
-    return web.Response(body=body, content_type=file.mime_type, charset=charset, headers=headers)
+    from aiohttp import web
 
 
 async def front_page(request: web.Request) -> web.StreamResponse:
     """What the sign-in link opens."""
-    return _answer(request, built_files()[""], "no-cache")
-
-
-async def asset(request: web.Request) -> web.StreamResponse:
-    """A script, a style, a picture of the room."""
-    file = built_files().get(f"assets/{request.match_info['name']}")
-    if file is None:
-        raise web.HTTPNotFound
-    return _answer(request, file, "public, max-age=31536000, immutable")
+    return send(request, built_files()[""], "no-cache")

@@ -81,13 +81,16 @@ class Directory:
 
     # Others.
 
-    async def refresh(self, peer: str) -> Pin | None:
-        """Ask for a peer's record and let the pin see it."""
+    async def refresh(self, peer: str, *, fingerprint: str = "") -> Pin | None:
+        """Ask for a peer's record and let the pin see it.
+
+        With a fingerprint that we had from the peer itself, another key is refused and nothing of it kept.
+        """
         who = address.parse(peer)
         status, raw = await self._ask("GET", f"{self.base_url(who.domain)}/v1/agents/{who.username}")
         _expect(status, peer)
         with _answer_of_another():
-            return self._observe(peer, records.read_record(raw))
+            return self._observe(peer, records.read_record(raw), fingerprint)
 
     async def prekeys(self, peer: str) -> x3dh.PublicPrekeys | None:
         """A peer's prekeys for a first packet, signatures checked.
@@ -143,13 +146,20 @@ class Directory:
             handshakes.check_epoch(self._store, peer, bundle.signed.epoch, single.epoch, now)
         return found
 
-    def _observe(self, peer: str, record: KeyRecord) -> Pin:
+    def _observe(self, peer: str, record: KeyRecord, fingerprint: str = "") -> Pin:
         store = self._store
         with store.transaction():
             contact = store.contact(peer)
             before = contact.pin if contact else None
             offer = rotation.read_offer(peer, record, before)
             statement = offer.statement
+            if fingerprint and _digits(peer, offer.keys.signing) != fingerprint:
+                raise Refused(
+                    "wrong_fingerprint",
+                    f"the relay hands out another key for {peer} than the one you were shown: somebody stands"
+                    " between you, or the text is not theirs. Nothing of it was kept",
+                    row="A2ACP-022",
+                )
             store.know(peer)
             pin = pinning.observe(
                 before,
@@ -317,6 +327,10 @@ def _answer_of_another() -> Generator[None]:
     except Exception as fault:
         # Whatever a stranger's relay answers must not end our own connection.
         raise PeerFault(f"the relay's answer cannot be read: {type(fault).__name__}") from fault
+
+
+def _digits(peer: str, signing: bytes) -> str:
+    return identity.fingerprint(peer, signing).replace(" ", "")
 
 
 def _prekey(peer: str, pin: Pin, kind: str, prekey: records.Prekey) -> bytes:

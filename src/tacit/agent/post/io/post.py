@@ -57,10 +57,10 @@ class Post:
         self.inbox = Inbox(self.store, self.outbox, clock, entropy)
         self._clock = clock
         self._entropy = entropy
-        self._trust = trust
+        self.trust = trust
 
     async def __aenter__(self) -> Self:
-        connector = aiohttp.TCPConnector(ssl=self._trust if self._trust is not None else True)
+        connector = aiohttp.TCPConnector(ssl=self.trust if self.trust is not None else True)
         self.http = aiohttp.ClientSession(connector=connector)
         self.directory = Directory(self.store, self.http, self._clock, self._entropy)
         return self

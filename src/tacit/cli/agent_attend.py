@@ -1,0 +1,72 @@
+"""`tacit agent` alone and `tacit agent inbox`: the two faces at a terminal, and what they do without one."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tacit.base.errors import Refused
+from tacit.cli.agent import agent
+from tacit.cli.agent_line import line
+from tacit.cli.arrange import call, opened_agent, pending_text
+from tacit.cli.outcome import reported
+from tacit.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@reported
+def attend(context: click.Context) -> None:
+    """Go through what waits; without a terminal, say what waits and end."""
+    from tacit.cli import agent_setup
+
+    folder: Path = context.obj[0]
+    if not sys.stdin.isatty():
+        if not agent_setup.identified(folder):
+            click.echo(context.get_help())
+            sys.exit(2)
+        Terminal().print(pending_text(call("pending")))
+        return
+    if not agent_setup.identified(folder):
+        agent_setup.setup(context, {}, ask=True)
+        if not agent_setup.identified(folder):
+            return
+    asyncio.run(_attend(folder))
+
+
+async def _attend(folder: Path) -> None:
+    from tacit.cli.agent_prompt import LOST, Screen
+    from tacit.cli.agent_setup import first_minute
+
+    screen = None
+    while True:
+        async with line(folder, opened_agent) as behind:
+            if not (await behind.call("setup"))["done"]:
+                await first_minute(behind, {}, ask=True)
+            screen = Screen(behind) if screen is None else screen.again(behind)
+            if await screen.run() != LOST:
+                return
+        Terminal().print("the running agent has stopped; this terminal goes on in its place", style="yellow")
+
+
+@agent.command()
+@reported
+def inbox() -> None:
+    """What waits for you on a whole screen: questions, threads, notices, receipts."""
+    if not sys.stdin.isatty():
+        raise Refused("no_terminal", "the inbox needs a terminal; `tacit agent pending` prints what waits")
+    try:
+        from tacit.cli.agent_inbox import Inbox
+    except ModuleNotFoundError:
+        raise Refused("no_textual", "the inbox needs `pip install 'tacit[inbox]'`") from None
+    folder: Path = click.get_current_context().obj[0]
+
+    async def work() -> None:
+        async with line(folder, opened_agent) as behind:
+            await Inbox(behind).run_async()
+
+    asyncio.run(work())

@@ -1,0 +1,74 @@
+"""`tacit agent join`: let the agent be in a room (`tacit.cli.agent_room`)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tacit.base.errors import Refused
+from tacit.cli.agent import agent
+from tacit.cli.outcome import reported
+from tacit.cli.session import CliSession, pass_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_UNSAFE: Final = re.compile(r"[^\w.-]+")
+
+
+@agent.command("join")
+@click.argument("group", required=False)
+@click.option("--invite", metavar="CODE", help="A one-time code of `tacit crew invite`: says where and who.")
+@pass_session
+@reported
+def join(session: CliSession, group: str | None, invite: str | None) -> None:
+    """Let your agent be in a room: `tacit agent join GROUP [--as NAME]`.
+
+    You command it there, in private talk with it: tell it what to arrange, or ask what waits. Everybody else
+    gets a polite word and nothing more. Questions are answered on its page or at a terminal, never there.
+    """
+    import asyncio
+
+    from tacit.cli import agent_room, show
+    from tacit.cli.agent_process import without_words
+    from tacit.cli.join import invited, token_of, with_way_out
+    from tacit.harness.team import Member
+
+    folder: Path = click.get_current_context().obj[0]
+    own = _own_name(folder)
+    name, session.speaker = session.speaker or own, None
+    if invite is not None:
+        group, name = invited(session, invite)
+    if not group:
+        raise click.UsageError("say where: tacit agent join GROUP")
+    group_id = session.resolve_group(group)
+    if session.hub(group_id).capabilities().get("auth") == "local_trust":
+        raise Refused(
+            "local_trust", "this hub takes callers at their word: there anybody could command your agent"
+        )
+    state = folder / "rooms" / _UNSAFE.sub("_", group_id)
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    member = Member(name, "", group, title=f"{own}'s agent")
+    token = token_of(session, member, group_id, state)
+    session.out.print(f"{show.plain(name)} joins {show.plain(group)}. Leave with Ctrl-C.")
+    with without_words():
+        try:
+            asyncio.run(agent_room.run(session.url, token, state, folder, group_id))
+        except Refused as refused:
+            raise with_way_out(refused, state) from refused
+
+
+def _own_name(folder: Path) -> str:
+    """The agent's own name at its relay."""
+    from tacit.agent.post.io.store import AgentStore
+    from tacit.wire import address
+
+    if not folder.exists():
+        raise Refused("no_agent", f"there is no agent in {folder}; make one with `tacit agent register`")
+    store = AgentStore(folder)
+    try:
+        return address.parse(store.me().address).username
+    finally:
+        store.close()

@@ -1,0 +1,285 @@
+/**
+ * The personal agent as a page shows it: what waits for its owner, and what there is to look at.
+ *
+ * The agent decides and remembers; this asks it, and asks again when a change names what is shown. A question that was
+ * answered elsewhere leaves a line that says where. Knows nothing of how the agent is reached.
+ */
+
+import { computed, signal } from "@preact/signals";
+import type { AgentLine, Change } from "../net/agent";
+import { reasonOf } from "../net/agent";
+import type { LineState } from "../net/socket";
+import { drop } from "./drafts";
+
+export interface ConsentField {
+  field: string;
+  reason: string;
+  priority: string;
+  values: unknown[];
+  /** The owner's own wish needs it: shown as chosen, and sent only when said. */
+  ticked?: boolean;
+}
+
+export interface Alternative {
+  summary?: string;
+  reason?: string;
+  details?: Record<string, unknown>;
+}
+
+export interface Proposal extends Alternative {
+  alternatives: Alternative[];
+  reasoning?: string;
+  actions: { action: string; executor: string; reversible: boolean; tick: string | null }[];
+  by: string;
+}
+
+export interface Question {
+  question_id: string;
+  kind: string;
+  thread_id: string;
+  counterpart: string;
+  asked_at: string;
+  fields: ConsentField[];
+  proposal: Proposal | null;
+  choices: string[];
+  about?: Record<string, any>;
+  new_contact?: boolean;
+  new_contact_text?: string;
+}
+
+export interface ThreadLine {
+  thread_id: string;
+  with: string;
+  state: string;
+  flags: string[];
+  summary: string;
+  began: string;
+}
+
+export interface Contact {
+  address: string;
+  label: string;
+  welcome: boolean;
+  blocked: boolean;
+  flagged: boolean;
+  key: string;
+  safety_number?: string | null;
+  offered_safety_number?: string;
+}
+
+export interface Permissions {
+  always_share: string[];
+  ask_first: string[];
+  never_share: string[];
+  overrides: Record<string, { label: string; promote_to_always_share: string[]; restrict_to_never_share: string[]; notes: string }>;
+}
+
+export interface Disclosure {
+  to: string;
+  thread_id: string;
+  packet_id: string;
+  field: string;
+  value: unknown;
+  basis: string;
+  via?: string | null;
+  at: string;
+}
+
+export interface Notice {
+  thread_id: string;
+  code: string;
+  text: string;
+  at: string;
+}
+
+export interface Hint {
+  hint: string;
+  text: string;
+}
+
+/** A question that is open no more, though not by what was said here. */
+export interface Closed {
+  question: Question;
+  via: string | undefined;
+  answered: boolean;
+}
+
+const SOON = 60;
+const MOST_CLOSED = 5;
+
+export class AgentState {
+  /** Null until they are known. */
+  readonly questions = signal<Question[] | null>(null);
+  readonly closed = signal<Closed[]>([]);
+  readonly threads = signal<ThreadLine[] | null>(null);
+  readonly contacts = signal<Contact[] | null>(null);
+  readonly permissions = signal<Permissions | null>(null);
+  readonly disclosures = signal<Disclosure[] | null>(null);
+  readonly notices = signal<Notice[] | null>(null);
+  readonly profile = signal<Record<string, unknown> | null>(null);
+  readonly me = signal<Record<string, any> | null>(null);
+  readonly hints = signal<Hint[]>([]);
+  readonly every = signal(false);
+  /** Counts up when something of a thread has changed: whoever shows one asks again. */
+  readonly stirred = signal<{ thread_id: string; count: number }>({ thread_id: "", count: 0 });
+  readonly line = signal<LineState>("connecting");
+  /** What this agent, or the way to it, does not know. */
+  readonly missing = signal<ReadonlySet<string>>(new Set());
+  readonly waiting = computed(() => this.questions.value?.length ?? 0);
+  private readonly answering = new Set<string>();
+  private readonly soon = new Map<string, ReturnType<typeof setTimeout>>();
+
+  constructor(private readonly agent: AgentLine) {}
+
+  /** One command; what is not offered is remembered, so that nothing is shown for it. */
+  async call<T = any>(command: string, given: Record<string, unknown> = {}): Promise<T> {
+    try {
+      return await this.agent.call<T>(command, given);
+    } catch (error) {
+      if (["unknown_command", "unknown_op", "agent_off"].includes(reasonOf(error))) this.missing.value = new Set([...this.missing.peek(), command]);
+      throw error;
+    }
+  }
+
+  offers(command: string): boolean {
+    return !this.missing.value.has(command);
+  }
+
+  private readonly loaders: Record<string, () => Promise<void>> = {
+    questions: async () => this.took((await this.call<{ questions: Question[] }>("pending")).questions),
+    threads: async () => {
+      const { threads } = await this.call<{ threads: ThreadLine[] }>("threads", { every: this.every.peek() });
+      this.threads.value = threads.toSorted((a, b) => (a.began < b.began ? 1 : -1));
+    },
+    contacts: async () => {
+      this.contacts.value = (await this.call<{ contacts: Contact[] }>("contacts")).contacts;
+    },
+    permissions: async () => {
+      this.permissions.value = await this.call<Permissions>("permissions");
+    },
+    disclosures: async () => {
+      this.disclosures.value = (await this.call<{ disclosures: Disclosure[] }>("disclosures")).disclosures.toReversed();
+    },
+    notices: async () => {
+      this.notices.value = (await this.call<{ notices: Notice[] }>("notices")).notices.toReversed();
+    },
+    profile: async () => {
+      this.profile.value = (await this.call<{ profile: Record<string, unknown> }>("profile")).profile;
+    },
+    me: async () => {
+      this.me.value = await this.call("me");
+    },
+    hints: async () => {
+      this.hints.value = (await this.call<{ hints: Hint[] }>("hints")).hints;
+    },
+  };
+  private readonly looked = new Set<string>(["questions"]);
+
+  /** This part is wanted as soon as the line stands. */
+  want(part: string): void {
+    this.looked.add(part);
+  }
+
+  /** Somebody looks at this part: ask now, and again when it changes. */
+  look(part: string): Promise<void> {
+    this.looked.add(part);
+    return this.line.peek() === "online" ? this.load(part) : Promise.resolve();
+  }
+
+  private async load(part: string): Promise<void> {
+    clearTimeout(this.soon.get(part));
+    this.soon.delete(part);
+    if (this.missing.peek().has(part === "questions" ? "pending" : part)) return;
+    try {
+      await this.loaders[part]!();
+    } catch {
+      // Not offered, or away: a line that comes back asks again.
+    }
+  }
+
+  private reload(part: string): void {
+    if (!this.looked.has(part) || this.soon.has(part)) return;
+    this.soon.set(
+      part,
+      setTimeout(() => void this.load(part), SOON),
+    );
+  }
+
+  /** The line stands (again). */
+  opened(): void {
+    for (const part of this.looked) void this.load(part);
+  }
+
+  heard(change: Change): void {
+    switch (change.change) {
+      case "question":
+        if (change.open === false) this.shut(change.question_id!, change.via, change.via !== undefined);
+        else this.reload("questions");
+        this.reload("disclosures");
+        break;
+      case "reminder":
+        break;
+      case "notice":
+        this.reload("notices");
+        break;
+      case "settings":
+        for (const part of ["permissions", "profile"]) this.reload(part);
+        break;
+      case "hint":
+        this.reload("hints");
+        break;
+      case "thread":
+        this.reload("threads");
+        this.reload("disclosures");
+        this.stirred.value = { thread_id: change.thread_id ?? "", count: this.stirred.peek().count + 1 };
+        break;
+      default:
+        this.opened();
+        this.stirred.value = { thread_id: "", count: this.stirred.peek().count + 1 };
+    }
+    this.reload("hints");
+  }
+
+  /** What is open now; what has gone meanwhile leaves its line. */
+  private took(open: Question[]): void {
+    const now = new Set(open.map((one) => one.question_id));
+    for (const one of this.questions.peek() ?? []) if (!now.has(one.question_id)) this.shut(one.question_id, undefined, false);
+    this.questions.value = open.filter((one) => !this.answering.has(one.question_id));
+  }
+
+  private shut(questionId: string, via: string | undefined, answered: boolean): void {
+    if (this.answering.has(questionId)) return;
+    const question = this.questions.peek()?.find((one) => one.question_id === questionId);
+    if (question === undefined) return;
+    this.questions.value = this.questions.peek()!.filter((one) => one !== question);
+    this.closed.value = [...this.closed.peek(), { question, via, answered }].slice(-MOST_CLOSED);
+    drop(questionId);
+  }
+
+  letGo(questionId: string): void {
+    this.closed.value = this.closed.peek().filter((one) => one.question.question_id !== questionId);
+  }
+
+  /** Say something to a question; the card goes when the agent has it, and not before. */
+  async answer(question: Question, said: Record<string, unknown>): Promise<void> {
+    const id = question.question_id;
+    this.answering.add(id);
+    try {
+      await this.call("answer", { question_id: id, ...said });
+      this.questions.value = (this.questions.peek() ?? []).filter((one) => one.question_id !== id);
+      drop(id);
+    } catch (error) {
+      this.answering.delete(id);
+      if (reasonOf(error) !== "stale_question") throw error;
+      // Another place was first.
+      this.shut(id, undefined, true);
+    }
+    this.reload("questions");
+  }
+
+  async ask(text: string, to: string): Promise<{ thread_id: string; state: string }> {
+    const begun = await this.call<{ thread_id: string; state: string }>("ask", { text, to: to === "" ? [] : [to] });
+    void this.load("questions");
+    return begun;
+  }
+}

@@ -1,0 +1,104 @@
+// @vitest-environment happy-dom
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AgentLine } from "../src/net/agent";
+import { RpcError } from "../src/net/socket";
+import { AgentState, type Question } from "../src/state/agent";
+import { change, draftOf } from "../src/state/drafts";
+import { hoursText, nameIn, placeText, plain, valueText } from "../src/text/agent";
+
+const asked = (id: string): Question => ({ question_id: id, kind: "consent", thread_id: "thr_1", counterpart: "agent:ben@relay.example", asked_at: "2026-03-23T09:00:00Z", fields: [], proposal: null, choices: [] });
+
+class Fake implements AgentLine {
+  open: Question[] = [asked("q1"), asked("q2")];
+  calls: [string, Record<string, unknown>][] = [];
+  fails: RpcError | null = null;
+  async call<T>(command: string, given: Record<string, unknown> = {}): Promise<T> {
+    this.calls.push([command, given]);
+    if (command === "answer") {
+      if (this.fails) throw this.fails;
+      this.open = this.open.filter((one) => one.question_id !== given.question_id);
+      return {} as T;
+    }
+    if (command === "pending") return { questions: this.open } as T;
+    throw new RpcError("unknown_command", "no");
+  }
+}
+
+describe("the personal agent's state", () => {
+  let line: Fake;
+  let state: AgentState;
+  beforeEach(async () => {
+    line = new Fake();
+    state = new AgentState(line);
+    state.line.value = "online";
+    await state.look("questions");
+  });
+
+  it("closes a question that was answered elsewhere with a line that says where", () => {
+    state.heard({ change: "question", question_id: "q1", open: false, via: "terminal" });
+    expect(state.questions.value!.map((one) => one.question_id)).toEqual(["q2"]);
+    expect(state.closed.value.map((one) => [one.question.question_id, one.via])).toEqual([["q1", "terminal"]]);
+  });
+
+  it("leaves no line for what was answered here, also when the change comes before the answer returns", async () => {
+    const said = state.answer(line.open[0]!, { decline_all: true });
+    state.heard({ change: "question", question_id: "q1", open: false, via: "page" });
+    await said;
+    expect(state.closed.value).toEqual([]);
+    expect(state.questions.value!.map((one) => one.question_id)).toEqual(["q2"]);
+  });
+
+  it("says that it was late when another place was first", async () => {
+    line.fails = new RpcError("invalid_request", "answered", { reason: "stale_question" });
+    await state.answer(line.open[0]!, { confirm: true });
+    expect(state.closed.value.length).toBe(1);
+  });
+
+  it("keeps a question, and its draft, that could not be answered", async () => {
+    change("q1", { share: { dietary: true } });
+    line.fails = new RpcError("unclear_times", "say the zone");
+    await expect(state.answer(line.open[0]!, { confirm: true })).rejects.toThrow("say the zone");
+    expect(state.questions.value!.length).toBe(2);
+    expect(draftOf("q1").value.share).toEqual({ dietary: true });
+    expect(JSON.parse(sessionStorage.getItem("tacit.agent.draft.q1")!)).toEqual({ share: { dietary: true } });
+  });
+
+  it("lets go of a draft with its question", () => {
+    change("q2", { choice: 1 });
+    state.heard({ change: "question", question_id: "q2", open: false });
+    expect(sessionStorage.getItem("tacit.agent.draft.q2")).toBeNull();
+  });
+
+  it("remembers what the agent does not offer, so that nothing is shown for it", async () => {
+    await state.look("notices");
+    expect(state.offers("notices")).toBe(false);
+    expect(state.offers("threads")).toBe(true);
+  });
+
+  it("finds out what was answered while the line was away", async () => {
+    line.open = [asked("q2"), asked("q3")];
+    state.opened();
+    await new Promise((done) => setTimeout(done));
+    expect(state.questions.value!.map((one) => one.question_id)).toEqual(["q2", "q3"]);
+    expect(state.closed.value.map((one) => one.question.question_id)).toEqual(["q1"]);
+  });
+});
+
+describe("the words of others", () => {
+  it("are one line without marks that steer it, and at most 280 signs", () => {
+    expect(plain("a\u202Eb\u0000\u2028c\n\n d\u200F")).toBe("a b c d");
+    expect([...plain("😀".repeat(400))].length).toBe(280);
+  });
+
+  it("make a name out of an address and nothing more", () => {
+    expect(nameIn("agent:ben@relay.example")).toBe("Ben");
+    expect(nameIn("agent:\u202Eben@x")).toBe("Ben");
+  });
+
+  it("are values as people write them", () => {
+    expect(valueText([{ date: "2026-03-27", time: "18:30+05:45/22:00+05:45" }])).toMatch(/27.*18:30–22:00 \(UTC\+05:45\)/);
+    expect(valueText("no meat")).toBe("no meat");
+    expect(hoursText("whenever")).toBe("whenever");
+    expect(placeText("message:m_1")).toBe("by a message of yours");
+  });
+});
