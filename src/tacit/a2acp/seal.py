@@ -33,11 +33,11 @@ __all__ = [
 class _NoPrekeys:
     """Nothing was given out by which a session could begin."""
 
-    def signed(self, _number: int) -> bytes | None:
+    def signed(self, number: int) -> bytes | None:
         """None."""
         return None
 
-    def single(self, _kind: int, _number: int) -> bytes | None:
+    def single(self, kind: int, number: int) -> bytes | None:
         """None."""
         return None
 

@@ -1,4 +1,6 @@
-"""What `tacit agent` does for a skill of another assistant, such as OpenClaw's (A2ACP-266 to A2ACP-271).
+"""What `tacit agent` does for a skill of another assistant, such as OpenClaw's.
+
+A2ACP-266, A2ACP-267, A2ACP-268, A2ACP-269, A2ACP-270, A2ACP-271.
 
 A skill runs these commands for a model, with `TACIT_SKILL` set. Then a wish is a program's, not the owner's
 word; an answer needs the id of the person's message that it came from, which the receipt keeps; and commands

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
@@ -164,7 +164,9 @@ class Line:
     async def _change(self) -> None:
         """Wait for news; a connection that ended by itself says why."""
         waiting = asyncio.ensure_future(self._woken.wait())
-        ends = {waiting} | ({self._running} if self._running is not None else set())
+        ends: set[asyncio.Future[Any]] = {waiting}
+        if self._running is not None:
+            ends.add(self._running)
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:

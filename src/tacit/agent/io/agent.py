@@ -391,7 +391,7 @@ class Agent(Commands):
     async def _busy(self, span: Span | None, thread_id: str) -> Busy | None:
         if span is None:
             return None
-        facts = self.vault.value(facts_name(thread_id)) or {}
+        facts = cast("dict[str, Any]", self.vault.value(facts_name(thread_id)) or {})
         known = busy_within({**self.outside.facts(), **facts}, span)
         if known is None:
             return await self.outside.busy(span)
