@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from bench import agent_scan
+from bench.agent_mcp import mcp_calls
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
 from tests.relay_support import Relay
@@ -407,6 +408,12 @@ def rows(found: dict[str, Any]) -> list[str]:
             "The same: a hundred times as many values", "", "", f"{search['values']:g}x", "about 1x",
             search["values"] <= 2,
         ),
+        (
+            f"A tool call over MCP (`list_threads`, {found['mcp']['threads']} threads)",
+            f"{found['mcp']['mcp_ms']:g} ms",
+            f"from Python at the agent's socket: {found['mcp']['python_ms']:g} ms; in its process: {found['mcp']['inside_ms']:g} ms",
+            f"{found['mcp']['ratio']:g}x", "≤ 3x", found["mcp"]["ratio"] <= 3,
+        ),
     ]  # fmt: skip
     return [
         f"| {what} | {ours} | {beside} | {ratio} | {target} | {MET[met]} |"
@@ -460,6 +467,7 @@ def main() -> int:
         "starts": starts(100, 1000 if given.quick else 10_000, 2 if given.quick else 5),
         "calendars": calendars(),
         "scan": scan(),
+        "mcp": mcp_calls(20 if given.quick else 200),
     }
     print("\n".join(rows(found)))
     if not given.quick:

@@ -33,11 +33,11 @@ __all__ = [
 class _NoPrekeys:
     """Nothing was given out by which a session could begin."""
 
-    def signed(self, number: int) -> bytes | None:
+    def signed(self, identifier: int) -> bytes | None:  # noqa: ARG002 - a port's
         """None."""
         return None
 
-    def single(self, kind: int, number: int) -> bytes | None:
+    def single(self, kind: int, identifier: int) -> bytes | None:  # noqa: ARG002 - a port's
         """None."""
         return None
 

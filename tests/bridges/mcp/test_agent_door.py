@@ -157,30 +157,36 @@ async def test_since_2026_07_28_the_call_requires_input_at_the_page_and_what_the
         # A client that claims everything: its content is not looked at.
         return ElicitResult(action="accept", content={"confirm": True, "share": "dietary"})
 
-    async with running(tmp_path) as (both, anna, ben), page.served(anna, 0):
-        async with program(anna.folder, "2026-07-28", elicitation_callback=accepts) as model:
-            waits = await model.done("send_context", to=ben.me, intent=DINNER, context={})
-            (asked,) = shown
-            assert asked.mode == "url"
-            owners = await both.question(anna, "consent")
-            assert [one["question_id"] for one in waits["questions"]] == [owners["question_id"]]
-            assert not list(anna.journal.records("x.a2acp.answered"))
-            share_all = {one["field"]: None for one in owners["fields"]}
-            await opened_in_browser(asked.url, owners["question_id"], share=share_all)
-            again = await model.done("send_context", to=ben.me, intent=DINNER, context={})
-            assert (again["thread_id"], again["questions"]) == (waits["thread_id"], [])
+    async with (
+        running(tmp_path) as (both, anna, ben),
+        page.served(anna, 0),
+        program(anna.folder, "2026-07-28", elicitation_callback=accepts) as model,
+    ):
+        waits = await model.done("send_context", to=ben.me, intent=DINNER, context={})
+        (asked,) = shown
+        assert asked.mode == "url"
+        owners = await both.question(anna, "consent")
+        assert [one["question_id"] for one in waits["questions"]] == [owners["question_id"]]
+        assert not list(anna.journal.records("x.a2acp.answered"))
+        share_all = {one["field"]: None for one in owners["fields"]}
+        await opened_in_browser(asked.url, owners["question_id"], share=share_all)
+        again = await model.done("send_context", to=ben.me, intent=DINNER, context={})
+        assert (again["thread_id"], again["questions"]) == (waits["thread_id"], [])
 
 
 @pytest.mark.spec("A2ACP-266")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_a_client_that_opens_no_pages_and_its_model_never_see_a_link(tmp_path: Path, mode: str) -> None:
-    async with running(tmp_path) as (_, anna, ben), page.served(anna, 0) as served:
-        async with program(anna.folder, mode) as model:
-            begun = await model.done("send_context", to=ben.me, intent=DINNER, context={})
-            said = [begun, await model.done("list_pending"), await model.done("list_threads")]
-            said.append(await model.done("get_thread", thread_id=begun["thread_id"]))
-            assert str(served.port) not in json.dumps(said)
-            assert "http" not in json.dumps(said)
+    async with (
+        running(tmp_path) as (_, anna, ben),
+        page.served(anna, 0) as served,
+        program(anna.folder, mode) as model,
+    ):
+        begun = await model.done("send_context", to=ben.me, intent=DINNER, context={})
+        said = [begun, await model.done("list_pending"), await model.done("list_threads")]
+        said.append(await model.done("get_thread", thread_id=begun["thread_id"]))
+        assert str(served.port) not in json.dumps(said)
+        assert "http" not in json.dumps(said)
 
 
 async def test_the_inspector_finds_nothing_to_complain_about_in_the_agents_tools(tmp_path: Path) -> None:
