@@ -61,6 +61,7 @@ check: setup-check
 	$(PY) tools/a2acp_schemas.py --check
 	$(PY) -m tools.glossary_check
 	$(PY) tools/web_check.py
+	$(VENV)/bin/skillsaw lint skills
 
 # Which code of the product each row's tests run: the whole suite once, under a recorder; writes spec/executed.json.
 reach: setup-test system-test

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from bench import agent_leaks, agent_minds, agent_scan
+from bench.agent_mcp import mcp_calls
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
 from tests.relay_support import Relay
@@ -190,9 +191,7 @@ async def _decisions(folder: pathlib.Path, count: int) -> dict[str, Any]:
             await append(layer, said, at, **values)
 
         anna.journal.append = noted  # type: ignore[method-assign]
-        goals = [
-            await anna._goal(f"dinner with ben on {DAYS[number % 6]} evening") for number in range(count)
-        ]
+        goals = [await anna.goal(f"dinner with ben on {DAYS[number % 6]} evening") for number in range(count)]
         journals = [_journal(folder / name) for name in ("bare", "together")]
         done = 0
         for first in range(0, count, max(1, count // ROUNDS)):
@@ -412,6 +411,12 @@ def rows(found: dict[str, Any]) -> list[str]:
         ),
         *agent_minds.rows(found["minds"]),
         agent_leaks.row(found["leaks"]),
+        (
+            f"A tool call over MCP (`list_threads`, {found['mcp']['threads']} threads)",
+            f"{found['mcp']['mcp_ms']:g} ms",
+            f"from Python at the agent's socket: {found['mcp']['python_ms']:g} ms; in its process: {found['mcp']['inside_ms']:g} ms",
+            f"{found['mcp']['ratio']:g}x", "≤ 3x", found["mcp"]["ratio"] <= 3,
+        ),
     ]  # fmt: skip
     return [
         f"| {what} | {ours} | {beside} | {ratio} | {target} | {MET[met]} |"
@@ -474,6 +479,7 @@ def main() -> int:
         "scan": scan(),
         "minds": agent_minds.minds(quick=given.quick),
         "leaks": agent_leaks.leaks(100 if given.quick else 1000),
+        "mcp": mcp_calls(20 if given.quick else 200),
     }
     print("\n".join(rows(found)))
     if not given.quick:

@@ -64,6 +64,9 @@ def agent(context: click.Context, data: Path, passphrase_file: Path | None, trus
 
     Alone, at a terminal, it goes through what waits for you: one key an answer.
     """
+    from tacit.cli import agent_skill
+
+    agent_skill.check(context.invoked_subcommand)
     context.obj = (data, passphrase_file, trust)
     if context.invoked_subcommand is None:
         from tacit.cli.agent_attend import attend

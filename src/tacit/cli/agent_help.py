@@ -32,6 +32,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "page": "A link to its own page in your browser.",
         "join": "Be in a room of a hub, at your word alone.",
         "nudge": "Be told elsewhere that a decision waits.",
+        "mcp": "Your agent for a program that speaks MCP.",
     },
     "Tell it of yourself": {
         "setup": "The first minute: name, place, five switches.",
@@ -40,6 +41,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "autonomy": "How much it does unasked.",
         "brain": "Which models think for it, and what they may cost.",
         "calendar": "Calendars that say when you are free.",
+        "facts": "When you are free, as another program knows it.",
         "action": "What it does once everybody has confirmed.",
     },
     "Keys and contacts": {

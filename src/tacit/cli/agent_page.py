@@ -12,7 +12,7 @@ from tacit.agent.io import socket
 from tacit.base.errors import Refused
 from tacit.cli.agent import agent
 from tacit.cli.outcome import json_option, reported, show
-from tacit.cli.terminal import styled
+from tacit.cli.terminal import Terminal, styled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

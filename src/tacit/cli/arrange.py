@@ -32,6 +32,7 @@ _CARRIES: Final = frozenset({"ask", "answer", "tick", "stop", "resume", "change"
 """Commands after which something may have to leave, or may have come."""
 _QUIET: Final = 0.7
 """Seconds without anything new after which there is nothing to fetch."""
+FILE: Final = click.Path(path_type=Path)
 wait_option = click.option(
     "--wait", default=10.0, show_default=True, help="Seconds to wait for the relay, when no agent is running."
 )
@@ -139,12 +140,15 @@ async def _tell(opened: Agent) -> None:
 
 
 @agent.command()
+@click.option("--if-any", is_flag=True, help="Say nothing unless something waits for you, or has ended.")
 @wait_option
 @json_option
 @reported
-def tick(*, wait: float, as_json: bool) -> None:
+def tick(*, wait: float, if_any: bool, as_json: bool) -> None:
     """Fetch, answer and send what there is, once; for agents that do not run all the time."""
-    found = call("tick", wait)
+    found = call("tick", wait, news=if_any)
+    if if_any and not found["pending"] and not found["news"]:
+        return
     show(found, f"open threads: {found['open']}, questions for you: {found['pending']}", as_json=as_json)
 
 
@@ -152,12 +156,16 @@ def tick(*, wait: float, as_json: bool) -> None:
 @click.argument("text")
 @click.option("--to", multiple=True, metavar="NAME@RELAY", help="With whom. Default: the contact TEXT names.")
 @click.option("--urgent", is_flag=True, help="Answers are waited for two hours, not two days.")
+@click.option("--facts", type=FILE, help="What another program knows: JSON, or - for standard input.")
 @wait_option
 @json_option
 @reported
-def ask(text: str, *, to: tuple[str, ...], urgent: bool, wait: float, as_json: bool) -> None:
+def ask(
+    text: str, *, to: tuple[str, ...], urgent: bool, facts: Path | None, wait: float, as_json: bool
+) -> None:
     """Have something arranged: "dinner with ben on Friday evening"."""
-    found = call("ask", wait, text=text, to=list(to), urgent=urgent)
+    known, by_program = agent_skill.facts_in(facts), agent_skill.by_skill()
+    found = call("ask", wait, text=text, to=list(to), urgent=urgent, facts=known, by_program=by_program)
     told = f"{found['thread_id']} has begun; `tacit agent pending` says what it needs from you"
     show(found, told, as_json=as_json)
 
@@ -227,6 +235,7 @@ def _value(text: str) -> Any:
 @click.option("--excuse", type=click.Choice(["again", "leave"]), help="No, politely: another time, or not.")
 @click.option("--choose", type=int, metavar="N", help="This one of the choices.")
 @click.option("--dismiss", is_flag=True, help="Put it aside.")
+@click.option("--message-id", metavar="ID", help="The person's message that says so; kept in the receipt.")
 @wait_option
 @json_option
 @reported
@@ -237,6 +246,7 @@ def answer(
     decline: tuple[str, ...],
     counter: str | None,
     ticks: tuple[str, ...],
+    message_id: str | None,
     wait: float,
     as_json: bool,
     **plain: Any,
@@ -254,6 +264,7 @@ def answer(
         "decline": list(decline),
         "ticks": list(ticks),
         "counter": pair,
+        "via": agent_skill.via(message_id),
         **plain,
     }
     found = call("answer", wait, **given)
@@ -548,9 +559,21 @@ from tacit.cli import (  # noqa: E402
     agent_brain,
     agent_find,
     agent_join,
+    agent_mcp,
     agent_nudge,
     agent_setup,
+    agent_skill,
     agent_thoughts,
 )
 
-FURTHER: Final = (agent_attend, agent_brain, agent_find, agent_join, agent_nudge, agent_setup, agent_thoughts)
+FURTHER: Final = (
+    agent_attend,
+    agent_brain,
+    agent_find,
+    agent_join,
+    agent_mcp,
+    agent_nudge,
+    agent_setup,
+    agent_skill,
+    agent_thoughts,
+)

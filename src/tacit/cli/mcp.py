@@ -58,7 +58,7 @@ def mcp(
     by_name = bool(session.speaker) and not session.token and not http
     options = ["--as", session.speaker or "", *(["--group", group] if group else [])] if by_name else []
     options += ["--channel"] if channel else []
-    command, *before = _command()
+    command, *before = command_words()
     entry = ConfigEntry(
         session.url,
         name,
@@ -72,7 +72,7 @@ def mcp(
     click.echo(f"This belongs into {CLIENTS[client].file}.", err=True)
 
 
-def _command() -> tuple[str, ...]:
+def command_words() -> tuple[str, ...]:
     """This command, as a client can start it: one in a virtual environment is on few other programs' PATH."""
     found = shutil.which("tacit")
     if found is None:

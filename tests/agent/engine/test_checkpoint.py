@@ -177,7 +177,7 @@ def test_when_two_proposals_cross_the_initiators_stands_on_both_sides():
     body["requires_confirmation_from"] = [both.anna.me, both.ben.me]
 
     def propose(ws):
-        proposing._send_resolution(ws, view_of(ws, ws.thread(thread)), body, None)
+        proposing.send_resolution(ws, view_of(ws, ws.thread(thread)), body, None)
 
     for one in (both.anna, both.ben):
         # Both write before either has read.

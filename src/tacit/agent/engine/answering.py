@@ -19,7 +19,7 @@ import msgspec
 from tacit.agent.consent import aliases, promotion, questions, tiers
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import acting, asking, escalating, proposing, recalling, sending
-from tacit.agent.engine.consenting import zone_of
+from tacit.agent.engine.consenting import DRAFT, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.negotiation import tries
 from tacit.agent.packets import dates, formats
@@ -141,7 +141,7 @@ def _consent(ws: Workspace, thread: Thread, question: Question, content: Fields,
         thread,
         approved=released,
         refused=tuple(one for one in refused if one not in approved),
-        consider=question.subject or thread.thread_id,
+        consider=thread.consider if question.subject == DRAFT else question.subject or thread.thread_id,
     )
     if thread.state is State.STALLED:
         # Late, and welcome: it is sent and the thread goes on (A2ACP-133).

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tacit.agent.threads.state import Thread
 
 _OWN: Final = "Part of what you asked for"
+BY_PROGRAM: Final = "A program of yours would like to say this for you"
 AVAILABILITY: Final = "time_windows"
 
 
@@ -116,19 +117,23 @@ def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
     body = opening(ws, view, windows)
     held = sending.held(ws, view, "context", body)
     fresh = {one.field: one for one in held if canonical(ws.policy, one.field) not in thread.refused}
+    offers = view.goal.offers if view.goal else ()
+    # What a program asks for is no word of the owner's: nothing goes unasked, nothing stands ticked.
+    asked_by_program = view.goal is not None and view.goal.by_program
     start = implicit.at_start(
         ws.policy,
         thread.peer,
         fresh,
-        frozenset((*(view.goal.offers if view.goal else ()), AVAILABILITY)),
-        mode=str(ws.choices.get("implicit_consent", implicit.PROMPT_ONCE)),
+        frozenset() if asked_by_program else frozenset((*offers, AVAILABILITY)),
+        mode=implicit.PROMPT_ONCE if asked_by_program else str(ws.choices.get("implicit_consent", "")),
         autonomy=str(ws.choices.get("autonomy", "low")),
     )
     if start.approved:
         released = {canonical(ws.policy, name): f"implicit:{thread.thread_id}" for name in start.approved}
         thread = ws.change(thread, approved={**thread.approved, **released})
     if start.ask:
-        asked = [(Need(name, _OWN), fresh[name].value) for name in start.ask]
+        why = BY_PROGRAM if asked_by_program else _OWN
+        asked = [(Need(name, why), fresh[name].value) for name in start.ask]
         ask_consent(ws, thread, asked, subject=thread.thread_id, ticked=start.ticked)
         return "the owner is asked what may go"
     ws.change(thread, consider="")
@@ -145,6 +150,9 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
     if goal.unclear:
         raise Refused("unclear_request", goal.unclear[0], row="A2ACP-076")
     view = view_of(ws, thread)
+    if view.goal is not None and view.goal.by_program:
+        # Once a program's, always a program's: another wording gives it no word of the owner's.
+        goal = msgspec.structs.replace(goal, by_program=True)
     before = {name: view.intent.get(name, "") for name in ("category", "summary")}
     intent = intent_of(goal, urgent=thread.urgent)
     narrowed = scope_change == "narrowed"

@@ -5,7 +5,7 @@ A2ACP-068, A2ACP-128, A2ACP-129, A2ACP-130, A2ACP-131.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.goal import Need
+    from tacit.agent.packets.packet import Fields
     from tacit.agent.spans import Span
     from tacit.agent.threads.state import Thread
 
 SUGGESTED: Final[dict[str, tuple[str, ...]]] = {"acceptance": ("yes", "no")}
 """What can be said to a field that only its owner can answer: nobody has to type it (A2ACP-128)."""
+DRAFT: Final = "draft"
+"""The subject of a question about what a program drafted: its answer gives the agent itself no turn."""
 UNSURE: Final = "The value could not be read for certain: please say it with its date and offset"
 
 
@@ -37,13 +40,15 @@ def zone_of(ws: Workspace) -> str:
 
 
 def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | None) -> Any:
-    """What we could say to a field: an answer of the owner's, the calendar, or the profile.
+    """What we could say to a field: an answer of the owner's, a fact, the calendar, or the profile.
 
     No windows at all is an answer too: no time inside what was asked for.
     """
     wanted = canonical(ws.policy, name)
     answered = view.thread.approved.get(wanted, "")
     told = ws.read(f"{answered}:{wanted}") if answered else None
+    if told is None:
+        told = _fact(ws, view.thread, name, wanted)
     if told is not None:
         return told
     if wanted == AVAILABILITY:
@@ -55,6 +60,26 @@ def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | 
     if exact is not None:
         return exact
     return next((value for key, value in ws.profile.items() if canonical(ws.policy, key) == wanted), None)
+
+
+def facts_of(ws: Workspace, thread: Thread) -> Fields:
+    """The values that another program of the owner's gave for this thread, by field (A2ACP-268)."""
+    return cast("Fields", ws.read(facts_name(thread.thread_id)) or {}).get("fields", {})
+
+
+def facts_name(thread_id: str) -> str:
+    """Under which the facts of a thread lie in the vault."""
+    return f"facts:{thread_id}"
+
+
+def _fact(ws: Workspace, thread: Thread, name: str, wanted: str) -> Any:
+    found = facts_of(ws, thread)
+    exact = found.get(name)
+    return (
+        exact
+        if exact is not None
+        else next((value for key, value in found.items() if canonical(ws.policy, key) == wanted), None)
+    )
 
 
 def ask_consent(

@@ -428,8 +428,8 @@ def _answer(ws: Workspace, view: View, answers: Answers) -> str:
         body["context_unavailable"] = unavailable
     sent = sending.send(ws, view, "context_response", body)
     if sent:
-        _note_answers(ws, view, answers)
-        _spoke(ws, view)
+        note_answers(ws, view, answers)
+        spoke(ws, view)
     return "context_response"
 
 
@@ -443,13 +443,14 @@ def _request(ws: Workspace, view: View, answers: Answers, gaps: tuple[Need, ...]
     if answers.provided:
         body["context_provided"] = answers.provided
     if sending.send(ws, view, "context_request", body):
-        _note_answers(ws, view, answers)
+        note_answers(ws, view, answers)
         note_wants(ws, view.thread.thread_id, gaps)
-        _spoke(ws, view)
+        spoke(ws, view)
     return "context_request"
 
 
-def _note_answers(ws: Workspace, view: View, answers: Answers) -> None:
+def note_answers(ws: Workspace, view: View, answers: Answers) -> None:
+    """Remember what they were told of what they asked for."""
     asked = dict(ws.thread(view.thread.thread_id).asked)
     for status, names in (
         (GIVEN, tuple(answers.provided)),
@@ -461,7 +462,7 @@ def _note_answers(ws: Workspace, view: View, answers: Answers) -> None:
     ws.change(view.thread.thread_id, asked=asked, reopened=left)
 
 
-def _spoke(ws: Workspace, view: View) -> None:
+def spoke(ws: Workspace, view: View) -> None:
     """Our packet may be the first of the side that did not begin."""
     thread = ws.thread(view.thread.thread_id)
     if thread.state is State.INITIATED and not thread.ours:

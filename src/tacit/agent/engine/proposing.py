@@ -172,7 +172,7 @@ def propose(ws: Workspace, view: View, found: Options, thought: Thought | None) 
     excluded = [[formats.write_window(one.what, zone), WHY[one.why]] for one in found.excluded[:50]]
     why = ws.keep(view.thread.peer, {"excluded": excluded})
     ws.change(view.thread.thread_id, why=why)
-    _send_resolution(ws, view, body, plain)
+    send_resolution(ws, view, body, plain)
     return "resolution" if len(listed) == 1 else f"resolution with {len(listed) - 1} alternatives"
 
 
@@ -195,7 +195,7 @@ def conclude(ws: Workspace, view: View) -> str:
         "confirmation_timeout": _window(view.thread),
         "on_timeout": "remind_then_expire",
     }
-    _send_resolution(ws, view, body, None)
+    send_resolution(ws, view, body, None)
     return "resolution"
 
 
@@ -214,6 +214,11 @@ def _body(ws: Workspace, view: View, listed: list[Fields], words: list[str], rea
         ]
     if reasoning:
         proposal["reasoning"] = reasoning
+    return enclosed(ws, view, proposal)
+
+
+def enclosed(ws: Workspace, view: View, proposal: Fields) -> Fields:
+    """A proposal with what code alone says of it: who must confirm, until when, and what is then done."""
     return {
         "proposal": proposal,
         "requires_confirmation_from": [ws.me, view.thread.peer],
@@ -251,7 +256,8 @@ def _actions(ws: Workspace, view: View) -> list[Fields]:
     return found
 
 
-def _send_resolution(ws: Workspace, view: View, body: Fields, plain: Fields | None) -> None:
+def send_resolution(ws: Workspace, view: View, body: Fields, plain: Fields | None) -> None:
+    """Send a proposal; it stands, and our owner is asked, once it may leave."""
     thread_id = view.thread.thread_id
     sent = sending.send(ws, view, "resolution", body, plain=plain)
     if sent and ws.move(thread_id, Cause.PROPOSED):

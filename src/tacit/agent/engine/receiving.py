@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import acting, escalating, proposing
+from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
 from tacit.agent.packets import forms, schemas, vocabulary
 from tacit.agent.threads import hints, records
@@ -251,6 +252,8 @@ def fork(
             )
         )
         ws.change(child, refused=tuple(one for one in thread.refused if one != AVAILABILITY))
+        if (facts := ws.read(facts_name(thread.thread_id))) is not None:
+            ws.keep(thread.peer, facts, name=facts_name(child))
         ws.say(records.Entered(child, packet_id, side, "thread_fork"))
         if side == THEM:
             ws.change(child, consider=packet_id)

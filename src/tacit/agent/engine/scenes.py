@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.brain.port import Said, Scene, Sibling
 from tacit.agent.engine import proposing, sending
+from tacit.agent.engine.consenting import facts_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.wording import is_cleared
 from tacit.agent.threads.state import OPEN, US
@@ -26,7 +27,8 @@ STYLE: Final = "communication_style"
 def scene_of(ws: Workspace, peer: str, thread: Thread | None = None, *, begins: str = "") -> Scene:
     """The scene of a thread, or of one that is about to begin."""
     released = dict[str, str](thread.approved) if thread is not None else {}
-    known = {name: value for name, value in ws.profile.items() if name != STYLE}
+    facts = facts_of(ws, thread) if thread is not None else {}
+    known = {**{name: value for name, value in ws.profile.items() if name != STYLE}, **facts}
     cleared = {name: value for name, value in known.items() if is_cleared(ws, peer, released, name)}
     own = str(cleared.get("name") or ws.me.removeprefix("agent:").partition("@")[0])
     found = Scene(
@@ -39,7 +41,7 @@ def scene_of(ws: Workspace, peer: str, thread: Thread | None = None, *, begins: 
         style=str(ws.profile.get(STYLE) or ""),
         autonomy=str(ws.choices.get("autonomy", "low")),
         completed={name: ws.book.completions.get((peer, name), 0) for name in CATEGORIES},
-        gives_away=sending.scanner_for(ws, peer, released).hits,
+        gives_away=sending.scanner_for(ws, peer, released, facts).hits,
     )
     return found if thread is None else _within(ws, found, thread)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import Tier, canonical, tier
+from tacit.agent.engine.consenting import facts_of
 from tacit.agent.engine.view import negotiates
 from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
 from tacit.agent.packets import dates, formats, packet, profile
@@ -162,17 +163,18 @@ def _most(ws: Workspace, thread: Thread) -> int:
 
 def scanner(ws: Workspace, thread: Thread) -> Scanner:
     """What must not turn up in any string for this counterpart (A2ACP-071)."""
-    return scanner_for(ws, thread.peer, bases(thread))
+    return scanner_for(ws, thread.peer, bases(thread), facts_of(ws, thread))
 
 
-def scanner_for(ws: Workspace, peer: str, released: Mapping[str, str]) -> Scanner:
+def scanner_for(ws: Workspace, peer: str, released: Mapping[str, str], facts: Fields) -> Scanner:
     """The same for a counterpart, and what was released to it.
 
-    What our own address says stands in every packet and is no secret: the owner's name, most often.
+    `facts` are what another program knows of the owner for this thread. What our own address says stands in
+    every packet and is no secret: the owner's name, most often.
     """
     secret = [
         (name, value)
-        for name, value in ws.profile.items()
+        for name, value in (*ws.profile.items(), *facts.items())
         if tier(ws.policy, name, peer) is not Tier.ALWAYS
         and canonical(ws.policy, name) not in released
         and not Scanner([(name, value)]).found(ws.me)

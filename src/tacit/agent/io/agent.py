@@ -27,9 +27,11 @@ from tacit.agent.actions import port as actions
 from tacit.agent.brain.configured import SETTING
 from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.rules import Rules
+from tacit.agent.calendars.busy import together
 from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
 from tacit.agent.engine import acting, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
 from tacit.agent.io import setting_up
@@ -39,6 +41,7 @@ from tacit.agent.io.minding import Mind
 from tacit.agent.io.outside import Outside
 from tacit.agent.io.thinking import THOUGHT, Thinking
 from tacit.agent.io.vault import Vault
+from tacit.agent.negotiation.facts import busy_within
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.post.io.post import Post
@@ -396,7 +399,8 @@ class Agent(Thinking):
             if read is not None:
                 await self.decide(lambda ws: considering.goal_read(ws, thread_id, token, read))
             return True
-        seen = turns.outlook(ws, thread, await self._busy(considering.calendar_span(ws, view_of(ws, thread))))
+        busy = await self._busy(considering.calendar_span(ws, view_of(ws, thread)), thread_id)
+        seen = turns.outlook(ws, thread, busy)
         thought = await self.thought(thread_id, token, seen.task) if seen.task is not None else None
         if seen.task is not None and thought is None:
             return True
@@ -407,14 +411,21 @@ class Agent(Thinking):
         self._resting.pop(thread_id, None)
         return did
 
-    async def _busy(self, span: Span | None) -> Busy | None:
-        return await self.outside.busy(span) if span is not None else None
+    async def _busy(self, span: Span | None, thread_id: str) -> Busy | None:
+        if span is None:
+            return None
+        facts = cast("dict[str, Any]", self.vault.value(facts_name(thread_id)) or {})
+        known = busy_within({**self.outside.facts(), **facts}, span)
+        if known is None:
+            return await self.outside.busy(span)
+        # What another program knows stands in the place of our connectors, beside what we entered ourselves.
+        return together((known, await self.outside.own_busy(span)))
 
-    async def slot_free(self, slot: Span | None) -> bool:
+    async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
         """Whether a slot is still free in every calendar, asked now."""
-        if slot is None:
+        busy = await self._busy(slot, thread_id)
+        if slot is None or busy is None:
             return True
-        busy = await self.outside.busy(slot)
         if not busy.complete:
             raise Unavailable("a calendar cannot be read now; nothing is confirmed without looking")
         return not any(one.start < slot.end and slot.start < one.end for one in busy.spans)
@@ -429,7 +440,7 @@ class Agent(Thinking):
             if thread.state is State.CONFIRMED and thread.proposal is not None:
                 choice = proposing.choice_of(thread.proposal)
                 slot_free = await self.slot_free(
-                    proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
+                    proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws), thread_id
                 )
             async with self._deciding:
                 ws = self.workspace()

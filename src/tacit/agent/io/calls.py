@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import choosing, finding, hinting, nudging, people, setting_up
+from tacit.agent.io import choosing, finding, hinting, nudging, people, programs, setting_up
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -41,8 +41,14 @@ def _answer(agent: Commands, given: Arguments) -> Awaitable[Any]:
 
 CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "ask": lambda agent, given: agent.ask(
-        given["text"], given.get("to") or (), urgent=bool(given.get("urgent"))
+        given["text"],
+        given.get("to") or (),
+        urgent=bool(given.get("urgent")),
+        facts=given.get("facts"),
+        by_program=bool(given.get("by_program")),
     ),
+    "program": lambda agent, given: programs.call(agent, str(given["tool"]), dict(given["arguments"])),
+    "facts": lambda agent, given: agent.facts(given.get("facts")),
     "pending": lambda agent, _given: agent.pending(),
     "answer": _answer,
     "threads": lambda agent, given: agent.threads(every=bool(given.get("every"))),
@@ -55,9 +61,9 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         given["thread_id"], given["text"], given.get("scope_change") or "changed"
     ),
     "fork": lambda agent, given: agent.fork(given["thread_id"], given["texts"]),
-    "tick": lambda agent, _given: agent.tick(),
     "brain": lambda agent, given: choosing.brain(agent, given.get("setting")),
     "thoughts": lambda agent, given: agent.thoughts(given.get("thread_id") or ""),
+    "tick": lambda agent, given: agent.tick(news=bool(given.get("news"))),
     "notices": lambda agent, _given: agent.notices(),
     "profile": lambda agent, given: agent.profile(given.get("changes") or {}),
     "permissions": lambda agent, given: agent.permissions(

@@ -14,12 +14,13 @@ from msgspec import structs
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
 from tacit.agent.consent import tiers
-from tacit.agent.engine import answering, asking, proposing
+from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import by_hand, hinting, thoughts
 from tacit.agent.io.outside import check_calendar, check_handler
+from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
 from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from tacit.agent.post.io.post import Post
     from tacit.base.ports import Clock
 
+MESSAGE: Final = "message:"
+"""How `Answer.via` names a message of the person in another program."""
 CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
 LONGEST_RECEIVED: Final = 4000
 """Of one text that a counterpart told, where all that it told is looked at."""
@@ -110,24 +113,34 @@ class Commands(ABC):
         """The same, unless it is being done already."""
 
     @abstractmethod
-    async def slot_free(self, slot: Span | None) -> bool:
+    async def slot_free(self, slot: Span | None, thread_id: str) -> bool:
         """Whether a slot is free in every calendar, asked now."""
 
     # Wishes.
 
-    async def ask(self, text: str, to: Sequence[str] = (), *, urgent: bool = False) -> Fields:
-        """Arrange something with somebody."""
-        peer = self._addressee(text, to)
+    async def ask(
+        self,
+        text: str,
+        to: Sequence[str] = (),
+        *,
+        urgent: bool = False,
+        facts: Any = None,
+        by_program: bool = False,
+    ) -> Fields:
+        """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
+        peer = self.addressee(text, to)
+        known = read_facts(facts) if facts is not None else {}
         # Named before it begins, so that what reading the sentence took is among its costs.
         thread_id = packet.identifier("thr_", self.workspace().draw(17))
-        goal = await self._goal(text, peer, begins=thread_id)
-        await self.decide(lambda ws: asking.ask(ws, goal, peer, urgent=urgent, thread_id=thread_id))
+        goal = await self.goal(text, peer, begins=thread_id)
+        goal = structs.replace(goal, by_program=by_program)
+        await self.decide(lambda ws: drafting.ask(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
         return self._state(thread_id)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
-        goal = await self._goal(text, thread_id=thread_id)
+        goal = await self.goal(text, thread_id=thread_id)
         reason = "The person asked for something else"
         await self.decide(lambda ws: asking.change_intent(ws, thread_id, goal, reason, scope_change))
         await self.refresh()
@@ -135,12 +148,13 @@ class Commands(ABC):
 
     async def fork(self, thread_id: str, texts: Sequence[str]) -> Fields:
         """Make several threads of one."""
-        goals = [await self._goal(text, thread_id=thread_id) for text in texts]
+        goals = [await self.goal(text, thread_id=thread_id) for text in texts]
         children = await self.decide(lambda ws: asking.fork(ws, thread_id, goals))
         await self.refresh()
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
-    async def _goal(self, text: str, peer: str = "", thread_id: str = "", begins: str = "") -> Goal:
+    async def goal(self, text: str, peer: str = "", thread_id: str = "", begins: str = "") -> Goal:
+        """What a sentence asks for: of a new thread with somebody, or in one that there is."""
         ws = self.workspace()
         thread = ws.thread(thread_id) if thread_id else None
         about = thread.peer if thread is not None else peer
@@ -151,7 +165,7 @@ class Commands(ABC):
             raise Refused("unclear_request", UNREAD, row="A2ACP-084")
         return thought.goal
 
-    def _addressee(self, text: str, to: Sequence[str]) -> str:
+    def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
         if len(to) > 1:
             raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
@@ -208,6 +222,7 @@ class Commands(ABC):
         said = said or Answer(**given)
         ws = self.workspace()
         question = answering.open_question(ws, question_id)
+        self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
         slot_free = True
@@ -215,10 +230,22 @@ class Commands(ABC):
             thread = ws.thread(question.thread_id)
             choice = said.alternative if said.alternative is not None else proposing.MAIN
             slot = proposing.slot_of(proposing.chosen_details(ws, thread, choice), ws)
-            slot_free = await self.slot_free(slot)
+            slot_free = await self.slot_free(slot, thread.thread_id)
         await self.decide(lambda ws: answering.answer(ws, question_id, said, slot_free=slot_free))
         await self.refresh()
         return self._state(question.thread_id)
+
+    def _check_message(self, question: Question, via: str) -> None:
+        """A message that answered something before this was asked cannot be about this (A2ACP-269)."""
+        if not via.startswith(MESSAGE):
+            return
+        for one, at in self.journal.records("x.a2acp.answered"):
+            if isinstance(one, records.Answered) and one.via == via and at < question.asked_at:
+                raise Refused(
+                    "message_too_old",
+                    "this message is older than the question; ask the person",
+                    row="A2ACP-269",
+                )
 
     async def _first_contact(self, question: Question, said: Answer) -> Fields:
         if not (said.confirm or said.refuse):
@@ -374,13 +401,25 @@ class Commands(ABC):
         await self.refresh()
         return self._state(thread_id)
 
-    async def tick(self) -> Fields:
-        """Let everything that is due happen once."""
+    async def tick(self, *, news: bool = False) -> Fields:
+        """Let everything that is due happen once; with `news` also what the owner was told since the last."""
         await self.refresh()
-        return {
+        found = {
             "open": len(self.journal.book.open_threads),
             "pending": len((await self.pending())["questions"]),
         }
+        return found | ({"news": await self._news()} if news else {})
+
+    async def _news(self) -> list[Fields]:
+        """Notices that were not handed out before, by whoever ticks for the owner (A2ACP-270)."""
+        told = list(self.journal.after(self.outside.heard(), "x.a2acp.noticed"))
+        if told:
+            await self._set("heard", told[-1][0])
+        return [
+            {"thread_id": one.thread_id, "code": one.code, "text": NOTICES.get(one.code, one.code)}
+            for _, one, _ in told
+            if isinstance(one, records.Noticed)
+        ]
 
     async def notices(self) -> Fields:
         """What the owner was told, oldest first."""
@@ -476,6 +515,14 @@ class Commands(ABC):
         """The calendars, and whether each can be read now."""
         now = self.clock.now()
         return {"calendars": await self.outside.readable(Span(now, Moment(now + 7 * DAY)))}
+
+    async def facts(self, found: Any) -> Fields:
+        """What another program knows of the owner's calendar, for every thread; None for nothing any more."""
+        kept = read_facts(found) if found is not None else {}
+        if "fields" in kept:
+            raise Refused("bad_facts", "fields belong to a wish, or to the profile", row="A2ACP-268")
+        await self._set("facts", kept)
+        return {"facts": sorted(kept)}
 
     async def add_handler(self, name: str, definition: Fields) -> Fields:
         """Let the agent do something once all have confirmed."""

@@ -122,7 +122,14 @@ async def _answered(agent: Commands, line: bytes) -> dict[str, Any]:
 
 def _fault(fault: TacitError) -> dict[str, Any]:
     if isinstance(fault, Refused):
-        return {"refused": {"code": fault.code, "message": fault.message, "row": fault.row}}
+        return {
+            "refused": {
+                "code": fault.code,
+                "message": fault.message,
+                "row": fault.row,
+                "details": fault.details,
+            }
+        }
     if isinstance(fault, Corrupt):
         return {"corrupt": {"message": fault.message, "hint": fault.hint}}
     return {"unavailable": str(fault)}

@@ -194,9 +194,18 @@ class Journal:
 
     def records(self, *kinds: str) -> Iterator[tuple[records.Record, Moment]]:
         """What the journal says, in order; only of some kinds when they are named."""
+        for _, record, at in self.after(0, *kinds):
+            yield record, at
+
+    def end(self) -> int:
+        """The position of the last record."""
+        return self.store.read(lambda reader: reader.group(GROUP)).last_seq
+
+    def after(self, position: int, *kinds: str) -> Iterator[tuple[int, records.Record, Moment]]:
+        """The same after a position, each with its own."""
         from tacit.ledger.cursor import Selection
 
-        after = 0
+        after = position
         while True:
             page = self.store.read(
                 lambda reader, after=after: reader.page(
@@ -206,7 +215,7 @@ class Journal:
             for event in page.events:
                 found = fold.decoded(event.kind, event.data)
                 if found is not None:
-                    yield found
+                    yield event.seq, *found
             if len(page.events) < STEP:
                 return
             after = page.events[-1].seq

@@ -131,6 +131,18 @@ class Outside:
             return IcsFile(Path(one["path"]), zone=self.zone(), write=bool(one.get("write")))
         return CalDav(str(one["url"]), str(one["user"]), Path(one["password_file"]), zone=self.zone())
 
+    def facts(self) -> Fields:
+        """What another program of the owner's said of the calendar, for every thread without its own."""
+        return cast("Fields", self._setting("facts") or {})
+
+    def heard(self) -> int:
+        """Up to where of the journal the owner was told by whoever ticks."""
+        return int(self._setting("heard") or 0)
+
+    async def own_busy(self, span: Span) -> Busy:
+        """When the owner is busy by what this agent entered itself."""
+        return await Calendars({OWN_CALENDAR: self._own()}).busy(span)
+
     async def busy(self, span: Span) -> Busy:
         """When the owner is busy, by all calendars, read now."""
         if self._calendars is None:

@@ -89,8 +89,8 @@ def _read(answer: Any) -> Any:
     match answer:
         case {"ok": value}:
             return value
-        case {"refused": {"code": str(code), "message": str(message), "row": str(row)}}:
-            raise Refused(code, message, row=row)
+        case {"refused": {"code": str(code), "message": str(message), "row": str(row), "details": details}}:
+            raise Refused(code, message, row=row, details=details)
         case {"corrupt": {"message": str(message), "hint": str(hint)}}:
             raise Corrupt(message, hint=hint)
         case {"unavailable": str(message)}:

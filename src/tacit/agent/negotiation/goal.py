@@ -53,3 +53,5 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
     """What the sentence says beyond that and may travel: `party_size`, `topic`, `deadline`."""
     unclear: tuple[str, ...] = ()
     """What could not be read for certain, each as a question to whoever said it."""
+    by_program: bool = False
+    """Whether a program of the owner's asked for it: then nothing follows from the wish alone (A2ACP-266)."""

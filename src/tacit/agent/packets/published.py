@@ -39,7 +39,7 @@ def json_schema(packet_type: str, *, sent: bool = False) -> dict[str, Any]:
     if sent:
         members = (*members, Member("consolidated", Flag(), needed=False))
     mode = "sent" if sent else "received"
-    schema = _schema(Record(members, own.rules), sent=sent)
+    schema = shape_schema(Record(members, own.rules), sent=sent)
     schema["properties"]["type"] = {"const": packet_type}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -49,7 +49,8 @@ def json_schema(packet_type: str, *, sent: bool = False) -> dict[str, Any]:
     }
 
 
-def _schema(shape: Shape, *, sent: bool) -> dict[str, Any]:
+def shape_schema(shape: Shape, *, sent: bool) -> dict[str, Any]:
+    """The schema of a shape, as it may come or as it may leave."""
     match shape:
         case Anything():
             return {}
@@ -67,7 +68,7 @@ def _schema(shape: Shape, *, sent: bool) -> dict[str, Any]:
         case ListOf():
             return _list(shape, sent=sent)
         case MapOf():
-            item = _schema(shape.item, sent=sent)
+            item = shape_schema(shape.item, sent=sent)
             return {"type": "object", **({"additionalProperties": item} if item else {})}
         case Record():
             return _record(shape, sent=sent)
@@ -82,7 +83,7 @@ def _text(shape: Text, *, sent: bool) -> dict[str, Any]:
 
 
 def _list(shape: ListOf, *, sent: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "array", "items": _schema(shape.item, sent=sent)}
+    found: dict[str, Any] = {"type": "array", "items": shape_schema(shape.item, sent=sent)}
     least = max(shape.least, shape.sent_least if sent else 0)
     if least:
         found["minItems"] = least
@@ -109,7 +110,7 @@ def _record(shape: Record, *, sent: bool) -> dict[str, Any]:
 def _member(member: Member, *, sent: bool) -> dict[str, Any]:
     if member.advisory and not sent:
         return {}
-    found = _schema(shape_of(member, sent=sent), sent=sent)
+    found = shape_schema(shape_of(member, sent=sent), sent=sent)
     return found if sent or member.needed or not found else {"anyOf": [found, {"type": "null"}]}
 
 

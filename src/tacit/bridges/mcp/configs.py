@@ -43,7 +43,7 @@ class ConfigEntry:
 
     def environment(self, reference: str | None) -> dict[str, str]:
         """What the command is started with; `reference` is how the client names the variable, if it can."""
-        found = {URL: self.url}
+        found = {URL: self.url} if self.url else {}
         if self.token is not None:
             found[TOKEN] = self.token
         elif self.asks_for_token and reference is not None:

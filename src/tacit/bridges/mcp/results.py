@@ -43,9 +43,9 @@ def shown(outcome: dict[str, Any] | Refusal) -> Shown:
     return Shown(structure, as_text(structure))
 
 
-def framed(value: dict[str, Any]) -> dict[str, Any]:
+def framed(value: dict[str, Any], notice: str = NOTICE) -> dict[str, Any]:
     """The value; when it quotes chat, with a first member that says so."""
-    return {ABOUT: NOTICE, **value} if value.get("untrusted") is True else value
+    return {ABOUT: notice, **value} if value.get("untrusted") is True else value
 
 
 def error_of(refused: Refusal) -> dict[str, object]:
@@ -56,7 +56,7 @@ def error_of(refused: Refusal) -> dict[str, object]:
     return {"code": refused.code, "message": refused.message, "details": details}
 
 
-def as_text(value: Mapping[str, Any]) -> str:
+def as_text(value: Mapping[str, Any], notice: str = NOTICE) -> str:
     """The value as JSON; chat in it cannot forge a line, for JSON has none."""
     text = _encode(value).decode()
-    return f"{NOTICE}\n{text}" if value.get("untrusted") is True else text
+    return f"{notice}\n{text}" if value.get("untrusted") is True else text

@@ -2,8 +2,9 @@
 
 The SDK's own transport speaks the protocol, in all its versions, as an ASGI application; here a request of
 ours becomes one of its, and its answer one of ours. No sessions: the token says for each request whose tools
-are called. There is nothing to push, so there is no stream to open (`GET`) and none to end (`DELETE`): both
-are 405, as the protocol asks. The SDK is heavy and optional; the first request loads it, off the loop.
+are called; the owner's own reaches the owner's personal agent, where the hub runs one (A2ACP-264). There
+is nothing to push, so there is no stream to open (`GET`) and none to end (`DELETE`): both are 405, as the
+protocol asks. The SDK is heavy and optional; the first request loads it, off the loop.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.requests import Request
 
+    from tacit.bridges.mcp.agent_door import AgentCaller
     from tacit.bridges.mcp.port import ToolCaller
     from tacit.hub.hub import Hub
 
 CALLER: Final = "tacit.caller"
+ROOM: Final = "room"
+AGENT: Final = "agent"
 
 
 class HubTools:
@@ -37,13 +41,24 @@ class HubTools:
 
     def __init__(self, hub: Hub, group_id: str, session: str) -> None:
         self._hub = hub
-        self._group_id = group_id
-        self._session = session
+        self.group_id = group_id
+        self.session = session
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
         """Run one tool."""
         message = tool_request(name, arguments)
-        return outcome_of(await answer_to(self._hub, self._group_id, self._session, message))
+        return outcome_of(await answer_to(self._hub, self.group_id, self.session, message))
+
+
+class HubAgent:
+    """The owner's personal agent beside the hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def ask(self, command: str, arguments: dict[str, Any]) -> Any:
+        """Have it carry out a command."""
+        return await self._hub.agent.call(command, arguments)
 
 
 class McpDoor:
@@ -51,21 +66,28 @@ class McpDoor:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._managers: dict[str, asyncio.Future[StreamableHTTPSessionManager]] = {}
         self._greeted: set[tuple[str, str]] = set()
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one message."""
         try:
-            group_id, session = session_of(credential_of(self._hub, request))
+            credential = credential_of(self._hub, request)
+            caller: ToolCaller | AgentCaller
+            if credential.is_owners_token and self._hub.agent.is_on:
+                name, caller = AGENT, HubAgent(self._hub)
+            else:
+                group_id, session = session_of(credential)
+                name, caller = ROOM, HubTools(self._hub, group_id, session)
             body = await request.read()
-            manager = await self._opened()
-            await self._greet(group_id, session)
+            manager = await self._opened(name)
+            if isinstance(caller, HubTools):
+                await self._greet(caller.group_id, caller.session)
         except Unauthenticated:
             return unauthenticated_answer()
         except TacitError as error:
             return error_answer(error)
-        exchange = _Exchange(request, body, HubTools(self._hub, group_id, session))
+        exchange = _Exchange(request, body, caller)
         await manager.handle_request(exchange.scope, exchange.receive, exchange.send)
         return exchange.answer()
 
@@ -76,17 +98,17 @@ class McpDoor:
             if not isinstance(greeted, Refusal):
                 self._greeted.add((group_id, session))
 
-    async def _opened(self) -> StreamableHTTPSessionManager:
-        """The transport, running; whoever comes first starts it."""
-        if self._manager is None:
-            self._manager = asyncio.get_running_loop().create_future()
-            self._hub.host.spawn(self._run(self._manager))
-        return await asyncio.shield(self._manager)
+    async def _opened(self, name: str) -> StreamableHTTPSessionManager:
+        """The transport of a server, running; whoever comes first starts it."""
+        if name not in self._managers:
+            self._managers[name] = asyncio.get_running_loop().create_future()
+            self._hub.host.spawn(self._run(name, self._managers[name]))
+        return await asyncio.shield(self._managers[name])
 
-    async def _run(self, opened: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+    async def _run(self, name: str, opened: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         why = "the MCP door is closing"
         try:
-            manager = await asyncio.to_thread(self._made)
+            manager = await asyncio.to_thread(self._made, name)
             async with manager.run():
                 opened.set_result(manager)
                 # Until the hub stops: the host cancels what it has spawned.
@@ -95,31 +117,33 @@ class McpDoor:
             why = "MCP is not installed here; `pip install 'tacit[mcp]'` adds it"
         finally:
             # Whatever ended it, nobody is left waiting, and the next request tries anew.
-            self._manager = None
+            self._managers.pop(name, None)
             if not opened.done():
                 opened.set_exception(Unavailable(why))
 
-    def _made(self) -> StreamableHTTPSessionManager:
+    def _made(self, name: str) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+        from tacit.bridges.mcp.io.agent_server import agent_server
         from tacit.bridges.mcp.io.server import room_server
 
+        clock = self._hub.store.options.clock
         return StreamableHTTPSessionManager(
-            room_server(_caller, self._hub.store.options.clock),
+            agent_server(_caller) if name == AGENT else room_server(_caller, clock),
             json_response=True,
             stateless=True,
             max_request_body_size=self._hub.config.limits.body_bytes,
         )
 
 
-def _caller(context: ServerRequestContext[Any, Any]) -> ToolCaller:
+def _caller(context: ServerRequestContext[Any, Any]) -> Any:
     return cast("Request", context.request).scope[CALLER]
 
 
 class _Exchange:
     """One request and its answer, in ASGI's terms."""
 
-    def __init__(self, request: web.Request, body: bytes, caller: ToolCaller) -> None:
+    def __init__(self, request: web.Request, body: bytes, caller: ToolCaller | AgentCaller) -> None:
         self._body: bytes | None = body
         self._status = 500
         self._headers: list[tuple[str, str]] = []

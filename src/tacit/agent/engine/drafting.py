@@ -1,0 +1,362 @@
+"""Packets that another program of the owner's drafts: judged as if this agent had written them.
+
+A2ACP-072, A2ACP-102, A2ACP-109, A2ACP-145, A2ACP-265, A2ACP-266.
+
+Theory of operation. A model behind MCP, or a skill, wants something said. It has no word of the owner's, so
+what it drafts is a wish: the thread must stand where such a packet may be sent, the limits of turns and
+needs hold, and every value is held against the permissions. Where the engine's own packets go by a field
+that the owner released, a draft goes by the field *and its value*: what was released is what the owner was
+shown, and a program that got a yes to one value has none for the next. What is not released becomes a
+question to the owner, one for a thread, and nothing of the draft leaves; the program tries again when the
+owner has answered. What the owner declined is not asked again.
+
+A proposal names what is proposed and nothing else: who must confirm, until when and what is done then are
+written by code, so that our own owner is always asked (`proposing.stand`). Nothing here reads an answer.
+
+What can go wrong: words. A summary or a reason that a program wrote is searched for values that may not go,
+as every text is; what nobody told this agent it cannot find there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from tacit.agent.consent import filter as consent
+from tacit.agent.consent.tiers import canonical
+from tacit.agent.engine import asking, considering, proposing, recalling, sending
+from tacit.agent.engine.consenting import DRAFT, ask_consent, facts_name, note_wants, own_value, zone_of
+from tacit.agent.engine.view import AVAILABILITY, view_of
+from tacit.agent.negotiation import limits
+from tacit.agent.negotiation.goal import INFORMATION, MEETING, Goal, Need
+from tacit.agent.packets import formats
+from tacit.agent.packets.windows import read_windows
+from tacit.agent.threads.states import NEGOTIABLE, State
+from tacit.base.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit.agent.engine.view import View
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.spans import Span
+    from tacit.agent.threads.state import Question, Thread
+
+MOST_WAITING: Final = 10
+"""Wishes of programs that may wait for the owner's first word at once: nobody is flooded with questions."""
+MOST_ASKED: Final = 10
+"""Fields in one question that a program may bring it to."""
+STRUCTURAL: Final = ("conflict", "proposed_alternatives")
+"""What the agent alone writes into a context (A2ACP-097)."""
+_STANDS: Final = ("checkpoint", "scope", "escalation")
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What became of a draft: a packet that leaves, a question to the owner, or a thread that is paused."""
+
+    thread_id: str
+    packet_id: str = ""
+    question: Question | None = None
+    fields: tuple[str, ...] = ()
+
+
+# A wish.
+
+
+def goal_of(read: Goal | None, intent: Fields, context: Mapping[str, Any], needs: Sequence[Need]) -> Goal:
+    """The goal of a program's wish: what a brain read in its words, with the fields that it names.
+
+    Words in which nothing to arrange was found are plain context, told and asked as they are.
+    """
+    plain = Goal(kind=INFORMATION, category=str(intent["category"]), summary=str(intent["summary"]))
+    arranged = read is not None and read.kind == MEETING and not read.unclear
+    goal = cast("Goal", read) if arranged else plain
+    named = tuple(one for one in context if one != "flexibility")
+    mine = {one.field for one in needs}
+    return msgspec.structs.replace(
+        goal,
+        urgency=str(intent.get("urgency") or goal.urgency),
+        wants=(*needs, *(one for one in goal.wants if one.field not in mine)),
+        offers=tuple(dict.fromkeys((*named, *goal.offers))),
+        flexibility={**goal.flexibility, **cast("dict[str, str]", context.get("flexibility") or {})},
+        by_program=True,
+    )
+
+
+def begin(ws: Workspace, goal: Goal, peer: str, facts: Fields, *, urgent: bool = False) -> str:
+    """Begin a thread for a program's wish; the same wish while it is open is the same thread."""
+    waiting = 0
+    for name in list(ws.book.open_threads):
+        thread = ws.thread(name)
+        if not thread.ours or thread.peer != peer:
+            waiting += _waits_for_owner(ws, thread)
+            continue
+        known: Any = ws.read(thread.goal)
+        if (
+            known is not None
+            and msgspec.convert(known, Goal) == goal
+            and (ws.read(facts_name(name)) or {}) == facts
+        ):
+            return name
+        waiting += _waits_for_owner(ws, thread)
+    if waiting >= MOST_WAITING:
+        raise Refused(
+            "too_many_waiting", "several wishes of programs wait for the owner already", row="A2ACP-266"
+        )
+    return ask(ws, goal, peer, facts, urgent=urgent)
+
+
+def ask(
+    ws: Workspace, goal: Goal, peer: str, facts: Fields, *, urgent: bool = False, thread_id: str = ""
+) -> str:
+    """Begin a thread, with what another program knows for it (A2ACP-268)."""
+    thread_id = asking.ask(ws, goal, peer, urgent=urgent, thread_id=thread_id)
+    if facts:
+        ws.keep(peer, facts, name=facts_name(thread_id))
+        offers = tuple(dict.fromkeys((*goal.offers, *facts.get("fields", {}))))
+        if offers != goal.offers:
+            wider = msgspec.structs.replace(goal, offers=offers)
+            ws.change(thread_id, goal=ws.keep(peer, msgspec.to_builtins(wider)))
+    return thread_id
+
+
+def _waits_for_owner(ws: Workspace, thread: Thread) -> bool:
+    goal = view_of(ws, thread).goal if asking.opens(thread) else None
+    return goal is not None and goal.by_program
+
+
+# Packets of a thread.
+
+
+def context(ws: Workspace, thread_id: str, said: Fields, needs: Sequence[Need]) -> Drafted:
+    """More context, and what is asked with it."""
+    view = _view(ws, thread_id, "context")
+    asked = _askable(ws, view, needs) if needs else ()
+    body: Fields = {"intent": view.intent, "context": said}
+    if asked:
+        body["needs"] = _listed(asked)
+    return _sent(ws, view, "context", body, asked)
+
+
+def request(ws: Workspace, thread_id: str, needs: Sequence[Need], said: Fields) -> Drafted:
+    """Ask for fields that were not asked for yet (A2ACP-046, A2ACP-109)."""
+    view = _view(ws, thread_id, "context_request")
+    asked = _askable(ws, view, needs)
+    body: Fields = {"needs": _listed(asked), **({"context_provided": said} if said else {})}
+    return _sent(ws, view, "context_request", body, asked)
+
+
+def respond(ws: Workspace, thread_id: str, said: Fields, unavailable: Sequence[Fields]) -> Drafted:
+    """Answer what the other side has asked for and is owed (A2ACP-047)."""
+    view = _view(ws, thread_id, "context_response", *NEGOTIABLE, State.PROPOSED)
+    owed = {canonical(ws.policy, one.field) for one in view.asked}
+    named = [*said, *(str(one["field"]) for one in unavailable)]
+    beyond = sorted(one for one in named if canonical(ws.policy, one) not in owed)
+    if beyond:
+        raise Refused(
+            "not_asked", "a response holds what the other side asked for; see `needs` of the thread",
+            row="A2ACP-047", details={"fields": beyond},
+        )  # fmt: skip
+    listed = [{"field": one["field"], "status": one["status"], "hint": None} for one in unavailable]
+    body: Fields = {"context_provided": said} if said else {}
+    if listed or not said:
+        body["context_unavailable"] = listed
+    drafted = _sent(ws, view, "context_response", body, ())
+    if drafted.packet_id:
+        status = {str(one["field"]): str(one["status"]) for one in unavailable}
+        answers = considering.Answers(
+            said,
+            tuple(name for name, one in status.items() if one == "declined"),
+            tuple(name for name, one in status.items() if one != "declined"),
+        )
+        considering.note_answers(ws, view, answers)
+    return drafted
+
+
+def _sent(ws: Workspace, view: View, packet_type: str, body: Fields, asked: tuple[Need, ...]) -> Drafted:
+    waits = _consent(ws, view, packet_type, body)
+    if waits is not None:
+        return waits
+    thread_id = view.thread.thread_id
+    packet_id = sending.send(ws, view, packet_type, body)
+    if packet_id:
+        note_wants(ws, thread_id, asked)
+        considering.spoke(ws, view)
+    return Drafted(thread_id, packet_id)
+
+
+def _view(ws: Workspace, thread_id: str, packet_type: str, *states: State) -> View:
+    """The thread, if a packet of this type may be sent in it now."""
+    thread = ws.thread(thread_id)
+    if not thread.is_open:
+        raise Refused("thread_ended", "this thread has ended; ask anew", row="A2ACP-165")
+    waiting = ws.open_questions(thread_id, *_STANDS) if thread.state in NEGOTIABLE else []
+    if waiting:
+        raise _asked(waiting[0])
+    if asking.opens(thread):
+        waiting = ws.open_questions(thread_id, "consent")
+        raise _asked(waiting[0]) if waiting else Refused("not_begun", "the first packet is being written")
+    if thread.state not in (states or NEGOTIABLE):
+        raise Refused("too_late", f"nothing is negotiated here: the thread is {thread.state.lower()}")
+    if thread.paused:
+        raise Refused("paused", "this thread is paused; its owner can resume it", row="A2ACP-089")
+    if not sending.may_speak(thread, packet_type):
+        raise Refused("round_trips_used", "the round trips are used up; the owner is asked", row="A2ACP-102")
+    return view_of(ws, thread)
+
+
+def may_change(ws: Workspace, thread_id: str, packet_type: str) -> None:
+    """Refuse unless a program may make something else of this thread now."""
+    _view(ws, thread_id, packet_type)
+
+
+def _asked(question: Question) -> Refused:
+    return Refused(
+        "owner_is_asked",
+        "the owner is asked something about this thread first",
+        row="A2ACP-266",
+        details={"question_id": question.question_id},
+    )
+
+
+def _askable(ws: Workspace, view: View, needs: Sequence[Need]) -> tuple[Need, ...]:
+    known = frozenset(view.thread.wants)
+    found = limits.askable(list(needs), known, lambda name: canonical(ws.policy, name))
+    if not found:
+        raise Refused("already_asked", "all of this was asked for before", row="A2ACP-109")
+    return tuple(limits.five(found)[0])
+
+
+def _listed(needs: Sequence[Need]) -> list[Fields]:
+    return [{"field": one.field, "reason": one.reason, "priority": one.priority} for one in needs]
+
+
+# Consent, by field and value.
+
+
+def _consent(
+    ws: Workspace, view: View, packet_type: str, body: Fields, slots: tuple[Span, ...] = ()
+) -> Drafted | None:
+    """The question that a draft has to wait for; None when the owner released all that it says."""
+    thread = ws.thread(view.thread.thread_id)
+    members = frozenset({ws.me, thread.peer})
+    known = sending.known(view)
+    seen = consent.examine(body, packet_type, ws.policy, thread.peer, {}, known=known, members=members)
+    said = _said(ws, {one.field: one.value for one in seen.held}, slots)
+    fresh = {name: value for name, value in said.items() if not _released(ws, view, name, value)}
+    if not fresh:
+        return None
+    declined = sorted(name for name in fresh if canonical(ws.policy, name) in thread.refused)
+    if declined:
+        raise Refused(
+            "declined_by_owner", "the owner has said no to this in this thread",
+            row="A2ACP-132", details={"fields": declined},
+        )  # fmt: skip
+    open_now = ws.open_questions(thread.thread_id, "consent")
+    named = {name for one in open_now for name in _fields_of(ws, one)}
+    if fresh.keys() <= named:
+        return Drafted(thread.thread_id, question=open_now[0], fields=tuple(sorted(fresh)))
+    if len(named | fresh.keys()) > MOST_ASKED:
+        raise Refused("too_many_questions", "the owner is asked about enough in this thread", row="A2ACP-266")
+    asked = [(Need(name, asking.BY_PROGRAM, "required"), value) for name, value in fresh.items()]
+    ask_consent(ws, thread, asked, subject=thread.consider or DRAFT)
+    question = ws.open_questions(thread.thread_id, "consent")[-1]
+    return Drafted(thread.thread_id, question=question, fields=tuple(sorted(fresh)))
+
+
+def _said(ws: Workspace, held: dict[str, object], slots: tuple[Span, ...]) -> dict[str, object]:
+    """What a draft says of its owner, its times as one field: the owner is shown them whole."""
+    times = [name for name in held if _is_time(ws, name)]
+    if not slots and len(times) > 1:
+        raise Refused("bad_packet", "times are said in one field: time_windows", row="A2ACP-074")
+    others: dict[str, object] = {name: value for name, value in held.items() if name not in times}
+    if slots and times:
+        return {**others, asking.AVAILABILITY: formats.write_windows(slots, ZoneInfo(zone_of(ws)))}
+    return {**others, **{name: held[name] for name in times}}
+
+
+def _fields_of(ws: Workspace, question: Question) -> set[str]:
+    """What a question asks for and has a value for; one without gets what the program found."""
+    content = cast("Fields", ws.read(question.content) or {})
+    return {str(one["field"]) for one in cast("list[Fields]", content.get("fields") or []) if one["values"]}
+
+
+def _released(ws: Workspace, view: View, name: str, value: object) -> bool:
+    """Whether the owner released this field with this very value; of times, any part of those released."""
+    wanted = canonical(ws.policy, name)
+    question = view.thread.approved.get(wanted)
+    if question is None:
+        return False
+    if wanted == AVAILABILITY:
+        told = [ws.read(f"{question}:{wanted}"), *(view.ours[one] for one in view.ours if _is_time(ws, one))]
+        released = [span for one in told for span in _times(ws, one)]
+        wished = _times(ws, value)
+        return bool(wished) and all(_within(one, released) for one in wished)
+    told = ws.read(f"{question}:{wanted}")
+    return value == (told if told is not None else own_value(ws, view, name, None))
+
+
+def _is_time(ws: Workspace, name: str) -> bool:
+    return canonical(ws.policy, name) == AVAILABILITY
+
+
+def _times(ws: Workspace, value: object) -> tuple[Span, ...]:
+    if value is None:
+        return ()
+    reading = read_windows(value, timezone=None, proposed_date=None, now=ws.now)
+    return () if reading.unclear else reading.spans
+
+
+def _within(slot: Span, released: Sequence[Span]) -> bool:
+    return any(one.start <= slot.start and slot.end <= one.end for one in released)
+
+
+# A proposal.
+
+
+def slots_of(ws: Workspace, proposal: Fields) -> tuple[Span, ...]:
+    """The slots that a drafted proposal and its alternatives name."""
+    main = cast("Fields", proposal["details"])
+    listed = [
+        main,
+        *({**main, **cast("Fields", one.get("details") or {})} for one in proposing.alternatives(proposal)),
+    ]
+    found = [proposing.slot_of(one, ws) for one in listed]
+    return tuple(one for one in found if one is not None)
+
+
+def propose(ws: Workspace, thread_id: str, proposal: Fields, taken: frozenset[Span]) -> Drafted:
+    """Propose what a program drafted; our owner is asked to confirm it like any other (A2ACP-145).
+
+    `taken` are slots that the calendars say are not free.
+    """
+    view = _view(ws, thread_id, "resolution")
+    thread, goal = view.thread, view.goal
+    answered = {name for name, status in thread.wants.items() if status} | set(view.theirs)
+    wants = goal.wants if goal is not None else ()
+    if not limits.may_propose(wants, answered, lambda name: canonical(ws.policy, name)):
+        raise Refused("too_early", "what is required of the other side is not answered yet", row="A2ACP-091")
+    slots = slots_of(ws, proposal)
+    meets = goal is not None and goal.kind == MEETING
+    if meets and len(slots) != 1 + len(proposing.alternatives(proposal)):
+        raise Refused("unclear_times", "each option names `date`, `time` and `timezone`", row="A2ACP-075")
+    ruled_out = (*proposing.held_slots(ws, thread_id), *recalling.ruled_out_slots(ws, thread))
+    for slot in slots:
+        if slot.start <= ws.now:
+            raise Refused("past", "an option lies in the past", row="A2ACP-075")
+        if slot in taken or any(slot.start < one.end and one.start < slot.end for one in ruled_out):
+            raise Refused("slot_taken", "an option is not free, or was turned down before", row="A2ACP-169")
+    body = proposing.enclosed(ws, view, proposal)
+    waits = _consent(ws, view, "resolution", body, slots)
+    if waits is not None:
+        return waits
+    before = len(ws.thread(thread_id).packets)
+    proposing.send_resolution(ws, view, body, None)
+    after = ws.thread(thread_id).packets
+    sent = after[-1].packet_id if len(after) > before and after[-1].type == "resolution" else ""
+    return Drafted(thread_id, sent)

@@ -1,0 +1,94 @@
+"""`tacit agent mcp`: the personal agent for a program that speaks MCP, over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from typing import TYPE_CHECKING
+
+import click
+
+from tacit.agent.io import socket
+from tacit.base.errors import Unavailable
+from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for
+from tacit.cli import arrange
+from tacit.cli.agent import agent
+from tacit.cli.mcp import MISSING, command_words
+from tacit.cli.outcome import reported
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from tacit.bridges.mcp.agent_door import AgentCaller
+
+EPILOG = """\b
+  tacit agent mcp --print-config claude-code >.mcp.json
+  tacit agent mcp --print-config codex >>~/.codex/config.toml
+\b
+The program can put wishes and look; it can answer no question of yours.
+"""
+
+
+@agent.command(epilog=EPILOG)
+@click.option(
+    "--print-config",
+    "client",
+    type=click.Choice(list(CLIENTS)),
+    help="Print a client's configuration and end.",
+)
+@click.option(
+    "--name", default="tacit-agent", show_default=True, help="With --print-config: the server's name."
+)
+@reported
+def mcp(*, client: str | None, name: str) -> None:
+    """Serve your agent's tools over MCP; runs the agent here when it runs nowhere else."""
+    data, passphrase_file, trust = click.get_current_context().obj
+    if client is not None:
+        command, *before = command_words()
+        given = ["--data", str(data.absolute())]
+        given += ["--passphrase-file", str(passphrase_file.absolute())] if passphrase_file else []
+        given += ["--trust", str(trust.absolute())] if trust else []
+        entry = ConfigEntry("", name, command, (*before, "agent", *given, "mcp"), None, asks_for_token=False)
+        click.echo(config_for(client, entry))
+        click.echo(f"This belongs into {CLIENTS[client].file}.", err=True)
+        return
+    # Reading from a pipe cannot be cancelled; what the agent has acknowledged is durable.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        asyncio.run(_serve())
+    except ImportError as missing:
+        raise Unavailable(MISSING) from missing
+
+
+async def _serve() -> None:
+    from tacit.bridges.mcp.io.agent_stdio import serve
+
+    async with _caller() as caller:
+        await serve(caller)
+
+
+@contextlib.asynccontextmanager
+async def _caller() -> AsyncGenerator[AgentCaller]:
+    """The running agent of the folder; where none runs, this process is it until the client leaves."""
+    from tacit.bridges.mcp.io.agent_stdio import OwnCaller, SocketCaller
+
+    folder = click.get_current_context().obj[0]
+    try:
+        await socket.asked(folder, "program", {"tool": "list_spaces", "arguments": {}})
+    except ConnectionError:
+        pass
+    else:
+        yield SocketCaller(folder)
+        return
+    from tacit.agent.io import door, page
+
+    # The page too, without a word of it: standard output is the client's.
+    async with arrange.opened_agent() as opened, door.served(opened, folder), page.served(opened, None):
+        stopped = asyncio.Event()
+        running = asyncio.ensure_future(opened.run(stopped))
+        try:
+            yield OwnCaller(opened)
+        finally:
+            stopped.set()
+            await asyncio.gather(running, return_exceptions=True)

@@ -1,0 +1,82 @@
+"""Facts of another program: in the place of our calendars, released like everything else, and a quiet tick."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.agent.arrangements import pair, registered
+from tests.relay_support import Relay
+
+from tacit.agent import Agent
+from tacit.agent.brain.rules import Rules
+from tacit.agent.packets.windows import read_windows
+from tacit.base.errors import Refused
+
+FREE = {"start": "2026-03-27T18:00:00+00:00", "end": "2026-03-27T20:00:00+00:00"}
+
+
+@pytest.mark.spec("A2ACP-268")
+async def test_what_another_program_knows_of_the_calendar_is_used_and_nothing_beyond_it(tmp_path):
+    async with pair(tmp_path) as (both, anna, _ben):
+        facts = {"calendar": {"available": [FREE]}, "fields": {"dietary": "PERSIMMON"}}
+        await anna.ask("dinner with ben on Friday evening", facts=facts)
+        question = await both.question(anna, "consent")
+        fields = {one["field"]: one["values"][0] for one in question["fields"]}
+        assert fields["time_windows"] == [{"date": "2026-03-27", "time": "18:00+00:00/20:00+00:00"}]
+        assert fields["dietary"] == "PERSIMMON"
+        # Thursday was not looked at: it is not offered.
+        other = await anna.ask("lunch with ben on Thursday", facts={"calendar": {"available": [FREE]}})
+        asked = [one for one in (await anna.pending())["questions"] if one["thread_id"] == other["thread_id"]]
+        assert not [field for one in asked for field in one["fields"] if field["field"] == "time_windows"]
+
+
+@pytest.mark.spec("A2ACP-268", "A2ACP-071")
+async def test_a_fact_that_was_not_released_leaves_in_no_other_words(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        begun = await anna.ask(
+            "dinner with ben on Friday evening, topic PERSIMMON",
+            facts={"calendar": {"available": [FREE]}, "fields": {"dietary": "PERSIMMON"}},
+        )
+        question = await both.question(anna, "consent")
+        await anna.answer(question["question_id"], share={"time_windows": None}, decline={"dietary"})
+        await both.settled()
+        rows = ben.post.store.rows("SELECT payload FROM history WHERE direction='in'")
+        assert "PERSIMMON" not in json.dumps([bytes(row[0]).decode() for row in rows])
+        assert begun["thread_id"] in anna.journal.book.threads
+
+
+@pytest.mark.spec("A2ACP-268")
+async def test_standing_facts_are_for_threads_that_others_begin_and_hold_no_fields(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        await anna.facts({"calendar": {"available": [FREE]}})
+        with pytest.raises(Refused) as refused:
+            await anna.facts({"fields": {"dietary": "x"}})
+        assert refused.value.code == "bad_facts"
+        await ben.ask("dinner with anna on Friday evening")
+        theirs = await both.question(ben, "consent")
+        await ben.answer(theirs["question_id"], share={one["field"]: None for one in theirs["fields"]})
+        question = await both.question(anna, "consent")
+        fields = {one["field"]: one["values"] for one in question["fields"]}
+        assert fields["time_windows"] == [[{"date": "2026-03-27", "time": "18:00+00:00/20:00+00:00"}]]
+
+
+class Counting(Rules):
+    """The rules, and how often they were asked."""
+
+    thoughts = 0
+
+    async def think(self, task):
+        self.thoughts += 1
+        return await super().think(task)
+
+
+@pytest.mark.spec("A2ACP-270")
+async def test_a_tick_on_a_quiet_day_asks_no_brain_anything(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna")
+        brain = Counting(read_windows)
+        async with Agent(tmp_path / "anna", clock=relay.clock, brain=brain) as anna:
+            for _ in range(3):
+                assert await anna.tick(news=True) == {"open": 0, "pending": 0, "news": []}
+            assert brain.thoughts == 0
