@@ -91,7 +91,7 @@ class Owner:
 
     def run(self) -> None:
         self.running = subprocess.Popen(
-            [TACIT, "agent", "--data", str(self.folder), "run"],
+            [TACIT, "agent", "--data", str(self.folder), "run", "--page", "off"],
             env={**self.env, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
