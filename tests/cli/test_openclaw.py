@@ -110,16 +110,20 @@ async def test_a_real_turn_of_openclaw_runs_the_heartbeat_which_is_silent_on_a_q
         command = HEARTBEAT.replace("tacit agent", f"tacit agent --data {anna.folder}")
         tick = Call("exec", {"command": command})
         model.follow(lambda seen: Say("Nothing waits.") if ran(seen.body) else tick)
-        turn = await turned(program, tmp_path, model, "Heartbeat: advance what the Tacit agent arranges.")
-        sys.stderr.write(
-            f"CALLS {len(model.calls)} {[json.dumps(one.body)[-900:] for one in model.calls[1:]]}"
-        )
+        await turned(program, tmp_path, model, "Heartbeat: advance what the Tacit agent arranges.")
         first, second = model.calls
         # The skill is in its prompt, and what it ran said nothing.
         assert SKILL.name in json.dumps(first.body)
-        assert '"pending"' not in json.dumps(second.body)
+        (quiet,) = ran(second.body)
+        assert quiet == "(no output)"
         assert not model.others
-        assert turn
+        # With a question open the same command says so.
+        sentence = ("ask", "dinner with nobody on Friday evening", "--to", f"nobody@{relay.domain}")
+        await asyncio.to_thread(anna.json, *sentence)
+        model.calls.clear()
+        await turned(program, tmp_path, model, "Heartbeat: advance what the Tacit agent arranges.")
+        (told,) = ran(model.calls[-1].body)[-1:]
+        assert "pending" in json.dumps(told), told
 
 
 def ran(body: dict[str, Any]) -> list[Any]:
