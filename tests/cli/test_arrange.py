@@ -91,11 +91,7 @@ class Owner:
 
     def run(self, *words: str) -> None:
         self.running = subprocess.Popen(
-<<<<<<< HEAD
             [TACIT, "agent", "--data", str(self.folder), "run", *words],
-=======
-            [TACIT, "agent", "--data", str(self.folder), "run", "--page", "off"],
->>>>>>> bridge
             env={**self.env, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
