@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
 
 HOST: Final = "127.0.0.1"
-PORT: Final = 7434
+PORT: Final = 7435
 """Asked for first, so that a page that is open finds the agent again after a restart."""
 NAMES: Final = (HOST, "localhost")
 LARGEST: Final = 256 * 1024
