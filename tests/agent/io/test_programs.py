@@ -131,7 +131,7 @@ async def test_turns_needs_and_answers_of_a_program_keep_the_rules_of_a_thread(t
 
 
 @pytest.mark.spec("A2ACP-265", "A2ACP-145", "A2ACP-266")
-async def test_a_programs_proposal_stands_until_both_owners_have_confirmed_it(tmp_path):
+async def test_a_program_proposes_no_time_that_its_owner_did_not_release(tmp_path):
     async with pair(tmp_path) as (both, anna, ben):
         helpful = {**NEED, "priority": "helpful"}
         begun = await asked(anna, "request_context", to=ben.me, intent=PLAIN, needs=[NEED])
@@ -157,6 +157,30 @@ async def test_a_programs_proposal_stands_until_both_owners_have_confirmed_it(tm
         await anna.answer((await both.question(anna, "consent"))["question_id"], Answer(decline_all=True))
         no = await refused(anna, "propose_resolution", thread_id=thread_id, proposal=later)
         assert no.code == "declined_by_owner"
+
+
+@pytest.mark.spec("A2ACP-266", "A2ACP-145")
+async def test_a_programs_proposal_stands_until_both_owners_have_confirmed_it(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        begun = await asked(
+            anna, "request_context", to=ben.me, intent=PLAIN, needs=[{**NEED, "priority": "helpful"}]
+        )
+        thread_id = begun["thread_id"]
+        friday = {"date": "2026-03-27", "time": "15:00-15:30", "timezone": "Europe/London"}
+        proposal = {"summary": "A call on Friday at three", "details": friday}
+        await refused(anna, "propose_resolution", thread_id=thread_id, proposal=proposal)
+        owners = await both.question(anna, "consent")
+        await anna.answer(owners["question_id"], share(owners))
+        sent = await asked(anna, "propose_resolution", thread_id=thread_id, proposal=proposal)
+        assert sent["state"] == "PROPOSED"
+        mine = await both.question(anna, "checkpoint")
+        assert mine["proposal"]["details"]["date"] == "2026-03-27"
+        theirs = await both.question(ben, "checkpoint")
+        await ben.answer(theirs["question_id"], Answer(confirm=True))
+        await both.settled()
+        assert anna.journal.book.threads[thread_id].state == "PROPOSED"
+        await anna.answer(mine["question_id"], Answer(confirm=True))
+        await both.state(anna, thread_id, "COMPLETED")
 
 
 @pytest.mark.spec("A2ACP-265")
