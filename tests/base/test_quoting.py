@@ -63,7 +63,7 @@ def test_marks_that_turn_join_or_hide_text_are_gone(mark: str) -> None:
 
 
 def test_marks_do_not_pile_up_over_the_next_line() -> None:
-    assert len(shown("a" + "\u0301" * 100)) == 4
+    assert len(shown("a" + "\u0301" * 100)) == 3
 
 
 def test_letters_of_every_script_and_signs_people_use_stay() -> None:

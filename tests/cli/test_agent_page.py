@@ -26,17 +26,20 @@ def signed_in(link: str) -> str:
         return json.loads(answer.read())["token"]
 
 
-def test_run_prints_a_link_and_page_prints_another_and_each_signs_in(people: tuple[Owner, Owner]) -> None:
+def test_what_may_be_kept_in_a_log_has_no_link_and_page_prints_one_each_time_that_signs_in(
+    people: tuple[Owner, Owner],
+) -> None:
     anna, _ = people
     assert anna.json("page", code=1)["code"] == "not_running"
     anna.run()
     try:
         assert anna.running is not None
         assert anna.running.stdout is not None
-        printed = re.search(r"http://127\.0\.0\.1:\d+/q/\S+", anna.running.stdout.readline())
-        assert printed is not None
-        another = anna.json("page")["url"]
-        assert signed_in(printed[0]) != signed_in(another)
+        # Standard output is no terminal here.
+        told = anna.running.stdout.readline()
+        assert re.search(r"http://127\.0\.0\.1:\d+/; `tacit agent page` prints a link", told)
+        assert "/q/" not in told
+        assert signed_in(anna.json("page")["url"]) != signed_in(anna.json("page")["url"])
         assert anna.json("page", "qst_guessed", code=1)["code"] == "stale_question"
     finally:
         assert anna.stop() == 0

@@ -343,5 +343,23 @@ async def _superseded(relay, folder) -> None:
         await asyncio.gather(agent._line, return_exceptions=True)
         agent._line = asyncio.get_running_loop().create_future()
         agent._line.set_exception(Refused("superseded", "another device speaks for this address"))
-        agent._woken.set()
+        agent.woken.set()
         await face.ends()
+
+
+@pytest.mark.spec("A2ACP-133")
+async def test_a_key_that_was_pressed_for_one_question_answers_no_other(tmp_path):
+    async with pair(tmp_path) as (_both, anna, _ben), at(Here(anna)) as person:
+        for day in ("Friday", "Saturday"):
+            await anna.ask(f"dinner with ben on {day} evening")
+        await person.card("consent")
+        await person.until(lambda: len(person.screen.desk.cards) == 2)
+        first = person.screen.desk.current
+        # Twice, in one breath: the second is still about the first question.
+        person.type("yy")
+        await person.until(lambda: person.screen.desk.current not in {"", first})
+        await anna.settle()
+        answered = [one.question_id for one, _ in anna.journal.records("x.a2acp.answered")]
+        assert answered == [first]
+        person.type("q")
+        await person.ends()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.cli import agent_card, agent_card_show, arrange_show
 from tests.cli.conftest import TACIT
 from tests.cli.typed import typed
 from tests.processes import RelayProcess
@@ -31,7 +32,7 @@ QUESTION = {
     "proposal",
     "choices",
 }
-FIELD = {"field", "reason", "priority", "values"}
+FIELD = {"field", "reason", "priority", "values", "own"}
 THREAD = {
     "state",
     "flags",
@@ -97,7 +98,8 @@ class Owner:
             stderr=subprocess.PIPE,
             text=True,
         )
-        assert "is listening" in self.running.stdout.readline()
+        told = self.running.stdout.readline()
+        assert "is listening" in told, self.running.communicate(timeout=30)
 
     def stop(self) -> int | None:
         if self.running is None:
@@ -393,3 +395,34 @@ def test_the_schema_of_a_type_is_printed_and_an_unknown_type_is_refused(tmp_path
     refused = typed(("agent", "schema", "hologram"), dict(os.environ))
     assert refused.returncode == 1
     assert "unknown_type" in refused.stderr
+
+
+@pytest.mark.spec("A2ACP-143")
+def test_a_proposal_is_shown_by_what_a_yes_confirms_and_its_words_are_a_quotation():
+    details = {"date": "2026-03-27", "time": "19:00+00:00/20:30+00:00", "place": "central Reading"}
+    question = {
+        "kind": "checkpoint",
+        "question_id": "qst_1",
+        "counterpart": "agent:ben@relay.example",
+        "fields": [],
+        "choices": [],
+        "proposal": {
+            "summary": "Dinner on Saturday at noon, at Luigi",
+            "details": details,
+            "alternatives": [{"summary": "Sunday 18:00", "details": {**details, "date": "2026-03-28"}}],
+            "actions": [],
+            "by": "them",
+        },
+    }
+    shown = "\n".join(arrange_show.question(question))
+    assert shown.index("Fri 27 Mar 19:00-20:30 +00:00") < shown.index(
+        "“Dinner on Saturday at noon, at Luigi”"
+    )
+    assert "--alternative 0: Sat 28 Mar 19:00-20:30 +00:00; place: central Reading “Sunday 18:00”" in shown
+    card = "\n".join(
+        "".join(text for _, text in line) for line in agent_card_show.shown(agent_card.begun(question), 200)
+    )
+    assert card.index("Fri 27 Mar 19:00-20:30 +00:00") < card.index("“Dinner on Saturday")
+    assert "instead: Sat 28 Mar" in card
+    assert arrange_show.offer({"time": "18:00+00:00/21:00+05:00"}) == "18:00 +00:00 - 21:00 +05:00"
+    assert arrange_show.offer({"time": "19:00/21:00", "timezone": "Asia/Tokyo"}) == "19:00/21:00 Asia/Tokyo"

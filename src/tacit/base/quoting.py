@@ -22,7 +22,7 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Controls, marks that turn or join text, halves of characters, and those without a meaning."""
 _FILLERS: Final = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\u034f")
 """Letters and marks by their category, and blank to the eye."""
-_MOST_MARKS: Final = 3
+_MOST_MARKS: Final = 2
 _LOOKS: Final = {
     "c": "сСϲϹⅽⅭ",
     "a": "аАαΑɑ",

@@ -207,11 +207,16 @@ def _share_chosen(card: Card) -> tuple[Card, Deed | None]:
 
 
 def json_or_text(text: str) -> Any:
-    """JSON where it is JSON, else the text itself."""
+    """JSON where it is JSON, else the text itself; nothing is no value, and stays the word that was typed."""
     try:
-        return json.loads(text)
-    except ValueError:
+        found = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         return text
+    return text if found is None else found
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
 
 
 def _checkpoint(card: Card, key: str) -> tuple[Card, Deed | None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from rich.cells import cell_len
 
 from tacit.cli.agent_card import EDIT, counters, ticks_needed
-from tacit.cli.arrange_show import OWN_REASON, TITLES, plain, value_text, who
+from tacit.cli.arrange_show import TITLES, offer, plain, value_text, who
 from tacit.cli.quotation import clean, label, quoted
 
 if TYPE_CHECKING:
@@ -128,8 +128,9 @@ def _field(card: Card, number: int, width: int) -> list[Line]:
     first: Line = [("key", f" {arrow}{number + 1} "), (style, f"{mark} {told[0]}")]
     lines = [first, *([(style, f"      {line}")] for line in told[1:])]
     priority = str(one["priority"]).replace("_", " ")
-    if one["reason"] == OWN_REASON:
-        return [*lines, [("dim", f"      {priority}: part of what you asked for")]]
+    if one.get("own"):
+        reason = plain(one["reason"])
+        return [*lines, [("dim", f"      {priority}: {reason[:1].lower()}{reason[1:]}")]]
     return [*lines, *said_by(f"{priority}, {_peer(card)}", one["reason"], width, "      ")]
 
 
@@ -152,11 +153,15 @@ def _keyed(key: str, text: str, width: int, style: str = "") -> list[Line]:
 
 def _proposal(card: Card, proposal: Fields, width: int) -> list[Line]:
     by = "your agent" if proposal.get("by") == "us" else f"{_peer(card)}'s agent"
-    lines = said_by(by, proposal.get("summary") or "", width)
+    # What a yes confirms comes first; what its proposer says of it is a quotation.
+    told = wrapped(offer(proposal.get("details") or {}), max(width - 4, 20))
+    lines: list[Line] = [[("title", f"  {line}")] for line in told if line]
+    lines += said_by(by, proposal.get("summary") or "", width)
     if proposal.get("reasoning"):
         lines += said_by("because", proposal["reasoning"], width)
     for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
-        lines += _keyed(str(number + 1), f"instead: {quoted(other.get('summary') or '')}", width)
+        instead = f"instead: {offer(other.get('details') or {})} {quoted(other.get('summary') or '')}"
+        lines += _keyed(str(number + 1), instead, width)
     for action in cast("list[Fields]", proposal.get("actions") or []):
         by = "your agent" if action["executor"] == "us" else "theirs"
         line: Line = [("dim", f"    then {label(action['action'])}, by {by}")]

@@ -179,6 +179,12 @@ class Desk:
 
     # Answering.
 
+    async def press_at(self, at: str, key: str) -> str:
+        """A key that was pressed while this question was shown: it is for that one and for no other."""
+        if at != self.current and key != "q":
+            return ""
+        return await self.press(key)
+
     async def press(self, key: str) -> str:
         """A key: `quit` when the owner wants to leave, else nothing."""
         card = self.card

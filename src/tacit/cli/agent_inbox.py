@@ -117,7 +117,7 @@ class Inbox(App[str]):
         self._at = 0
         self._detail: list[Line] | Text = []
         self._events: list[Line] = []
-        self._pressed: asyncio.Queue[str] = asyncio.Queue()
+        self._pressed: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self._stale = asyncio.Event()
         self._me = ""
         self.fault: BaseException | None = None
@@ -163,8 +163,13 @@ class Inbox(App[str]):
         await self.desk.follow()
 
     async def _work(self) -> None:
-        while await self._press(await self._pressed.get()) != agent_card.QUIT:
-            pass
+        while True:
+            at, key = await self._pressed.get()
+            # A key is for what was shown when it was pressed.
+            if self.view == QUESTIONS and at != self.desk.current and key != "q":
+                continue
+            if await self._press(key) == agent_card.QUIT:
+                break
         self.exit(agent_card.QUIT)
 
     async def _press(self, key: str) -> str:
@@ -217,7 +222,7 @@ class Inbox(App[str]):
         if sign is not None:
             event.stop()
             event.prevent_default()
-            self._pressed.put_nowait(sign)
+            self._pressed.put_nowait((self.desk.current, sign))
 
     def on_paste(self, event: events.Paste) -> None:
         """Text from a clipboard."""

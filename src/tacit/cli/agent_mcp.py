@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.agent.io import socket
-from tacit.base.errors import Unavailable
+from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.configs import CLIENTS, ConfigEntry, config_for
 from tacit.cli import arrange
 from tacit.cli.agent import agent
@@ -87,8 +87,18 @@ async def _caller() -> AsyncGenerator[AgentCaller]:
     async with arrange.opened_agent() as opened, door.served(opened, folder), page.served(opened, None):
         stopped = asyncio.Event()
         running = asyncio.ensure_future(opened.run(stopped))
+        running.add_done_callback(_say_why)
         try:
             yield OwnCaller(opened)
         finally:
             stopped.set()
             await asyncio.gather(running, return_exceptions=True)
+
+
+def _say_why(running: asyncio.Future[None]) -> None:
+    """The line to the relay ended for a reason that the owner must hear; the client goes on without it."""
+    fault = None if running.cancelled() else running.exception()
+    if isinstance(fault, TacitError):
+        click.echo(f"tacit agent: no longer connected to its relay: {fault}", err=True)
+    elif fault is not None:
+        click.echo(f"tacit agent: no longer connected to its relay: {type(fault).__name__}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import webbrowser
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ import click
 
 from tacit.agent.io import socket
 from tacit.base.errors import Refused
+from tacit.base.io.private_file import write_private
 from tacit.cli.agent import agent
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import Terminal, styled
@@ -55,8 +57,13 @@ async def page_served(opened: Agent, wanted: str) -> AsyncGenerator[Page | None]
 
 def show_way(served: Page | None) -> None:
     """Say how to get to the page."""
-    if served is not None:
+    if served is None:
+        return
+    if sys.stdout.isatty():
         Terminal().print(f"its page: {styled(served.link(), 'cyan')}  (this link works once)")
+    else:
+        # A link opens everything, and what is printed here may be kept in a log.
+        Terminal().print(f"its page is at {served.address}; `tacit agent page` prints a link to it")
 
 
 @agent.command("page")
@@ -75,4 +82,7 @@ def page_link(question_id: str | None, *, opens: bool, as_json: bool) -> None:
         ) from None
     show(found, found["url"], as_json=as_json)
     if opens:
-        webbrowser.open(found["url"])
+        # By a file of the owner's: every user of a machine can read what a program is started with.
+        way = data / "page.html"
+        write_private(way, f'<meta http-equiv="refresh" content="0;url={found["url"]}">'.encode())
+        webbrowser.open(way.resolve().as_uri())

@@ -77,7 +77,7 @@ class Screen:
 
     def __init__(self, line: AgentLine, *, keys: Input | None = None, output: Output | None = None) -> None:
         self.desk = Desk(line, via="terminal", changed=self._changed)
-        self._pressed: asyncio.Queue[str] = asyncio.Queue()
+        self._pressed: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self._dirty = asyncio.Event()
         control = FormattedTextControl(self._shown, show_cursor=False)
         self.app: Application[str] = Application(
@@ -102,7 +102,7 @@ class Screen:
         @bindings.add(Keys.Any)
         def _sign(event: KeyPressEvent) -> None:
             for sign in event.data:
-                self._pressed.put_nowait(sign)
+                self._pressed.put_nowait((self.desk.current, sign))
 
         @bindings.add(Keys.BracketedPaste)
         def _paste(event: KeyPressEvent) -> None:
@@ -118,7 +118,7 @@ class Screen:
         return bindings
 
     def _named(self, name: str, _event: KeyPressEvent) -> None:
-        self._pressed.put_nowait(name)
+        self._pressed.put_nowait((self.desk.current, name))
 
     def _changed(self) -> None:
         self._dirty.set()
@@ -166,7 +166,7 @@ class Screen:
 
     async def _work(self) -> None:
         await self.desk.look()
-        while await self.desk.press(await self._pressed.get()) != agent_card.QUIT:
+        while await self.desk.press_at(*await self._pressed.get()) != agent_card.QUIT:
             pass
         self._end(agent_card.QUIT)
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
 LONGEST: Final = 600
-OWN_REASON: Final = "Part of what you asked for"
 TITLES: Final = {
     "consent": "May this go to",
     "checkpoint": "A proposal, with",
@@ -68,8 +67,8 @@ def _hours(text: str) -> str:
     found = _SLOT.fullmatch(text)
     if found is None:
         return plain(text)
-    zone = text[5 : text.index("/")]
-    return f"{found[1]}-{found[2]} {zone}"
+    zone, other = text[5 : text.index("/")], text[text.index("/") + 6 :]
+    return f"{found[1]}-{found[2]} {zone}" if zone == other else f"{found[1]} {zone} - {found[2]} {other}"
 
 
 def who(address: str) -> str:
@@ -89,8 +88,9 @@ def question(one: Fields) -> list[str]:
     for field in one["fields"]:
         known = "; ".join(value_text(value) for value in field["values"])
         lines.append(f"  {label(field['field'])}: {known or styled('your agent does not know it', 'yellow')}")
-        own = field["reason"] == OWN_REASON
-        reason = OWN_REASON if own else f"{_name(one)} says {quoted(field['reason'])}"
+        reason = (
+            plain(field["reason"]) if field.get("own") else f"{_name(one)} says {quoted(field['reason'])}"
+        )
         lines.append(styled(f"    {field['priority']}: {reason}", "dim"))
     if one["proposal"]:
         lines += _proposal(one["proposal"])
@@ -116,11 +116,35 @@ def _name(one: Fields) -> str:
     return who(one["counterpart"]).partition("@")[0]
 
 
+def offer(details: Fields) -> str:
+    """What a yes to a proposal confirms: its day and hours, then the rest; not what somebody says of it."""
+    day, hours = details.get("date"), details.get("time")
+    zone = details.get("timezone") if hours and not _SLOT.fullmatch(str(hours)) else None
+    when = " ".join(
+        one
+        for one in (
+            _day(str(day)) if day else "",
+            _hours(str(hours)) if hours else "",
+            label(zone) if zone else "",
+        )
+        if one
+    )
+    rest = [
+        f"{label(name.replace('_', ' '))}: {value_text(value)}"
+        for name, value in details.items()
+        if name not in {"date", "time", "timezone"} and value
+    ]
+    return "; ".join(one for one in (when, *rest) if one)
+
+
 def _proposal(proposal: Fields) -> list[str]:
     by = "your agent" if proposal.get("by") == "us" else "their agent"
-    lines = [f"  {by}: {bold(quoted(proposal.get('summary') or ''))}"]
+    what = offer(proposal.get("details") or {})
+    lines = [f"  {bold(what)}"] if what else []
+    lines.append(f"  {by}: {quoted(proposal.get('summary') or '')}")
     for number, other in enumerate(cast("list[Fields]", proposal.get("alternatives") or [])):
-        lines.append(f"  --alternative {number}: {quoted(other.get('summary') or '')}")
+        instead = offer(other.get("details") or {})
+        lines.append(f"  --alternative {number}: {instead} {quoted(other.get('summary') or '')}")
     for action in cast("list[Fields]", proposal.get("actions") or []):
         ours = action["executor"] == "us"
         line = f"  then {label(action['action'])}, by {'your agent' if ours else 'theirs'}"
@@ -176,12 +200,12 @@ def thread(found: Fields) -> list[str]:
         f"  with {', '.join(who(one) for one in found['participants'][1:])}; {found['turns']} turns",
     ]
     if found["shared"]:
-        lines.append(f"  you told: {', '.join(found['shared'])}")
+        lines.append(f"  you told: {', '.join(map(label, found['shared']))}")
     if found["received"]:
         told = [f"{plain(name)} {value_text(value)}" for name, value in found["received"].items()]
         lines.append(f"  they told: {'; '.join(told)}")
     if found["outstanding"]:
-        lines.append(f"  still open: {', '.join(found['outstanding'])}")
+        lines.append(f"  still open: {', '.join(map(label, found['outstanding']))}")
     for one in found["history"]:
         arrow = "→" if one["side"] == "us" else "←"
         lines.append(f"  {when(one['at'])} {arrow} {plain(one['type'])}")
@@ -201,8 +225,8 @@ def disclosures(found: list[Fields]) -> list[str]:
     for one in found:
         allowed = BASES.get(one["basis"], str(one["basis"]))
         value = value_text(one["value"]) if one["value"] is not None else styled("forgotten", "dim")
-        at = styled(when(one["at"]), "dim")
-        lines.append(f"{at}  {who(one['to'])}  {bold(one['field'])}: {value}  {styled(allowed, 'dim')}")
+        at, name = styled(when(one["at"]), "dim"), bold(label(one["field"]))
+        lines.append(f"{at}  {who(one['to'])}  {name}: {value}  {styled(allowed, 'dim')}")
     return lines
 
 

@@ -36,8 +36,8 @@ def test_a_question_shows_who_asks_why_what_is_known_and_both_ways_to_answer_it_
         "counterpart": BOB,
         "thread_id": THREAD,
         "fields": [
-            {"field": "dietary", "reason": "to pick a restaurant", "priority": "required", "values": (["vegetarian"],)},
-            {"field": "transport_mode", "reason": "how far it may be", "priority": "helpful", "values": ("driving",)},
+            {"field": "dietary", "reason": "to pick a restaurant", "priority": "required", "values": (["vegetarian"],), "own": False},
+            {"field": "transport_mode", "reason": "how far it may be", "priority": "helpful", "values": ("driving",), "own": False},
         ],
         "choices": ["share_selected", "decline_all"],
     }  # fmt: skip

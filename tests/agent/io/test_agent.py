@@ -9,7 +9,7 @@ from tests.agent.arrangements import registered
 from tests.relay_support import Relay
 
 from tacit.agent.io import calls
-from tacit.agent.io.agent import Agent
+from tacit.agent.io.agent import Agent, _ask_first
 from tacit.base.errors import Refused
 
 
@@ -66,3 +66,49 @@ async def test_a_calendar_or_an_action_that_could_never_work_is_refused_when_it_
             assert refused.value.code == code
         assert anna.outside.handlers() == {}
         assert anna.outside.calendar_definitions() == {}
+
+
+async def test_settings_that_are_changed_at_the_same_moment_are_all_kept(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna")
+    async with Agent(tmp_path / "anna") as anna:
+        await asyncio.gather(
+            calls.call(anna, "permissions", {"field": "dietary", "level": "never"}),
+            calls.call(anna, "permissions", {"field": "budget_range", "level": "always"}),
+            calls.call(anna, "profile", {"changes": {"dietary": "vegan"}}),
+            calls.call(anna, "profile", {"changes": {"name": "Anna"}}),
+            calls.call(anna, "choose", {"name": "autonomy", "value": "high"}),
+            calls.call(anna, "choose", {"name": "implicit_consent", "value": "auto"}),
+            calls.call(
+                anna, "add_handler", {"name": "a", "definition": {"kind": "command", "argv": ["true"]}}
+            ),
+            calls.call(
+                anna, "add_handler", {"name": "b", "definition": {"kind": "command", "argv": ["true"]}}
+            ),
+        )
+        found = await anna.permissions()
+        assert "dietary" in found["never_share"]
+        assert "budget_range" in found["always_share"]
+        assert (await anna.profile({}))["profile"] == {"dietary": "vegan", "name": "Anna"}
+        assert await anna.choose() == {"autonomy": "high", "implicit_consent": "auto"}
+        assert set(anna.outside.handlers()) == {"a", "b"}
+
+
+@pytest.mark.spec("A2ACP-032", "A2ACP-274")
+async def test_of_two_faces_that_answer_about_somebody_new_one_wins_and_the_other_is_told(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        await registered(relay, tmp_path / "anna", "anna")
+        async with Agent(tmp_path / "anna", clock=relay.clock) as anna:
+            peer = f"agent:carl@{relay.domain}"
+            await anna.decide(lambda ws: _ask_first(ws, peer, "thr_new"))
+            question = (await anna.pending())["questions"][0]["question_id"]
+            done = await asyncio.gather(
+                calls.call(anna, "answer", {"question_id": question, "confirm": True, "via": "page"}),
+                calls.call(anna, "answer", {"question_id": question, "refuse": True, "via": "terminal"}),
+                return_exceptions=True,
+            )
+            refused = [one for one in done if isinstance(one, Refused)]
+            assert [one.code for one in refused] == ["stale_question"]
+            known = anna.post.store.contact(peer)
+            assert known is not None
+            assert known.welcome != known.reputation.blocked

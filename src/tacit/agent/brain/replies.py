@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 LONGEST_ANSWER: Final = 64 * 1024
 LOOKED_AHEAD: Final = 400 * DAY
 MOST_TIMES: Final = 14
+MOST_BRACES: Final = 50
+"""That begin no object, in the prose around one."""
 WHEN: Final = "When should it be?"
 UNREAD: Final = "This was not understood for certain: say what, with whom and when"
 _CATEGORY: Final = {MEETING: SCHEDULING, HANDOVER: PROJECTS, INFORMATION: QUESTIONS}
@@ -114,13 +116,15 @@ def found(text: str) -> dict[str, Any]:
     if len(text) > LONGEST_ANSWER:
         raise MalformedAnswer("it is too long")
     whole: list[dict[str, Any]] = []
-    at = 0
+    at = failed = 0
     try:
         while (at := text.find("{", at)) >= 0:
             try:
                 value, at = _DECODER.raw_decode(text, at)
             except json.JSONDecodeError:
-                at += 1
+                at, failed = at + 1, failed + 1
+                if failed > MOST_BRACES:
+                    raise MalformedAnswer("it has too many braces that begin nothing") from None
                 continue
             whole.append(value)
     except (RecursionError, _Twice):

@@ -40,6 +40,8 @@ class ConsentField(msgspec.Struct, frozen=True, kw_only=True):
     priority: str = HELPFUL
     values: tuple[Any, ...] = ()
     """What is known: the choices besides "other" and "don't share"."""
+    own: bool = False
+    """Whether the reason is in words of ours; else it is the counterpart's, and shown as a quotation."""
 
 
 class ConsentQuestion(msgspec.Struct, frozen=True, kw_only=True):

@@ -89,10 +89,12 @@ def ask_consent(
     *,
     subject: str,
     ticked: frozenset[str] = frozenset(),
+    own: bool = True,
 ) -> None:
     """Ask whether fields may go, and wait: nothing of them leaves before (A2ACP-130, A2ACP-131).
 
     `ticked` are those that the owner's own wish needs: shown as chosen, and sent only when said (A2ACP-134).
+    `own` says whose words the reasons are: ours, or the counterpart's (A2ACP-066).
     """
     fields = tuple(
         questions.ConsentField(
@@ -100,6 +102,7 @@ def ask_consent(
             reason=quoting.shown(need.reason),
             priority=need.priority,
             values=SUGGESTED.get(canonical(ws.policy, need.field), ()) if value is None else (value,),
+            own=own,
         )
         for need, value in held
     )

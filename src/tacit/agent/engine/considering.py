@@ -416,7 +416,7 @@ def _take_turn(
 def _ask_owner(ws: Workspace, view: View, answers: Answers) -> None:
     """One question for all that needs the owner's word (A2ACP-130)."""
     thread = view.thread
-    ask_consent(ws, thread, answers.held, subject=thread.consider)
+    ask_consent(ws, thread, answers.held, subject=thread.consider, own=False)
 
 
 def _answer(ws: Workspace, view: View, answers: Answers) -> str:

@@ -85,9 +85,13 @@ def chosen_details(ws: Workspace, thread: Thread, choice: int = MAIN) -> Fields:
     if not 0 <= choice < len(listed):
         raise Refused("unknown_alternative", "the proposal has no such alternative", row="A2ACP-144")
     other = listed[choice]
+    return {**_over(found, other), "summary": str(other.get("summary", ""))}
+
+
+def _over(main: Fields, other: Fields) -> Fields:
+    """The details of an alternative: its own over those of the proposal."""
     own: object = other.get("details")
-    merged = {**found, **cast("Fields", own)} if isinstance(own, dict) else found
-    return {**merged, "summary": str(other.get("summary", ""))}
+    return {**main, **cast("Fields", own)} if isinstance(own, dict) else dict(main)
 
 
 def proposal_body(ws: Workspace, thread: Thread) -> Fields:
@@ -355,7 +359,8 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
             "summary": body.get("summary"),
             "details": found,
             "alternatives": [
-                {"summary": one.get("summary"), "reason": one.get("reason"), "details": one.get("details")}
+                # What a yes to it confirms, which is not what its words say alone.
+                {"summary": one.get("summary"), "reason": one.get("reason"), "details": _over(found, one)}
                 for one in listed
             ],
             "reasoning": body.get("reasoning"),

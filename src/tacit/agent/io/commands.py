@@ -253,7 +253,13 @@ class Commands(ABC):
                 "bad_answer", "this question is answered with --confirm or --refuse", row="A2ACP-032"
             )
         choice = "confirm" if said.confirm else "refuse"
-        await self.decide(lambda ws: ws.say(records.Answered(question.question_id, choice, via=said.via)))
+
+        def taken(ws: Workspace) -> None:
+            # Looked at again: another face may have been first.
+            answering.open_question(ws, question.question_id)
+            ws.say(records.Answered(question.question_id, choice, via=said.via))
+
+        await self.decide(taken)
         if said.confirm:
             self.post.inbox.welcome(question.peer)
         else:
@@ -452,6 +458,16 @@ class Commands(ABC):
 
     # Settings.
 
+    async def revise(self, name: str, change: Callable[[Fields], Fields]) -> Fields:
+        """Change a setting by what it is when the change is made, so that two at once are both kept."""
+
+        def revised(ws: Workspace) -> Fields:
+            kept = change(cast("Fields", ws.read(ws.book.settings.get(name, "")) or {}))
+            ws.say(records.Set(name, ws.keep("", kept)))
+            return kept
+
+        return cast("Fields", await self.decide(revised))
+
     async def _set(self, name: str, value: Any) -> None:
         await self.decide(lambda ws: ws.say(records.Set(name, ws.keep("", value))))
 
@@ -462,11 +478,9 @@ class Commands(ABC):
                 ZoneInfo(str(changes["timezone"]))
             except (ZoneInfoNotFoundError, ValueError):
                 raise Refused("bad_timezone", "a timezone is a name such as Europe/London") from None
-        merged = {**self.outside.profile(), **changes}
-        kept = {key: value for key, value in merged.items() if value is not None}
         if changes:
-            await self._set("profile", kept)
-        return {"profile": kept}
+            await self.revise("profile", lambda kept: _without_none({**kept, **changes}))
+        return {"profile": self.outside.profile()}
 
     async def permissions(
         self, name: str = "", level: str = "", *, counterpart: str = "", confirmed: bool = False
@@ -474,8 +488,12 @@ class Commands(ABC):
         """Show or change what may be shared."""
         who = str(address.parse_typed(counterpart)) if counterpart else None
         if name:
-            policy = tiers.changed(self.outside.policy(), name, tiers.Tier(level), who, confirmed=confirmed)
-            await self.decide(lambda ws: answering.set_policy(ws, policy))
+            to = tiers.Tier(level)
+            await self.decide(
+                lambda ws: answering.set_policy(
+                    ws, tiers.changed(ws.policy, name, to, who, confirmed=confirmed)
+                )
+            )
         policy = self.outside.policy()
         return {
             "always_share": list(policy.always_share),
@@ -500,15 +518,13 @@ class Commands(ABC):
             raise Refused(
                 "bad_choice", f"{name} is one of {', '.join(CHOICES.get(name, ()))}", row="A2ACP-062"
             )
-        chosen = {**self.outside.choices(), name: value}
-        await self._set("choices", chosen)
+        await self.revise("choices", lambda kept: {**kept, name: value})
         return await self.choose()
 
     async def add_calendar(self, name: str, definition: Fields) -> Fields:
         """Read, or also write, a calendar of the owner's."""
         check_calendar(definition)
-        found = {**self.outside.calendar_definitions(), name: definition}
-        await self._set("calendars", found)
+        found = await self.revise("calendars", lambda kept: {**kept, name: definition})
         return {"calendars": sorted(found)}
 
     async def calendars(self) -> Fields:
@@ -532,8 +548,7 @@ class Commands(ABC):
             and definition.get("calendar") not in self.outside.calendar_definitions()
         ):
             raise Refused("unknown_calendar", "add the calendar first: tacit agent calendar add")
-        found = {**self.outside.handlers(), name: definition}
-        await self._set("handlers", found)
+        found = await self.revise("handlers", lambda kept: {**kept, name: definition})
         return {"actions": sorted(found)}
 
     async def forget(self, peer: str) -> Fields:
@@ -562,6 +577,10 @@ class Commands(ABC):
         self.vault.forget(who)
         await self.decide(close_all)
         return {"forgotten": who}
+
+
+def _without_none(values: Mapping[str, Any]) -> Fields:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _flags(thread: Thread) -> list[str]:

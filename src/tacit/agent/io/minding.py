@@ -188,12 +188,15 @@ class Mind:
 
     async def think(self, task: Task) -> Thought:
         """The thought of a task; one at a time, in the order in which they are asked."""
-        if self._gone:
-            await self._let_go()
         brain = self._ready()
         if not isinstance(brain, Minded):
             return await brain.think(task)
         async with self._one_at_a_time:
+            # No thought is under way here, so nothing that is let go of is in use.
+            await self._let_go()
+            brain = self._ready()
+            if not isinstance(brain, Minded):
+                return await brain.think(task)
             if self.is_away:
                 return await brain.without_models(task)
             try:

@@ -80,14 +80,16 @@ async def command(agent: Commands, do: str, value: str = "") -> Fields:
         case "list":
             pass
         case "add":
-            await _set(agent, SETTING, {**kept, "ways": _with(_ways(kept), value), "off": False})
+            await agent.revise(
+                SETTING, lambda kept: {**kept, "ways": _with(_ways(kept), value), "off": False}
+            )
         case "remove":
-            await _set(agent, SETTING, {**kept, "ways": _without(_ways(kept), value)})
+            await agent.revise(SETTING, lambda kept: {**kept, "ways": _without(_ways(kept), value)})
         case "quiet":
             hours = nudges.quiet_hours(value).shown() if value else ""
-            await _set(agent, SETTING, {**kept, "quiet": hours})
+            await agent.revise(SETTING, lambda kept: {**kept, "quiet": hours})
         case "off" | "on":
-            await _set(agent, SETTING, {**kept, "off": do == "off"})
+            await agent.revise(SETTING, lambda kept: {**kept, "off": do == "off"})
         case "try":
             return {**shown(agent), "tried": await _tried(_ways(kept))}
         case _:

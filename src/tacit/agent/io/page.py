@@ -57,7 +57,6 @@ ALLOWED: Final = frozenset(
         "hints",
         "me",
         "notices",
-        "onboarding",
         "pending",
         "permissions",
         "profile",

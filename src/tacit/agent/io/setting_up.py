@@ -76,9 +76,9 @@ def shown(profile: Mapping[str, Any], policy: Policy, *, done: bool) -> Fields:
 async def setup(agent: Commands, given: Fields) -> Fields:
     """Show the first minute, or with `save` keep what was said in it."""
     if given.get("save"):
-        profile, policy = _settled(agent.outside.profile(), agent.outside.policy(), given)
 
         def keep(ws: Workspace) -> None:
+            profile, policy = _settled(ws.profile, ws.policy, given)
             ws.say(records.Set("profile", ws.keep("", profile)))
             answering.set_policy(ws, policy)
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 FILE: Final = "agent.sock"
 FOLLOW: Final = "follow"
 LONGEST: Final = 4 * 1024 * 1024
-PATIENCE: Final = 120.0
+PATIENCE: Final = 900.0
+"""Seconds: a command may wait for a model, which is asked again and then another one."""
 
 
 def ask(folder: Path, command: str, arguments: dict[str, Any]) -> Any:
