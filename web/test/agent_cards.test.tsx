@@ -44,17 +44,21 @@ beforeEach(() => {
 
 describe("a card of the personal agent", () => {
   it.each(["constructor", "__proto__", "toString", "valueOf"])("is drawn and answered with a field named %s, which is off until it is chosen", (name) => {
-    const one = asked({ fields: [field(name)] });
+    const one = asked({ fields: [field("dietary"), field(name)] });
+    change(one.question_id, { share: { dietary: true }, values: { dietary: "no nuts" } });
     const box = drawn(one);
-    expect(box.querySelector<HTMLInputElement>("input[role=switch]")!.checked).toBe(false);
-    const turned = box.querySelector<HTMLInputElement>("input[role=switch]")!;
+    const row = box.querySelectorAll(".field-row")[1]!;
+    const turned = row.querySelector<HTMLInputElement>("input[role=switch]")!;
+    expect(turned.checked).toBe(false);
+    expect(row.querySelector(".field-label")!.textContent!.toLowerCase()).toBe(name.replaceAll("_", "").toLowerCase());
+    expect(row.querySelector(".value")!.textContent).toBe("no meat");
     act(() => {
       turned.checked = true;
       turned.dispatchEvent(new Event("change"));
     });
     act(() => box.querySelector<HTMLButtonElement>("button.primary")!.click());
     const share = calls.find(([command]) => command === "answer")![1].share as Record<string, unknown>;
-    expect(JSON.stringify(share)).toBe(`{"${name}":null}`);
+    expect(JSON.stringify(share)).toBe(`{"dietary":"no nuts","${name}":null}`);
   });
 
   it("that cannot be drawn says so and leaves the others alone", () => {
