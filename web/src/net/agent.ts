@@ -44,6 +44,7 @@ export class OwnLine implements AgentLine {
   private token = kept();
   private attempt = 0;
   private following = false;
+  private stream = new AbortController();
   private readonly tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("tacit.agent");
 
   constructor(private readonly hears: Hears) {}
@@ -97,7 +98,7 @@ export class OwnLine implements AgentLine {
     }
   }
 
-  private async ask(path: string, body: unknown): Promise<Response> {
+  private async ask(path: string, body: unknown, signal: AbortSignal | null = null): Promise<Response> {
     const token = this.token;
     let answer: Response;
     try {
@@ -105,6 +106,7 @@ export class OwnLine implements AgentLine {
         method: "POST",
         headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
         body: JSON.stringify(body),
+        signal,
       });
     } catch {
       throw new RpcError("offline", "Your agent cannot be reached right now.");
@@ -127,39 +129,48 @@ export class OwnLine implements AgentLine {
 
   /** The agent was started anew, or this page was open for too long: only a link helps. */
   private lost(): void {
-    this.following = false;
+    this.end();
     this.hears.onState("denied");
   }
 
-  /** Hear of changes until the line is lost, then come back. */
+  /** No more of the stream that there was. */
+  private end(): void {
+    this.following = false;
+    this.stream.abort();
+  }
+
+  /** Hear of changes until the line is lost, then come back; there is one stream at a time, the newest. */
   private async follow(question: string | null): Promise<void> {
-    const token = this.token;
+    this.end();
+    this.stream = new AbortController();
+    const { signal } = this.stream;
     for (;;) {
       try {
-        const answer = await this.ask("/agent/changes", {});
+        const answer = await this.ask("/agent/changes", {}, signal);
+        if (signal.aborted) return;
         this.following = true;
         this.hears.onState("online");
         this.hears.onOpen(question);
         question = null;
-        await this.read(answer.body!);
+        await this.read(answer.body!, signal);
       } catch (error) {
         if (error instanceof RpcError && error.code.endsWith("_token")) return;
       }
+      if (signal.aborted) return;
       this.following = false;
-      if (token !== this.token) return;
       this.hears.onState("waiting");
       await new Promise((done) => setTimeout(done, pause(this.attempt++, Math.random())));
-      if (token !== this.token) return;
+      if (signal.aborted) return;
     }
   }
 
-  private async read(body: ReadableStream<Uint8Array>): Promise<void> {
+  private async read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<void> {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     let rest = "";
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done || signal.aborted) return;
       this.attempt = 0;
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop()!;

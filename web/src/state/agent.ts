@@ -9,7 +9,7 @@ import { computed, signal } from "@preact/signals";
 import type { AgentLine, Change } from "../net/agent";
 import { reasonOf } from "../net/agent";
 import type { LineState } from "../net/socket";
-import { drop } from "./drafts";
+import { drop, dropOthers } from "./drafts";
 
 export interface ConsentField {
   field: string;
@@ -18,6 +18,8 @@ export interface ConsentField {
   values: unknown[];
   /** The owner's own wish needs it: shown as chosen, and sent only when said. */
   ticked?: boolean;
+  /** The reason is our own agent's; every other is the counterpart's words. */
+  own?: boolean;
 }
 
 export interface Alternative {
@@ -106,6 +108,8 @@ export interface Closed {
 
 const SOON = 60;
 const MOST_CLOSED = 5;
+/** A second click of one that meant the card before. */
+const SETTLED = 400;
 
 export class AgentState {
   /** Null until they are known. */
@@ -128,10 +132,19 @@ export class AgentState {
   /** What this agent, or the way to it, does not know. */
   readonly missing = signal<ReadonlySet<string>>(new Set());
   readonly waiting = computed(() => this.questions.value?.length ?? 0);
-  private readonly answering = new Set<string>();
+  /** The cards have just moved: for a moment none of them takes an answer, which may be meant for the one that went. */
+  readonly settling = signal(false);
+  private settled: ReturnType<typeof setTimeout> | undefined;
+  /** Answers on their way, and what was heard meanwhile of where else it was answered. */
+  private readonly answering = new Map<string, string | undefined>();
+  /** Answered here: what says otherwise is old. */
+  private readonly answered = new Set<string>();
   private readonly soon = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(private readonly agent: AgentLine) {}
+  constructor(
+    private readonly agent: AgentLine,
+    private readonly settles = SETTLED,
+  ) {}
 
   /** One command; what is not offered is remembered, so that nothing is shown for it. */
   async call<T = any>(command: string, given: Record<string, unknown> = {}): Promise<T> {
@@ -214,14 +227,19 @@ export class AgentState {
 
   /** The line stands (again). */
   opened(): void {
+    this.missing.value = new Set();
+    this.lookAgain();
+  }
+
+  private lookAgain(): void {
     for (const part of this.looked) void this.load(part);
   }
 
   heard(change: Change): void {
     switch (change.change) {
       case "question":
-        if (change.open === false) this.shut(change.question_id!, change.via, change.via !== undefined);
-        else this.reload("questions");
+        if (change.open === false) this.heardClosed(change.question_id ?? "", change.via);
+        this.reload("questions");
         this.reload("disclosures");
         break;
       case "reminder":
@@ -244,26 +262,53 @@ export class AgentState {
         this.stirred.value = { thread_id: change.thread_id ?? "", count: this.stirred.peek().count + 1 };
         break;
       default:
-        this.opened();
+        this.lookAgain();
         this.stirred.value = { thread_id: "", count: this.stirred.peek().count + 1 };
     }
     this.reload("hints");
   }
 
   /** What is open now; what has gone meanwhile leaves its line. */
-  private took(open: Question[]): void {
+  private took(found: Question[]): void {
+    const open = found.filter((one) => !this.answered.has(one.question_id));
     const now = new Set(open.map((one) => one.question_id));
-    for (const one of this.questions.peek() ?? []) if (!now.has(one.question_id)) this.shut(one.question_id, undefined, false);
-    this.questions.value = open.filter((one) => !this.answering.has(one.question_id));
+    const before = this.questions.peek();
+    const gone = before?.filter((one) => !now.has(one.question_id)) ?? [];
+    // One that is being answered stays until that is known.
+    const kept = gone.filter((one) => this.answering.has(one.question_id));
+    for (const one of gone) if (!kept.includes(one)) this.shut(one, undefined, false);
+    for (const one of kept) open.splice(before!.indexOf(one), 0, one);
+    this.questions.value = open;
+    if (before?.length === 0 && open.length > 0) this.settle();
+    dropOthers(new Set([...now, ...this.answering.keys()]));
   }
 
-  private shut(questionId: string, via: string | undefined, answered: boolean): void {
-    if (this.answering.has(questionId)) return;
-    const question = this.questions.peek()?.find((one) => one.question_id === questionId);
-    if (question === undefined) return;
-    this.questions.value = this.questions.peek()!.filter((one) => one !== question);
-    this.closed.value = [...this.closed.peek(), { question, via, answered }].slice(-MOST_CLOSED);
+  private heardClosed(questionId: string, via: string | undefined): void {
+    if (this.answering.has(questionId)) this.answering.set(questionId, via);
+    else {
+      const question = this.questions.peek()?.find((one) => one.question_id === questionId);
+      if (question !== undefined) this.shut(question, via, via !== undefined);
+      // The line was there before it was heard where.
+      else if (via !== undefined) this.closed.value = this.closed.peek().map((one) => (one.question.question_id === questionId ? { ...one, via, answered: true } : one));
+    }
+  }
+
+  private shut(question: Question, via: string | undefined, answered: boolean): void {
+    this.remove(question.question_id);
+    this.closed.value = [...this.closed.peek().filter((one) => one.question.question_id !== question.question_id), { question, via, answered }].slice(-MOST_CLOSED);
+  }
+
+  private remove(questionId: string): void {
+    this.questions.value = (this.questions.peek() ?? []).filter((one) => one.question_id !== questionId);
     drop(questionId);
+    this.settle();
+  }
+
+  private settle(): void {
+    if (this.settles === 0) return;
+    clearTimeout(this.settled);
+    this.settling.value = true;
+    this.settled = setTimeout(() => (this.settling.value = false), this.settles);
   }
 
   letGo(questionId: string): void {
@@ -273,18 +318,19 @@ export class AgentState {
   /** Say something to a question; the card goes when the agent has it, and not before. */
   async answer(question: Question, said: Record<string, unknown>): Promise<void> {
     const id = question.question_id;
-    this.answering.add(id);
+    this.answering.set(id, undefined);
     try {
       await this.call("answer", { question_id: id, ...said });
-      this.questions.value = (this.questions.peek() ?? []).filter((one) => one.question_id !== id);
-      drop(id);
+      this.answered.add(id);
+      this.remove(id);
     } catch (error) {
-      this.answering.delete(id);
-      if (reasonOf(error) !== "stale_question") throw error;
       // Another place was first.
-      this.shut(id, undefined, true);
+      if (reasonOf(error) !== "stale_question") throw error;
+      this.shut(question, this.answering.get(id), true);
+    } finally {
+      this.answering.delete(id);
+      this.reload("questions");
     }
-    this.reload("questions");
   }
 
   async ask(text: string, to: string): Promise<{ thread_id: string; state: string }> {

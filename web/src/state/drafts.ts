@@ -47,6 +47,17 @@ export function drop(questionId: string): void {
   }
 }
 
+/** Let go of what was begun for questions that are there no more. */
+export function dropOthers(there: ReadonlySet<string>): void {
+  for (const questionId of known.keys()) if (!there.has(questionId)) known.delete(questionId);
+  try {
+    const kept = Array.from({ length: sessionStorage.length }, (_, place) => sessionStorage.key(place) ?? "");
+    for (const key of kept) if (key.startsWith(PREFIX) && !there.has(key.slice(PREFIX.length))) sessionStorage.removeItem(key);
+  } catch {
+    // As above.
+  }
+}
+
 function read(questionId: string): Draft {
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(PREFIX + questionId) ?? "{}");

@@ -18,6 +18,11 @@ export function nameIn(address: string): string {
 
 export const bareAddress = (address: string): string => plain(address, 200).replace(/^agent:/, "");
 
+/** What a table says of a name that may be somebody else's: `constructor` is in no table of ours. */
+export function own<T>(table: Readonly<Record<string, T>> | null | undefined, name: string): T | undefined {
+  return table && Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 const FIELDS: Record<string, string> = {
   time_windows: "Times you are free",
   specific_availability: "Times you are free",
@@ -45,9 +50,9 @@ const FIELDS: Record<string, string> = {
 
 /** A field in words; one that is not of ours is the counterpart's own name for it, and short. */
 export function fieldName(field: string): string {
-  const known = FIELDS[field];
+  const known = own(FIELDS, field);
   if (known !== undefined) return known;
-  const words = plain(field, 60).replaceAll("_", " ");
+  const words = plain(field, 60).replaceAll("_", " ").trim();
   return words === "" ? "Something" : words[0]!.toUpperCase() + words.slice(1);
 }
 
@@ -59,11 +64,12 @@ export function theirField(field: string): string {
 const DEEDS: Record<string, string> = { calendar: "puts it into the calendar" };
 
 /** What an agent does once both have agreed. */
-export const deedText = (action: string): string => DEEDS[action] ?? `does “${plain(action, 60).replaceAll("_", " ")}”`;
+export const deedText = (action: string): string => own(DEEDS, action) ?? `does “${plain(action, 60).replaceAll("_", " ")}”`;
 
 export interface Window {
   date: string;
   time: string;
+  timezone?: string;
 }
 
 export function isWindow(value: unknown): value is Window {
@@ -88,14 +94,25 @@ export function dayText(date: string): string {
   return found === null || Number.isNaN(found.getTime()) ? plain(date, 40) : dayNames.format(found);
 }
 
-/** Hours as people write them; their offset only where it is not the reader's own on that day. */
-export function hoursText(time: string, date?: string): string {
+const hasOffset = (time: string): boolean => time.split("/").every((one) => /(Z|[+-]\d\d:?\d\d)$/.test(one.trim()));
+
+/**
+ * Hours as people write them; their offset only where it is not the reader's own on that day, and both where they differ.
+ * Hours that say no offset are those of the zone that was said beside them.
+ */
+export function hoursText(time: string, date?: string, zone?: unknown): string {
   const found = hoursOf(time);
-  if (found === null) return plain(time, 60);
-  const [first] = found.offsets;
-  const same = date !== undefined && offsetOn(date) === (first === "Z" ? "+00:00" : first);
-  return `${found.from}–${found.to}${same ? "" : ` (UTC${first === "Z" || first === "+00:00" ? "" : first})`}`;
+  if (found === null) {
+    const said = hasOffset(time) || typeof zone !== "string" ? "" : plain(zone, 60);
+    return `${plain(time, 60)}${said === "" ? "" : ` (${said})`}`;
+  }
+  const [first, last] = found.offsets.map((one) => (one === "Z" ? "+00:00" : one)) as [string, string];
+  if (first !== last) return `${found.from} (${offsetText(first)}) – ${found.to} (${offsetText(last)})`;
+  const same = date !== undefined && offsetOn(date) === first;
+  return `${found.from}–${found.to}${same ? "" : ` (${offsetText(first)})`}`;
 }
+
+const offsetText = (offset: string): string => `UTC${offset === "+00:00" ? "" : offset}`;
 
 function offsetOn(date: string): string {
   const minutes = -new Date(`${date}T12:00:00`).getTimezoneOffset();
@@ -105,7 +122,7 @@ function offsetOn(date: string): string {
 
 /** A value as a person would write it. */
 export function valueText(value: unknown, most = 600): string {
-  if (isWindow(value)) return `${dayText(value.date)} ${hoursText(value.time, value.date)}`;
+  if (isWindow(value)) return `${dayText(value.date)} ${hoursText(value.time, value.date, value.timezone)}`;
   if (Array.isArray(value)) return plain(value.map((one) => valueText(one, most)).join(", "), most);
   if (typeof value === "object" && value !== null) {
     const parts = Object.entries(value).map(([name, one]) => `${fieldName(name).toLowerCase()}: ${valueText(one, most)}`);
@@ -121,10 +138,10 @@ const PLACES: Record<string, string> = { terminal: "at the terminal", inbox: "in
 /** Where a question was answered, in words. */
 export function placeText(via: string | undefined): string {
   if (via === undefined || via === "") return "elsewhere";
-  return PLACES[via] ?? (via.startsWith("message:") ? "by a message of yours" : `elsewhere (${plain(via, 40)})`);
+  return own(PLACES, via) ?? (via.startsWith("message:") ? "by a message of yours" : `elsewhere (${plain(via, 40)})`);
 }
 
-export const STATES: Record<string, { text: string; tone: string }> = {
+const STATES: Record<string, { text: string; tone: string }> = {
   INITIATED: { text: "begun", tone: "works" },
   NEGOTIATING: { text: "being talked over", tone: "works" },
   PROPOSED: { text: "proposed", tone: "asks" },
@@ -138,9 +155,9 @@ export const STATES: Record<string, { text: string; tone: string }> = {
   EXPIRED: { text: "run out of time", tone: "still" },
 };
 
-export const stateText = (state: string): { text: string; tone: string } => STATES[state] ?? { text: state.toLowerCase().replaceAll("_", " "), tone: "still" };
+export const stateText = (state: string): { text: string; tone: string } => own(STATES, state) ?? { text: plain(state, 40).toLowerCase().replaceAll("_", " "), tone: "still" };
 
-export const PACKETS: Record<string, string> = {
+const PACKETS: Record<string, string> = {
   context: "told something",
   context_request: "asked for something",
   context_response: "answered what was asked",
@@ -153,4 +170,10 @@ export const PACKETS: Record<string, string> = {
   processing_error: "could not go on",
 };
 
-export const BASES: Record<string, string> = { user_approved: "you said yes", user_preauthorised: "always allowed", implicit: "part of your wish" };
+/** What an agent did by sending a packet of this type. */
+export const packetText = (type: string): string => own(PACKETS, type) ?? `sent ${plain(type, 40)}`;
+
+const BASES: Record<string, string> = { user_approved: "you said yes", user_preauthorised: "always allowed", implicit: "part of your wish" };
+
+/** What allowed a value to leave. */
+export const basisText = (basis: string): string => own(BASES, basis) ?? plain(basis, 40);

@@ -6,11 +6,12 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentState, Alternative, Closed, ConsentField, Proposal, Question } from "../../state/agent";
+import { consentOf, isEmptied, isOn, outgoing, writtenOf } from "../../state/consent";
 import { change, draftOf } from "../../state/drafts";
-import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, placeText, plain, valueText, type Window } from "../../text/agent";
+import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, own, placeText, plain, valueText, type Window } from "../../text/agent";
 import { agoOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
-import { Face, failed, Said } from "./parts";
+import { Face, failed, Guard, Said } from "./parts";
 
 interface Asked {
   state: AgentState;
@@ -40,11 +41,25 @@ const BODIES: Record<string, (asked: Asked) => VNode> = {
   failure: Failure,
 };
 
-export function Card({ state, one, level: Heading = "h3" }: { state: AgentState; one: Question; level?: "h2" | "h3" }): VNode {
+interface CardProps {
+  state: AgentState;
+  one: Question;
+  level?: "h2" | "h3";
+}
+
+export function Card(props: CardProps): VNode {
+  return (
+    <Guard of={props.one.question_id} what="A question of your agent's">
+      <Whole {...props} />
+    </Guard>
+  );
+}
+
+function Whole({ state, one, level: Heading = "h3" }: CardProps): VNode {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
   const name = nameIn(one.counterpart);
-  const title = (TITLES[one.kind] ?? ((who: string) => `A question about ${who}`))(name);
+  const title = (own(TITLES, one.kind) ?? ((who: string) => `A question about ${who}`))(name);
   const say = (said: Record<string, unknown>) => {
     setBusy(true);
     setFault("");
@@ -53,7 +68,7 @@ export function Card({ state, one, level: Heading = "h3" }: { state: AgentState;
       .catch((error: unknown) => setFault(failed(error)))
       .finally(() => setBusy(false));
   };
-  const Body = BODIES[one.kind] ?? Unknown;
+  const Body = own(BODIES, one.kind) ?? Unknown;
   const later = draftOf(one.question_id).value.later === true;
   return (
     <article class={`ask kind-${one.kind}${later ? " later" : ""}`} id={`card-${one.question_id}`} aria-label={title} tabIndex={-1}>
@@ -77,7 +92,7 @@ export function Card({ state, one, level: Heading = "h3" }: { state: AgentState;
           <Icon name="people" size={16} /> {capital(plain(one.new_contact_text))}
         </p>
       )}
-      {!later && <Body state={state} one={one} say={say} busy={busy} />}
+      {!later && <Body state={state} one={one} say={say} busy={busy || state.settling.value} />}
       {fault !== "" && (
         <p class="refusal" role="alert">
           {fault}
@@ -90,7 +105,7 @@ export function Card({ state, one, level: Heading = "h3" }: { state: AgentState;
 /** The line that a card leaves which was closed from another place. */
 export function Gone({ state, closed }: { state: AgentState; closed: Closed }): VNode {
   const name = nameIn(closed.question.counterpart);
-  const title = (TITLES[closed.question.kind] ?? (() => "A question"))(name);
+  const title = (own(TITLES, closed.question.kind) ?? (() => "A question"))(name);
   return (
     <p class="gone" role="status">
       <Icon name="check" size={16} />
@@ -114,14 +129,7 @@ const PRIORITIES: Record<string, string> = { required: "needed", helpful: "helpf
 
 function Consent({ one, say, busy }: Asked): VNode {
   const draft = draftOf(one.question_id).value;
-  const isOn = (field: ConsentField) => draft.share?.[field.field] ?? field.ticked === true;
-  const written = (field: ConsentField) => outgoing(draft.values?.[field.field]);
-  const chosen = one.fields.filter(isOn);
-  const lacking = chosen.filter((field) => isEmptied(written(field)) || (field.values.length !== 1 && isBlank(written(field))));
-  const share = () => {
-    const given = chosen.map((field) => [field.field, isBlank(written(field)) ? null : written(field)]);
-    say({ share: Object.fromEntries(given), decline: one.fields.filter((field) => !isOn(field)).map((field) => field.field) });
-  };
+  const { chosen, lacking, said } = consentOf(one.fields, draft);
   const turn = (field: ConsentField, on: boolean) => change(one.question_id, { share: { ...draft.share, [field.field]: on } });
   return (
     <>
@@ -131,15 +139,15 @@ function Consent({ one, say, busy }: Asked): VNode {
             key={field.field}
             one={one}
             field={field}
-            on={isOn(field)}
+            on={isOn(field, draft)}
             turn={(on) => turn(field, on)}
-            written={draft.values?.[field.field]}
+            written={writtenOf(field, draft)}
             write={(value) => change(one.question_id, { values: { ...draft.values, [field.field]: value } })}
           />
         ))}
       </ul>
       <Choices>
-        <button type="button" class="primary" disabled={busy || chosen.length === 0 || lacking.length > 0} onClick={share}>
+        <button type="button" class="primary" disabled={busy || chosen.length === 0 || lacking.length > 0} onClick={() => say({ ...said })}>
           {chosen.length === 0 ? "Share what is on" : one.fields.length === 1 ? "Share it" : chosen.length === one.fields.length ? "Share all of it" : `Share ${chosen.length} of ${one.fields.length}`}
         </button>
         <button type="button" class="quiet" disabled={busy} onClick={() => say({ decline_all: true })}>
@@ -150,10 +158,6 @@ function Consent({ one, say, busy }: Asked): VNode {
     </>
   );
 }
-
-/** Every window was left out: then the field is not to be shared as it was known either. */
-const isEmptied = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
-const isBlank = (value: unknown): boolean => value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 
 interface FieldProps {
   one: Question;
@@ -169,7 +173,7 @@ function Field({ one, field, on, turn, written, write }: FieldProps): VNode {
   const label = fieldName(field.field);
   const [editing, setEditing] = useState(false);
   const only = field.values.length === 1 ? field.values[0] : undefined;
-  const shown = isBlank(outgoing(written)) ? only : outgoing(written);
+  const shown = written === undefined ? only : outgoing(written);
   const open = editing || field.values.length !== 1;
   return (
     <li class={on ? "field-row on" : "field-row"}>
@@ -177,7 +181,7 @@ function Field({ one, field, on, turn, written, write }: FieldProps): VNode {
         <input id={id} type="checkbox" role="switch" checked={on} onChange={(event) => turn(event.currentTarget.checked)} />
         <span class="track" aria-hidden="true" />
         <span class="field-label">{label}</span>
-        {!field.ticked && <span class={`priority ${field.priority}`}>{PRIORITIES[field.priority] ?? plain(field.priority, 20)}</span>}
+        {!field.ticked && <span class={`priority ${field.priority}`}>{own(PRIORITIES, field.priority) ?? plain(field.priority, 20)}</span>}
       </label>
       <div class="field-value">
         {open ? (
@@ -188,10 +192,12 @@ function Field({ one, field, on, turn, written, write }: FieldProps): VNode {
               <ul class="windows">
                 {shown.map((slot) => (
                   <li key={slot.date + slot.time}>
-                    <b>{dayText(slot.date)}</b> {hoursText(slot.time, slot.date)}
+                    <b>{dayText(slot.date)}</b> {hoursText(slot.time, slot.date, slot.timezone)}
                   </li>
                 ))}
               </ul>
+            ) : isEmptied(shown) ? (
+              <span class="value soft">nothing</span>
             ) : (
               <bdi class="value">{valueText(shown)}</bdi>
             )}
@@ -201,7 +207,7 @@ function Field({ one, field, on, turn, written, write }: FieldProps): VNode {
           </>
         )}
       </div>
-      {field.ticked ? <p class="fine">{plain(field.reason)}</p> : <Said by={`${nameIn(one.counterpart)}'s agent`} text={field.reason} quiet />}
+      {field.own === true ? <p class="fine">{plain(field.reason)}</p> : <Said by={`${nameIn(one.counterpart)}'s agent`} text={field.reason} quiet />}
     </li>
   );
 }
@@ -274,11 +280,6 @@ function Windows({ known, written, write, done }: { known: Window[]; written: (W
       )}
     </div>
   );
-}
-
-/** What was written, as it goes: windows that were left out are not in it. */
-function outgoing(written: unknown): unknown {
-  return Array.isArray(written) ? written.filter((slot) => slot !== null) : written;
 }
 
 // The checkpoint.
@@ -360,7 +361,7 @@ function Offers({ one, proposal, choice, pick }: { one: Question; proposal: Prop
           <input type="radio" name={one.question_id} checked={choice === number} onChange={() => pick(number)} />
           <span>
             <Offer of={other} ours={ours} />
-            {number !== MAIN && other.reason && <span class="fine">{plain(other.reason)}</span>}
+            {number !== MAIN && plain(other.reason) !== "" && <Words class="fine" ours={ours} text={other.reason} />}
           </span>
         </label>
       ))}
@@ -368,12 +369,32 @@ function Offers({ one, proposal, choice, pick }: { one: Question; proposal: Prop
   );
 }
 
+/** Words of the proposer: in quotation marks where that is the other side. */
+function Words({ class: look, ours, text }: { class?: string; ours: boolean; text: unknown }): VNode {
+  return (
+    <span class={look}>
+      {ours ? "" : "“"}
+      <bdi>{plain(text)}</bdi>
+      {ours ? "" : "”"}
+    </span>
+  );
+}
+
 /** What is offered, from its details where they say it; the summary is the proposer's words. */
 function Offer({ of: offered, ours }: { of: Alternative; ours: boolean }): VNode {
-  const details = offered.details ?? {};
-  const { date, time, event_type: what, place, timezone: _zone, ...rest } = details as Record<string, unknown>;
-  const when = typeof date === "string" ? `${dayText(date)}${typeof time === "string" ? ` ${hoursText(time, date)}` : ""}` : "";
-  const others = Object.entries(rest).filter(([, value]) => value !== null && value !== "");
+  const { date, place, ...more } = (offered.details ?? {}) as Record<string, unknown>;
+  const dated = typeof date === "string" && date !== "";
+  const { time, event_type: what, timezone, ...rest } = more;
+  const hours = typeof time === "string" && time !== "" ? hoursText(time, dated ? date : undefined, timezone) : "";
+  const when = dated ? `${dayText(date)}${hours === "" ? "" : ` ${hours}`}` : "";
+  const summary = plain(offered.summary);
+  const unsaid = {
+    ...(!dated && { date }),
+    ...(hours === "" && { time, timezone }),
+    ...(!(dated && typeof what === "string") && { event_type: what }),
+    ...rest,
+  };
+  const others = Object.entries(unsaid).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return (
     <span class="offer-text">
       {when !== "" ? (
@@ -383,7 +404,9 @@ function Offer({ of: offered, ours }: { of: Alternative; ours: boolean }): VNode
         </b>
       ) : (
         <b class="when">
-          <bdi>{plain(offered.summary)}</bdi>
+          {summary !== "" && <Words ours={ours} text={summary} />}
+          {summary !== "" && hours !== "" && ", "}
+          {hours}
         </b>
       )}
       {place !== undefined && place !== null && (
@@ -396,13 +419,7 @@ function Offer({ of: offered, ours }: { of: Alternative; ours: boolean }): VNode
           {fieldName(name)}: <bdi>{valueText(value, 160)}</bdi>
         </span>
       ))}
-      {when !== "" && plain(offered.summary) !== "" && (
-        <span class="soft">
-          {ours ? "" : "“"}
-          <bdi>{plain(offered.summary)}</bdi>
-          {ours ? "" : "”"}
-        </span>
-      )}
+      {when !== "" && summary !== "" && <Words class="soft" ours={ours} text={summary} />}
     </span>
   );
 }
@@ -411,7 +428,7 @@ const COUNTERS: Record<string, [string, string]> = { "counter time": ["time", "A
 
 function Counter({ one, say, busy }: { one: Question; say: Asked["say"]; busy: boolean }): VNode {
   const draft = draftOf(one.question_id).value;
-  const offered = one.choices.flatMap((choice) => (COUNTERS[choice] ? [COUNTERS[choice]!] : []));
+  const offered = one.choices.map((choice) => own(COUNTERS, choice)).filter((found) => found !== undefined);
   const field = draft.counter?.field ?? offered[0]?.[0] ?? "time";
   const value = draft.counter?.value ?? "";
   const write = (part: Partial<{ field: string; value: string }>) => change(one.question_id, { counter: { field, value, ...part } });
@@ -569,7 +586,7 @@ function Scope({ one, say, busy }: Asked): VNode {
       <dl class="scope">
         <dt>It was about</dt>
         <dd>
-          <bdi>{plain(about.before) || "—"}</bdi>
+          “<bdi>{plain(about.before) || "—"}</bdi>”
         </dd>
         <dt>{by} now wants</dt>
         <dd>

@@ -105,6 +105,14 @@ function Again(): VNode {
   );
 }
 
+/** The address of a link to another page than this one: its secret is for that page alone. */
+function otherPage(given: string, origin: string): string | null {
+  if (!given.includes("/") || given.startsWith("/")) return null;
+  const whole = /^https?:/i.test(given) ? given : `http://${given}`;
+  const found = URL.canParse(whole) ? new URL(whole) : null;
+  return found === null || found.origin === origin ? null : found.href;
+}
+
 function LinkForm(): VNode {
   const [fault, setFault] = useState("");
   return (
@@ -113,6 +121,11 @@ function LinkForm(): VNode {
       onSubmit={(event) => {
         event.preventDefault();
         const given = String(new FormData(event.currentTarget).get("link") ?? "").trim();
+        const elsewhere = otherPage(given, location.origin);
+        if (elsewhere !== null) {
+          location.href = elsewhere;
+          return;
+        }
         const bare = given.split("/q/").at(-1)!.split("#open=").at(-1)!;
         line.open(bare).catch((error: unknown) => setFault(failed(error)));
       }}

@@ -1,6 +1,6 @@
 /** Small parts of the personal agent's views: who it is about, and words that are not ours. */
 
-import type { ComponentChildren, VNode } from "preact";
+import { Component, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bareAddress, nameIn, plain, stateText } from "../../text/agent";
 import { hue } from "../avatar";
@@ -67,4 +67,23 @@ export function Empty({ children }: { children: ComponentChildren }): VNode {
 
 export function failed(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What cannot be drawn takes nothing else along: it says so here, and where else it can be seen. */
+export class Guard extends Component<{ of: string; what: string; children: ComponentChildren }, { failed: string | null }> {
+  override state: { failed: string | null } = { failed: null };
+
+  override componentDidCatch(error: unknown): void {
+    console.warn(error);
+    this.setState({ failed: this.props.of });
+  }
+
+  override render(): ComponentChildren {
+    if (this.state.failed !== this.props.of) return this.props.children;
+    return (
+      <p class="refusal" role="alert">
+        {this.props.what} could not be shown here. At the terminal: <code>tacit agent</code>
+      </p>
+    );
+  }
 }

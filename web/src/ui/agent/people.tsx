@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AgentState, Contact } from "../../state/agent";
-import { bareAddress, nameIn, plain } from "../../text/agent";
+import { bareAddress, nameIn, own, plain } from "../../text/agent";
 import { Icon } from "../icons";
 import { Empty, Face, failed, Long } from "./parts";
 
@@ -50,7 +50,7 @@ const KEYS: Record<string, { text: string; tone: string }> = {
 
 function Standing({ one }: { one: Contact }): VNode {
   if (one.blocked) return <span class="state-tag bad">blocked</span>;
-  const key = KEYS[one.key] ?? { text: plain(one.key, 30).replaceAll("_", " "), tone: "asks" };
+  const key = own(KEYS, one.key) ?? { text: plain(one.key, 30).replaceAll("_", " "), tone: "asks" };
   return (
     <>
       {!one.welcome && <span class="state-tag asks">not let in</span>}

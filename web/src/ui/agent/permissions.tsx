@@ -5,11 +5,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { AgentState, Disclosure, Permissions as Policy } from "../../state/agent";
 import { reasonOf } from "../../net/agent";
 import { agentAddress } from "../../state/agent_route";
-import { bareAddress, BASES, fieldName, nameIn, placeText, plain, valueText } from "../../text/agent";
+import { bareAddress, basisText, fieldName, nameIn, own, placeText, plain, valueText } from "../../text/agent";
 import { clockOf, dayOf, fullOf } from "../../text/time";
 import { Empty, Face, failed, Long } from "./parts";
 
-type Level = "always" | "ask" | "never";
+export type Level = "always" | "ask" | "never";
 const LEVELS: [Level, string, string][] = [
   ["always", "Always", "goes without asking"],
   ["ask", "Ask me", "waits for your yes"],
@@ -23,10 +23,10 @@ export function levels(policy: Policy, who: string): [string, Level, boolean][] 
     ...policy.ask_first.map((one): [string, Level] => [one, "ask"]),
     ...policy.never_share.map((one): [string, Level] => [one, "never"]),
   ]);
-  const own = policy.overrides[who];
+  const held = own(policy.overrides, who);
   const alone = new Map<string, Level>([
-    ...(own?.promote_to_always_share ?? []).map((one): [string, Level] => [one, "always"]),
-    ...(own?.restrict_to_never_share ?? []).map((one): [string, Level] => [one, "never"]),
+    ...(held?.promote_to_always_share ?? []).map((one): [string, Level] => [one, "always"]),
+    ...(held?.restrict_to_never_share ?? []).map((one): [string, Level] => [one, "never"]),
   ]);
   return [...new Set([...base.keys(), ...alone.keys()])].map((field) => [field, alone.get(field) ?? base.get(field) ?? "ask", alone.has(field)]);
 }
@@ -101,7 +101,7 @@ export function Permissions({ state }: { state: AgentState }): VNode {
 }
 
 /** What was never shared is opened by its name, typed: a slip of the hand does not. */
-function Sure({ field, level, yes, no }: { field: string; level: Level; yes: () => void; no: () => void }): VNode {
+export function Sure({ field, level, yes, no }: { field: string; level: Level; yes: () => void; no: () => void }): VNode {
   const [typed, setTyped] = useState("");
   return (
     <form
@@ -178,7 +178,7 @@ export function Receipts({ state }: { state: AgentState }): VNode {
                         <bdi class="value">{each.value === null || each.value === undefined ? "forgotten" : valueText(each.value)}</bdi>
                         <span class="soft">
                           {" "}
-                          · {BASES[each.basis] ?? plain(each.basis, 40)}
+                          · {basisText(each.basis)}
                           {each.via ? ` ${placeText(each.via)}` : ""}
                         </span>
                       </dd>

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AgentState } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
-import { bareAddress, BASES, deedText, fieldName, nameIn, PACKETS, plain, stateText, theirField, valueText } from "../../text/agent";
+import { bareAddress, basisText, deedText, fieldName, nameIn, own, packetText, plain, stateText, theirField, valueText } from "../../text/agent";
 import { agoOf, clockOf, dayOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
 import { Empty, Face, failed, Long, State } from "./parts";
@@ -51,7 +51,7 @@ function ThreadList({ state }: { state: AgentState }): VNode {
               </span>
               {one.flags.map((flag) => (
                 <span class="state-tag asks" key={flag}>
-                  {FLAGS[flag] ?? plain(flag, 30)}
+                  {own(FLAGS, flag) ?? plain(flag, 30)}
                 </span>
               ))}
               <State state={one.state} />
@@ -81,6 +81,11 @@ interface Whole {
   parent: string | null;
   siblings: string[];
   cost?: Record<string, unknown> | null;
+}
+
+/** Whether the other side's words may be in what the thread is about: it began it, or asked for something else. */
+function isTheirs(found: Whole): boolean {
+  return found.history.some((one, place) => one.side !== "us" && (place === 0 || one.type === "intent_update"));
 }
 
 const OVER = new Set(["COMPLETED", "DECLINED", "EXPIRED"]);
@@ -119,7 +124,13 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
             <Face address={who} />
             <div>
               <h2>
-                <bdi>{plain(found.intent.summary, 160) || "Something"}</bdi>
+                {isTheirs(found) && plain(found.intent.summary) !== "" ? (
+                  <>
+                    {nameIn(who)}: “<bdi>{plain(found.intent.summary, 160)}</bdi>”
+                  </>
+                ) : (
+                  <bdi>{plain(found.intent.summary, 160) || "Something"}</bdi>
+                )}
               </h2>
               <p class="soft">
                 with {nameIn(who)} <span class="address">({bareAddress(who)})</span> · {found.turns} {found.turns === 1 ? "turn" : "turns"}
@@ -127,7 +138,7 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
             </div>
             {found.flags.map((flag) => (
               <span class="state-tag asks" key={flag}>
-                {FLAGS[flag] ?? plain(flag, 30)}
+                {own(FLAGS, flag) ?? plain(flag, 30)}
               </span>
             ))}
             <State state={found.state} />
@@ -177,7 +188,7 @@ function Facts({ state, found, who }: { state: AgentState; found: Whole; who: st
                 <dt>{fieldName(one.field)}</dt>
                 <dd>
                   <bdi>{one.value === null || one.value === undefined ? "forgotten" : valueText(one.value)}</bdi>
-                  <span class="soft"> · {BASES[one.basis] ?? plain(one.basis, 40)}</span>
+                  <span class="soft"> · {basisText(one.basis)}</span>
                 </dd>
               </div>
             ))}
@@ -249,7 +260,7 @@ function History({ found, who }: { found: Whole; who: string }): VNode {
   const moments: Moment[] = [
     ...found.history.map((one): Moment => ({
       at: one.at,
-      text: `${one.side === "us" ? "Your agent" : them} ${PACKETS[one.type] ?? `sent ${plain(one.type, 40)}`}`,
+      text: `${one.side === "us" ? "Your agent" : them} ${packetText(one.type)}`,
       ...(cycles.has(one.packet_id) && { steps: cycles.get(one.packet_id)! }),
     })),
     ...found.steps.flatMap((one): Moment[] => {

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import type { AgentState } from "../../state/agent";
 import { agentAddress, type AgentRoute, type AgentView } from "../../state/agent_route";
 import { Icon, type IconName } from "../icons";
+import { Guard } from "./parts";
 import { People } from "./people";
 import { Permissions, Receipts } from "./permissions";
 import { Questions } from "./questions";
@@ -40,6 +41,14 @@ export function Tabs({ state, at }: { state: AgentState; at: AgentRoute }): VNod
 }
 
 export function AgentView({ state, at }: { state: AgentState; at: AgentRoute }): VNode {
+  return (
+    <Guard of={`${at.view}/${at.detail ?? ""}`} what="This view">
+      <View state={state} at={at} />
+    </Guard>
+  );
+}
+
+function View({ state, at }: { state: AgentState; at: AgentRoute }): VNode {
   switch (at.view) {
     case "threads":
       return <Threads state={state} at={at.detail} />;

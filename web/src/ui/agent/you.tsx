@@ -5,13 +5,12 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { reasonOf } from "../../net/agent";
 import type { AgentState, Permissions } from "../../state/agent";
 import { goAgent } from "../../state/agent_route";
 import { fieldName, plain, valueText } from "../../text/agent";
 import { failed } from "./parts";
-import { levels } from "./permissions";
-
-type Level = "always" | "ask" | "never";
+import { type Level, levels, Sure } from "./permissions";
 
 /** The switches of the first minute, each with the fields that it stands for (A2ACP-233). */
 export const SWITCHES: { name: string; text: string; fields: string[] }[] = [
@@ -52,27 +51,40 @@ function Form({ state, profile, policy }: { state: AgentState; profile: Record<s
   const [chosen, setChosen] = useState<Record<string, Level>>({});
   const [fault, setFault] = useState("");
   const [saved, setSaved] = useState(false);
+  const [sure, setSure] = useState<{ field: string; level: Level; typed: string[] } | null>(null);
   const of = (one: (typeof SWITCHES)[number]) => chosen[one.name] ?? now.get(one.fields.at(-1)!) ?? "ask";
-  const oneByOne = async (said: Record<string, string>) => {
+  const opening = SWITCHES.flatMap((one) => {
+    const level = chosen[one.name];
+    return level === undefined || level === "never" ? [] : one.fields.filter((field) => now.get(field) === "never").map((field) => ({ field, level }));
+  });
+  const oneByOne = async (said: Record<string, string>, typed: string[]) => {
     await state.call("profile", { changes: Object.fromEntries(Object.entries(said).map(([key, value]) => [key, value || null])) });
     for (const one of SWITCHES) {
       if (chosen[one.name] === undefined) continue;
-      for (const field of one.fields) if (now.get(field) !== chosen[one.name]) await state.call("permissions", { field, level: chosen[one.name], confirmed: true });
+      for (const field of one.fields) if (now.get(field) !== chosen[one.name]) await state.call("permissions", { field, level: chosen[one.name], confirmed: typed.includes(field) });
     }
   };
-  const save = async () => {
+  /** `typed` are the fields that were never shared, and that were opened by their names (A2ACP-124). */
+  const save = async (typed: string[] = []) => {
     setFault("");
+    setSure(null);
     try {
       const said = { name: name.trim(), general_location_area: place.trim(), timezone: zone.trim() || zoneHere() };
-      if (first && state.offers("setup")) await state.call("setup", { save: true, profile: said, switches: chosen, confirmed: true });
-      else await oneByOne(said);
+      if (first && state.offers("setup")) await state.call("setup", { save: true, profile: said, switches: chosen, confirmed: opening.length > 0 && opening.every((one) => typed.includes(one.field)) });
+      else await oneByOne(said, typed);
       await Promise.all([state.look("profile"), state.look("permissions")]);
       setChosen({});
       setSaved(true);
       if (first) goAgent("questions");
     } catch (error) {
-      setFault(failed(error));
+      const next = opening.find((one) => !typed.includes(one.field));
+      if (reasonOf(error) === "confirmation_needed" && next !== undefined) setSure({ ...next, typed });
+      else setFault(failed(error));
     }
+  };
+  const choose = (name: string, level: Level) => {
+    setChosen({ ...chosen, [name]: level });
+    setSure(null);
   };
   const others = Object.entries(profile).filter(([key]) => !["name", "general_location_area", "timezone"].includes(key));
   return (
@@ -118,7 +130,7 @@ function Form({ state, profile, policy }: { state: AgentState; profile: Record<s
                 <span class="segments" role="radiogroup" aria-label={one.text}>
                   {LEVELS.map(([level, text]) => (
                     <label key={level} class={of(one) === level ? `segment on level-${level}` : "segment"}>
-                      <input type="radio" name={`switch-${one.name}`} checked={of(one) === level} onChange={() => setChosen({ ...chosen, [one.name]: level })} />
+                      <input type="radio" name={`switch-${one.name}`} checked={of(one) === level} onChange={() => choose(one.name, level)} />
                       {text}
                     </label>
                   ))}
@@ -143,6 +155,7 @@ function Form({ state, profile, policy }: { state: AgentState; profile: Record<s
           )}
         </div>
       </form>
+      {sure && <Sure key={sure.field} field={sure.field} level={sure.level} yes={() => void save([...sure.typed, sure.field])} no={() => setSure(null)} />}
       {!first && others.length > 0 && (
         <section>
           <h3>Also known</h3>
