@@ -253,6 +253,7 @@ async def test_a_program_killed_in_the_middle_of_a_thought_costs_the_dinner_noth
         assert [one["outcome"] for one in (await anna.thoughts())["thoughts"]][:2] == ["away", "taken"]
 
 
+@pytest.mark.soak
 @pytest.mark.spec("A2ACP-086")
 async def test_another_driver_stands_in_for_one_that_stays_away(tmp_path):
     more = {"anna": {"models": DriverModels(tmp_path / "anna", KEYS), "waiting": AtOnce()}}

@@ -136,6 +136,11 @@ async def test_after_a_fault_the_next_thought_is_answered(mind, server):
     assert (await soon(mind.complete(asked()))).text == SAID
 
 
+# Each waits for its limit in full.
+@pytest.mark.parametrize(
+    "driver",
+    ["openai", "command", *(pytest.param(one, marks=pytest.mark.soak) for one in ("codex", "claude", "acp"))],
+)
 @pytest.mark.spec("A2ACP-085")
 async def test_a_model_that_hangs_is_given_up_at_the_prompts_own_limit(mind, server, tmp_path):
     held = Held(Say("too late"))
