@@ -18,6 +18,7 @@ from tacit.agent.threads import records
 BEN = "agent:ben@relay.example"
 CARL = "agent:carl@relay.example"
 THREAD = "thr_of_carl"
+INTENT = {"category": "message", "summary": "about the trip", "urgency": "normal"}
 EMAIL, PHONE = "anna@example.org", "0171 2345678"
 
 
@@ -28,16 +29,15 @@ def need(field: str) -> dict[str, str]:
 def asked_for(*names: str, **profile: Any) -> Desk:
     """Anna, whom Carl has asked for fields."""
     desk = Desk("anna", profile={"timezone": "Europe/London", **profile})
-    intent = {"category": "message", "summary": "about the trip", "urgency": "normal"}
-    body = {"intent": intent, "context": {}, "needs": [need(one) for one in names]}
-    desk.receive(CARL, THREAD, "pkt_1", "context", body)
+    body = {"intent": INTENT, "context": {}, "needs": [need(one) for one in names]}
+    desk.receive(CARL, THREAD, "pkt_first000001", "context", body)
     desk.settle()
     return desk
 
 
 def again(desk: Desk, number: int, *names: str) -> None:
     body = {"needs": [need(one) for one in names]}
-    desk.receive(CARL, THREAD, f"pkt_again_{number}", "context_request", body)
+    desk.receive(CARL, THREAD, f"pkt_again00000{number}", "context_request", body)
     desk.settle()
 
 
@@ -72,7 +72,7 @@ def test_a_yes_to_one_field_clears_no_other_field_of_its_group() -> None:
     # A packet that names it does not leave, neither under its key nor in another text.
     for context in ({"phone": PHONE}, {"topic": f"ring {PHONE}"}):
         ws = desk.workspace()
-        sending.send(ws, view_of(ws, desk.thread(THREAD)), "context", {"intent": {}, "context": context})
+        sending.send(ws, view_of(ws, desk.thread(THREAD)), "context", {"intent": INTENT, "context": context})
         assert PHONE not in str([value for _, value in ws.kept.values()])
 
 
@@ -101,7 +101,7 @@ def test_a_yes_to_another_value_leaves_the_profiles_own_withheld() -> None:
     assert words(desk, "⟨dietary⟩") == "no restrictions"
     assert found(desk, "anna eats no meat") == {"dietary"}
     ws = desk.workspace()
-    body = {"intent": {}, "context": {"dietary": "anna eats no meat"}}
+    body = {"intent": INTENT, "context": {"dietary": "anna eats no meat"}}
     assert not sending.send(ws, view_of(ws, desk.thread(THREAD)), "context", body)
 
 
@@ -141,7 +141,7 @@ def test_a_yes_under_another_name_of_a_field_sends_its_value() -> None:
 def test_answers_are_still_counted_by_the_tier_field() -> None:
     desk = asked_for("email", email=EMAIL, phone=PHONE)
     desk.share_all(desk.question("consent"))
-    counted = [(one.field, one.approvals) for one in desk.log if isinstance(one, records.Counted)]
+    counted = [(one.field, one.count) for one in desk.log if isinstance(one, records.Counted)]
     assert counted == [("contact_details", 1)]
 
 

@@ -219,7 +219,7 @@ def give_up(ws: Workspace, thread: Thread) -> None:
     body: dict[str, Any] = {"code": "generation_failed", "retry_expected": True, "in_reply_to": last}
     packet_id = packet.identifier("pkt_", ws.draw(17))
     draft = consent.Draft(thread.peer, packet.PROCESSING_ERROR, thread.thread_id, packet_id, ws.now, body)
-    _keep(ws, thread, consent.clear(draft, ws.policy, {}, frozenset(), scanner(ws, thread)))
+    _keep(ws, thread, consent.clear(draft, ws.policy, bases(thread), frozenset(), scanner(ws, thread)))
 
 
 def _keep(ws: Workspace, thread: Thread, cleared: Any) -> None:
