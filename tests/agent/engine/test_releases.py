@@ -160,6 +160,19 @@ def test_what_goes_unasked_is_cleared_with_its_value_too() -> None:
     assert after.withheld == {"dietary": "another value by now"}
 
 
+@pytest.mark.spec("A2ACP-071")
+def test_a_yes_to_times_clears_their_hours_and_no_word_that_the_profile_has_about_them() -> None:
+    both = desks()
+    both.anna.own["calendar"] = "Fridays 17:30-22:00 after therapy"
+    thread = both.anna.ask("dinner with ben on Friday evening", BEN)
+    both.anna.answer(both.anna.question("consent"), share={"time_windows": None})
+    (first,) = [one for one in both.anna.sent if one.type == "context"]
+    assert first.fields["context"]["time_windows"]
+    scanner = sending.scanner(both.anna.workspace(), both.anna.thread(thread))
+    assert not scanner.hits(["17:30-22:00"])
+    assert scanner.hits(["Fridays 17:30-22:00 after therapy"]) == {"calendar"}
+
+
 @pytest.mark.spec("A2ACP-064", "A2ACP-071", "A2ACP-268")
 def test_a_fact_hides_the_profiles_value_of_its_name_from_nobody() -> None:
     both = desks()

@@ -107,7 +107,7 @@ class Scanner:
             window = not _AVAILABILITY.isdisjoint((name(field), aliases.SHIPPED.get(name(field))))
             for leaf in _leaves(value):
                 owner = (*_owner(field, leaf), *kept_by)
-                for pattern in _patterns(leaf, window):
+                for pattern in _patterns(leaf, window, hours=not (window and kept_by)):
                     self._enter(pattern, owner, lengths)
         self._heads = {head: tuple(sorted(found)) for head, found in lengths.items()}
         self._dense = any(len(head) == 2 for head in lengths)
@@ -275,10 +275,11 @@ def _written(number: float) -> str:
     return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
 
 
-def _patterns(leaf: str, window: bool) -> Iterator[tuple[str, ...]]:
+def _patterns(leaf: str, window: bool, *, hours: bool = True) -> Iterator[tuple[str, ...]]:
+    """What is looked for of a text; its hours not, where other times of the owner's were released."""
     text = fold(leaf)
     whole, counted = words(text), figures(text)
-    for pair in spans(counted):
+    for pair in spans(counted) if hours else ():
         yield tuple(pair)
     for place in values.places_in(leaf):
         if _tells(place_words := words(fold(place))):
