@@ -83,3 +83,24 @@ async def test_a_packet_by_hand_passes_the_filter_and_says_truly_what_it_shares(
                 ("dietary", "no meat", "user_preauthorised"),
             ]
         post.store.close()
+
+
+@pytest.mark.spec("A2ACP-071", "A2ACP-072")
+async def test_sharing_one_field_by_hand_releases_no_other_of_its_group(tmp_path):
+    async with Relay(tmp_path / "relay") as relay:
+        relay.clock.ahead += parse_rfc3339(MONDAY) - relay.clock.now()
+        await registered(relay, tmp_path / "anna", "anna", "ben")
+        async with Agent(tmp_path / "anna", clock=relay.clock) as anna:
+            await anna.profile(
+                {"timezone": "Europe/London", "email": "a@example.org", "phone": "0171 2345678"}
+            )
+        post = Post(tmp_path / "anna", clock=relay.clock, entropy=SystemEntropy())
+        body = {"intent": INTENT, "context": {"email": "a@example.org", "topic": "ring 0171 2345678"}}
+        async with post:
+            with pytest.raises(Refused) as refused:
+                by_hand.send(
+                    post, relay.clock, SystemEntropy(), to=f"agent:ben@{relay.domain}",
+                    thread_id="thr_by_hand", body=body, typed=False, share=["email"],
+                )  # fmt: skip
+        post.store.close()
+        assert refused.value.code == "uncleared_value"

@@ -115,6 +115,60 @@ def test_no_prompt_of_a_whole_dinner_holds_a_value_that_is_not_cleared() -> None
     assert "⟨health_info⟩" in models[both.anna.me].prompts[0].words
 
 
+@pytest.mark.spec("A2ACP-071", "A2ACP-072")
+def test_a_model_gets_no_other_value_of_a_group_out_after_a_yes_to_one_of_them() -> None:
+    both = desks()
+    words = json.dumps(
+        {"summaries": ["Dinner, ring ⟨phone⟩"], "reasoning": "ring 0171 2345678", "confidence": 1}
+    )
+    model = Scripted(lambda prompt: words if prompt.task == WRITE_PROPOSAL else honest(prompt))
+    both.ben.own |= {"email": "ben@example.org", "phone": "0171 2345678"}
+    both.ben.brain = minded(model)
+    thread = begun(both, "dinner with ben on Friday evening")
+    need = {"field": "email", "reason": "to write", "priority": "required"}
+    both.ben.receive(both.anna.me, thread, "pkt_wants000001", "context_request", {"needs": [need]})
+    for _ in range(4):
+        for desk in (both.anna, both.ben):
+            for question in desk.questions("consent"):
+                shown = desk.content(question)["fields"]
+                desk.answer(question, share={one["field"]: None for one in shown if len(one["values"]) == 1})
+        both.settle()
+    assert "email" in both.ben.thread(thread).approved
+    assert "ben@example.org" in json.dumps([one.fields for one in both.ben.sent])
+    assert WRITE_PROPOSAL in [one.task for one in model.prompts]
+    for said in (
+        *(one.standing + one.words for one in model.prompts),
+        *(str(one.fields) for one in both.ben.sent),
+    ):
+        assert "2345678" not in said
+
+
+@pytest.mark.spec("A2ACP-071")
+@pytest.mark.parametrize(
+    ("own", "said", "never"),
+    [
+        ({"dietary": "gluten free"}, "a gluten-free dinner", "gluten"),
+        ({"health_info": "epilepsy, migraine"}, "dinner, no lights because of my epilepsy", "epilepsy"),
+        ({"phone": "0171 234 5678"}, "dinner, ring 01712345678", "01712345678"),
+        ({"favourite_place": "Zoë's café"}, "dinner at Zoe's cafe", "Zoe"),
+    ],
+)
+def test_no_spelling_of_a_withheld_value_stands_in_a_prompt(own, said, never) -> None:
+    both = desks()
+    model = Scripted()
+    both.anna.own |= own
+    both.anna.brain = minded(model)
+    begun(both, f"{said} with ben on Friday evening")
+    packet = {"needs": [{"field": "dietary", "reason": said, "priority": "required"}]}
+    thread = next(iter(both.anna.book.threads))
+    both.anna.receive(both.ben.me, thread, "pkt_wants000001", "context_request", packet)
+    both.settle()
+    assert model.prompts
+    assert f"⟨{next(iter(own))}⟩" in model.prompts[0].words
+    for one in model.prompts:
+        assert never not in one.standing + one.words
+
+
 NAMED = json.dumps({"summaries": ["Dinner, ⟨dietary⟩"], "reasoning": "⟨dietary⟩", "confidence": 1})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tacit.agent.brain.placeholders import filled, masked, placeholder, present
+from tacit.agent.consent.scan import Scanner
 
 
 @pytest.mark.spec("A2ACP-071")
@@ -39,3 +40,21 @@ def test_a_value_inside_a_longer_word_is_another_word() -> None:
 
 def test_the_longest_value_is_masked_first() -> None:
     assert masked("no nuts at all", {"a": "no nuts", "b": "no nuts at all"}) == "⟨b⟩"
+
+
+@pytest.mark.spec("A2ACP-071")
+@pytest.mark.parametrize(
+    ("value", "said", "shown"),
+    [
+        ("gluten free", "a gluten-free dinner", "a ⟨own⟩ dinner"),
+        ("epilepsy, migraine", "because of my epilepsy", "because of my ⟨own⟩"),
+        ("0171 234 5678", "call 01712345678 now", "call ⟨own⟩ now"),
+        ("Zoë's café", "at Zoe's cafe", "⟨own⟩"),
+        ("01712345678", "call 0171 234 5678 now", "⟨own⟩"),
+        (91234567, {"code": "9123-4567"}, {"code": "⟨own⟩"}),
+        ("C++", "plan C is better", "plan C is better"),
+        ("dinner, epilepsy", "a dinner", "a dinner"),
+    ],
+)
+def test_a_value_is_masked_in_every_spelling_that_the_scanner_knows(value, said, shown) -> None:
+    assert masked(said, {"own": value}, Scanner([("own", value)]).hits) == shown

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.agent.arrangements import pair, registered
+from tests.agent.arrangements import pair, registered, share
+from tests.agent.minds import minds
+from tests.agent.scripted import Scripted
 from tests.relay_support import Relay
 
 from tacit.agent import Agent
 from tacit.agent.brain.rules import Rules
+from tacit.agent.engine.answering import Answer
 from tacit.agent.packets.windows import read_windows
 from tacit.base.errors import Refused
 
@@ -44,6 +47,56 @@ async def test_a_fact_that_was_not_released_leaves_in_no_other_words(tmp_path):
         rows = ben.post.store.rows("SELECT payload FROM history WHERE direction='in'")
         assert "PERSIMMON" not in json.dumps([bytes(row[0]).decode() for row in rows])
         assert begun["thread_id"] in anna.journal.book.threads
+
+
+def first_context(agent: Agent, peer: str) -> dict:
+    """What the first packet of a thread told."""
+    (first, *_), *_ = agent.journal.records("x.a2acp.sent")
+    return agent.vault.packet(peer, first.packet_id, "us")["context"]
+
+
+@pytest.mark.spec("A2ACP-268", "A2ACP-132")
+async def test_facts_of_one_group_each_go_with_their_own_value(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        fields = {"cuisine_preference": "thai", "venue_type": "quiet"}
+        await anna.ask("dinner with ben on Friday evening", facts={"fields": fields})
+        question = await both.question(anna, "consent")
+        await anna.answer(question["question_id"], share(question))
+        await both.settled()
+        told = first_context(anna, ben.me)
+        assert {name: told.get(name) for name in fields} == fields
+
+
+@pytest.mark.spec("A2ACP-268", "A2ACP-132", "A2ACP-072")
+async def test_a_declined_fact_goes_neither_itself_nor_with_the_value_of_a_shared_one(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        fields = {"email": "anna@example.org", "phone": "0171 2345678"}
+        begun = await anna.ask("dinner with ben on Friday evening", facts={"fields": fields})
+        question = await both.question(anna, "consent")
+        await anna.answer(
+            question["question_id"],
+            Answer(share={"email": None, "time_windows": None}, decline=frozenset({"phone"})),
+        )
+        await both.settled()
+        told = first_context(anna, ben.me)
+        assert (told.get("email"), "phone" in told) == ("anna@example.org", False)
+        thread = anna.workspace().thread(begun["thread_id"])
+        assert ("email" in thread.approved, "phone" in thread.refused) == (True, True)
+
+
+@pytest.mark.spec("A2ACP-268", "A2ACP-071", "A2ACP-064")
+async def test_facts_are_masked_in_the_prompt_that_reads_the_sentence_they_came_with(tmp_path):
+    model = Scripted()
+    async with minds(tmp_path, anna=model) as (_both, anna, ben):
+        fields = {"dietary": "no pork please", "health_info": "epilepsy, migraine"}
+        text = "dinner with ben on Friday evening, no pork please, no shellfish at all, as of my epilepsy"
+        await anna.ask(text, [ben.me], facts={"fields": fields})
+        assert model.prompts
+        for one in model.prompts:
+            whole = (one.standing + one.words).casefold()
+            # Neither the fact, nor the profile's own value of the same name.
+            assert not [word for word in ("pork", "shellfish", "epilepsy") if word in whole]
+        assert "⟨dietary⟩, ⟨dietary⟩, as of my ⟨health_info⟩" in model.prompts[0].words
 
 
 @pytest.mark.spec("A2ACP-268")

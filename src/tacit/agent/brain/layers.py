@@ -14,6 +14,7 @@ turn up.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.brain import placeholders, zones
@@ -21,7 +22,8 @@ from tacit.agent.brain.days import spoken
 from tacit.agent.brain.model import Prompt
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Scene, Task
 from tacit.agent.brain.replies import SCHEMAS
-from tacit.agent.consent.tiers import Override
+from tacit.agent.consent import aliases
+from tacit.agent.consent.tiers import Override, canonical
 from tacit.agent.negotiation import limits
 from tacit.agent.zones import zone_of_owner
 from tacit.base.errors import Bug
@@ -42,6 +44,7 @@ MOST_PACKETS: Final = 12
 """The newest of a thread that a prompt has; what they told before is in the lists."""
 LONGEST_PACKET: Final = 4_000
 LONGEST_REQUEST: Final = 2_000
+_TIMES: Final = frozenset({aliases.SPECIFIC_AVAILABILITY, aliases.GENERAL_AVAILABILITY})
 _PROTOCOL: Final = f"""\
 You read and write language for a personal agent that arranges things with other people's agents. \
 You answer with one JSON object by the schema you are given, and nothing else. Code decides \
@@ -76,11 +79,12 @@ def protocol() -> str:
 
 def owner(scene: Scene, timezone: str) -> str:
     """Layer 2: name, timezone, preferences, style, autonomy (A2ACP-061, A2ACP-062)."""
-    zone = placeholders.placeholder("timezone") if "timezone" in scene.withheld else timezone
-    cleared = placeholders.masked(dict(scene.profile), scene.withheld)
+    unsaid = scene.withheld.keys() - scene.profile.keys()
+    zone = placeholders.placeholder("timezone") if "timezone" in unsaid else timezone
+    cleared = _masked(dict(scene.profile), scene)
     known = {name: value for name, value in cleared.items() if name not in {"timezone", "name"}}
-    style = placeholders.masked(scene.style, scene.withheld)
-    hidden = {name: placeholders.placeholder(name) for name in scene.withheld if name != "timezone"}
+    style = _masked(scene.style, scene)
+    hidden = {name: placeholders.placeholder(name) for name in unsaid if name != "timezone"}
     preferences = [
         f"  {single_line(name, 80)}: {_json(value)}" for name, value in sorted((known | hidden).items())
     ]
@@ -150,7 +154,7 @@ def _asked(task: Task, scene: Scene) -> str:
     now = zones.local(task.now, zone_of_owner(task.timezone))
     today = f"It is {spoken(now.date())}, {now:%H:%M}, by the owner's clocks."
     if task.kind == READ_REQUEST:
-        said = placeholders.masked(task.text[:LONGEST_REQUEST], scene.withheld)
+        said = _masked(task.text[:LONGEST_REQUEST], scene)
         return _task(f"{today} Read what the owner wants to arrange with the counterpart.", set_off(said))
     if task.kind == READ_PACKET:
         # The packet itself is in the thread.
@@ -172,8 +176,21 @@ def _layer(number: int, text: str) -> str:
 
 
 def _data(value: Mapping[str, Any], scene: Scene) -> str:
-    text = _json(placeholders.masked(dict(value), scene.withheld))
+    text = _json(_masked(dict(value), scene))
     return set_off(text if len(text) <= LONGEST_PACKET else f"{text[:LONGEST_PACKET]} (cut)")
+
+
+def _masked(value: Any, scene: Scene) -> Any:
+    return placeholders.masked(value, scene.withheld, partial(_unmasked, scene))
+
+
+def _unmasked(scene: Scene, said: object) -> frozenset[str]:
+    """The fields of which a value still stands in a text.
+
+    Not those of times: everybody's evening begins at six, and whoever reads a wish has to read its hours.
+    """
+    found = scene.gives_away(said) if scene.gives_away is not None else frozenset[str]()
+    return frozenset(one for one in found if canonical(scene.policy, one) not in _TIMES)
 
 
 def _json(value: object) -> str:
@@ -186,4 +203,4 @@ def _names(names: Iterable[str]) -> str:
 
 def _quoted_names(names: Iterable[str], scene: Scene) -> str:
     """Names of fields that a counterpart may have made up."""
-    return set_off(_json(placeholders.masked([single_line(one, 80) for one in names], scene.withheld)))
+    return set_off(_json(_masked([single_line(one, 80) for one in names], scene)))

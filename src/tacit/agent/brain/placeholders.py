@@ -2,13 +2,20 @@
 
 A prompt says `⟨dietary⟩` where a value stands that is not cleared for the counterpart. Words of a model may
 hold such a name; code puts the value in once it is cleared, and words with a name that is not are not used.
-Whoever else writes these brackets has written other ones. Knows nothing of tiers.
+Whoever else writes these brackets has written other ones.
+
+A value is replaced where it stands: the whole of it or one of its items, whatever stands between its words.
+In what spelling else it may turn up is the scanner's to say (`consent.scan`): a text in which that still
+finds one is replaced whole. Knows nothing of tiers.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.agent.consent import scan
+from tacit.agent.consent.folding import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,9 +50,32 @@ def filled(text: str, values: Mapping[str, Any]) -> str | None:
     return None if present(whole) else whole
 
 
-def masked(value: Any, withheld: Mapping[str, Any]) -> Any:
-    """A value without what is withheld, its name in its place, and without brackets of anybody's own."""
-    return _replaced(value, sorted(_hidden(withheld), key=lambda one: -len(one[0])))
+def masked(
+    value: Any, withheld: Mapping[str, Any], search: Callable[[object], frozenset[str]] | None = None
+) -> Any:
+    """A value without what is withheld, its name in its place, and without brackets of anybody's own.
+
+    `search` tells of which fields a value stands in a text, in whatever spelling.
+    """
+    found = _replaced(value, sorted(_hidden(withheld), key=lambda one: -len(one[0])))
+    return found if search is None else _searched(found, withheld, search)
+
+
+def _searched(value: Any, withheld: Mapping[str, Any], search: Callable[[object], frozenset[str]]) -> Any:
+    match value:
+        case str() | int() | float():
+            hit = [] if isinstance(value, bool) else sorted(search([value]) & withheld.keys())
+            return " ".join(map(placeholder, hit)) or value
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            return {
+                _searched(key, withheld, search): _searched(inner, withheld, search)
+                for key, inner in fields.items()
+            }
+        case list():
+            return [_searched(one, withheld, search) for one in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 def _hidden(withheld: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -58,6 +88,7 @@ def _leaves(value: Any) -> Iterator[str]:
             text = " ".join(value.split())
             if len(text) >= _SHORTEST:
                 yield text
+                yield from scan.items(value)
         case bool() | None:
             return
         case int() | float():
@@ -93,7 +124,10 @@ def _replaced(value: Any, hidden: list[tuple[str, str]]) -> Any:
 def _text(text: str, hidden: list[tuple[str, str]]) -> str:
     found = text.translate(_ALIKE)
     for leaf, name in hidden:
-        pattern = r"\s+".join(re.escape(word) for word in leaf.split())
+        parts = WORD.findall(leaf)
+        if len("".join(parts)) < _SHORTEST:
+            parts = [re.escape(leaf)]
+        pattern = r"[\W_]*".join(parts)
         found = re.sub(rf"(?<!\w){pattern}(?!\w)", _constant(placeholder(name)), found, flags=re.IGNORECASE)
     return found
 

@@ -58,7 +58,8 @@ class Scene:
     profile: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Of the owner, only what is cleared for this counterpart."""
     withheld: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
-    """What is not cleared. A prompt has its names; its values are there to be kept out."""
+    """What is not cleared. A prompt has its names; its values are there to be kept out. A field is in both
+    when another value than this one was released."""
     style: str = ""
     autonomy: str = "low"
     completed: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -81,6 +81,10 @@ Owner = tuple[str, ...]
 """The field of a value first; all that must be cleared before the value may be said."""
 
 
+_KEPT: Final[Owner] = (aliases.CREDENTIALS,)
+"""What a value belongs to beside its field that does not go with it: something that nobody can clear."""
+
+
 def _nothing(_: str) -> bool:
     return False
 
@@ -88,17 +92,22 @@ def _nothing(_: str) -> bool:
 class Scanner:
     """Values that may not go, ready to be looked for."""
 
-    def __init__(self, pairs: Iterable[tuple[str, object]]) -> None:
+    def __init__(
+        self, pairs: Iterable[tuple[str, object]], *, kept: Iterable[tuple[str, object]] = ()
+    ) -> None:
+        """`kept` are values that are not said though their field may go: another one was released."""
         self._solid: dict[str, set[Owner]] = {}
         self._short: dict[str, set[Owner]] = {}
         self._long: dict[str, set[Owner]] = {}
         self._spaced: dict[str, str] = {}
         lengths: dict[str, set[int]] = {}
-        for field, value in pairs:
+        listed = [(field, value, ()) for field, value in pairs]
+        listed += [(field, value, _KEPT) for field, value in kept]
+        for field, value, kept_by in listed:
             window = not _AVAILABILITY.isdisjoint((name(field), aliases.SHIPPED.get(name(field))))
             for leaf in _leaves(value):
-                owner = _owner(field, leaf)
-                for pattern in _patterns(leaf, window):
+                owner = (*_owner(field, leaf), *kept_by)
+                for pattern in _patterns(leaf, window, hours=not (window and kept_by)):
                     self._enter(pattern, owner, lengths)
         self._heads = {head: tuple(sorted(found)) for head, found in lengths.items()}
         self._dense = any(len(head) == 2 for head in lengths)
@@ -266,10 +275,11 @@ def _written(number: float) -> str:
     return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
 
 
-def _patterns(leaf: str, window: bool) -> Iterator[tuple[str, ...]]:
+def _patterns(leaf: str, window: bool, *, hours: bool = True) -> Iterator[tuple[str, ...]]:
+    """What is looked for of a text; its hours not, where other times of the owner's were released."""
     text = fold(leaf)
     whole, counted = words(text), figures(text)
-    for pair in spans(counted):
+    for pair in spans(counted) if hours else ():
         yield tuple(pair)
     for place in values.places_in(leaf):
         if _tells(place_words := words(fold(place))):
@@ -284,6 +294,13 @@ def _patterns(leaf: str, window: bool) -> Iterator[tuple[str, ...]]:
     for found in candidates:
         if not single_date and _tells(found) and not all(map(MARK.fullmatch, found)):
             yield tuple(found)
+
+
+def items(text: str) -> list[str]:
+    """The parts of a value that are looked for by themselves, as they are written."""
+    if len(words(fold(text))) > _SENTENCE:
+        return []
+    return [one for one in re.split(_ITEMS.pattern, text, flags=re.IGNORECASE) if _tells(words(fold(one)))]
 
 
 def _tells(found: list[str]) -> bool:

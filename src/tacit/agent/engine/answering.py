@@ -19,7 +19,7 @@ import msgspec
 from tacit.agent.consent import aliases, promotion, questions, tiers
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import acting, asking, escalating, proposing, recalling, sending
-from tacit.agent.engine.consenting import DRAFT, zone_of
+from tacit.agent.engine.consenting import DRAFT, own_name, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.negotiation import tries
 from tacit.agent.packets import dates, formats
@@ -32,7 +32,7 @@ from tacit.base.moment import SECOND
 from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.negotiation.goal import Goal
@@ -128,10 +128,10 @@ def _consent(ws: Workspace, thread: Thread, question: Question, content: Fields,
     asked = msgspec.convert(content["asked"], questions.ConsentQuestion)
     got = questions.apply_answer(asked, said.share, said.decline, decline_all=decline_all)
     approved = {
-        canonical(ws.policy, name): _written(ws, name, value) if said.share.get(name) is not None else value
+        own_name(ws, name): _written(ws, name, value) if said.share.get(name) is not None else value
         for name, value in got.approved.items()
     }
-    declined = tuple(canonical(ws.policy, name) for name in got.declined)
+    declined = tuple(own_name(ws, name) for name in got.declined)
     _record(ws, question, said, "consent", tuple(approved), declined)
     for name, value in approved.items():
         ws.keep(thread.peer, value, name=f"{question.question_id}:{name}")
@@ -166,8 +166,9 @@ def _check_dates(ws: Workspace, value: Any) -> None:
         raise Refused("wrong_weekday", faults[0], row="A2ACP-075")
 
 
-def _count(ws: Workspace, thread: Thread, approved: Mapping[str, Any], declined: tuple[str, ...]) -> None:
-    for name in approved:
+def _count(ws: Workspace, thread: Thread, approved: Iterable[str], declined: Iterable[str]) -> None:
+    """Answers are counted by the tier field that a promotion would name."""
+    for name in dict.fromkeys(canonical(ws.policy, one) for one in approved):
         now = promotion.after_approval(_approvals(ws, name, thread.peer))
         ws.say(records.Counted(name, thread.peer, now.approvals, now.dismissals))
         offered = any(
@@ -179,7 +180,7 @@ def _count(ws: Workspace, thread: Thread, approved: Mapping[str, Any], declined:
         if promotion.offer_due(now, tiers.tier(ws.policy, name, thread.peer)) and not offered:
             content = {"field": name, "counterpart": thread.peer, "choices": ["confirm", "dismiss"]}
             ws.ask(thread, "promotion", content, subject=name)
-    for name in declined:
+    for name in dict.fromkeys(canonical(ws.policy, one) for one in declined):
         if (name, thread.peer) in ws.book.approvals:
             now = promotion.after_refusal(_approvals(ws, name, thread.peer))
             ws.say(records.Counted(name, thread.peer, now.approvals, now.dismissals))

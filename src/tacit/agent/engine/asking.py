@@ -18,7 +18,7 @@ import msgspec
 from tacit.agent.consent import implicit
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import proposing, receiving, sending
-from tacit.agent.engine.consenting import ask_consent, note_wants, own_value
+from tacit.agent.engine.consenting import ask_consent, is_refused, note_wants, own_name, own_value
 from tacit.agent.engine.view import view_of
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
@@ -116,7 +116,7 @@ def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
     thread = view.thread
     body = opening(ws, view, windows)
     held = sending.held(ws, view, "context", body)
-    fresh = {one.field: one for one in held if canonical(ws.policy, one.field) not in thread.refused}
+    fresh = {one.field: one for one in held if not is_refused(ws, thread, one.field)}
     offers = view.goal.offers if view.goal else ()
     # What a program asks for is no word of the owner's: nothing goes unasked, nothing stands ticked.
     asked_by_program = view.goal is not None and view.goal.by_program
@@ -129,7 +129,10 @@ def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
         autonomy=str(ws.choices.get("autonomy", "low")),
     )
     if start.approved:
-        released = {canonical(ws.policy, name): f"implicit:{thread.thread_id}" for name in start.approved}
+        ground = f"implicit:{thread.thread_id}"
+        released = {own_name(ws, name): ground for name in start.approved}
+        for name in start.approved:
+            ws.keep(thread.peer, fresh[name].value, name=f"{ground}:{own_name(ws, name)}")
         thread = ws.change(thread, approved={**thread.approved, **released})
     if start.ask:
         why = BY_PROGRAM if asked_by_program else _OWN

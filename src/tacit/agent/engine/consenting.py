@@ -1,6 +1,12 @@
 """Where decisions meet consent: our own values for a field, and the one question that asks for several.
 
-A2ACP-068, A2ACP-128, A2ACP-129, A2ACP-130, A2ACP-131.
+A2ACP-068, A2ACP-071, A2ACP-128, A2ACP-129, A2ACP-130, A2ACP-131, A2ACP-132.
+
+An answer holds for the name that was asked about and for the value that was said: a yes to `email` says
+nothing of `phone`, though both are contact details, and a yes to another value than the profile's leaves the
+profile's own where it was. A yes or no to a wide name (`contact_details`) also holds for the narrower ones,
+the yes as far as their values were shown. Names of times are one field: what is asked, told and proposed of
+them goes by many names.
 """
 
 from __future__ import annotations
@@ -11,14 +17,15 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from tacit.agent.consent import questions
-from tacit.agent.consent.tiers import canonical
+from tacit.agent.consent.tiers import canonical, ready
 from tacit.agent.engine.view import AVAILABILITY
 from tacit.agent.packets import formats
 from tacit.agent.threads.state import GIVEN, OPEN
 from tacit.base import quoting
+from tacit.base.strict_json import canonical as bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
@@ -45,8 +52,7 @@ def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | 
     No windows at all is an answer too: no time inside what was asked for.
     """
     wanted = canonical(ws.policy, name)
-    answered = view.thread.approved.get(wanted, "")
-    told = ws.read(f"{answered}:{wanted}") if answered else None
+    told = told_in(ws, view.thread.approved, own_name(ws, name))
     if told is None:
         told = _fact(ws, view.thread, name, wanted)
     if told is not None:
@@ -60,6 +66,60 @@ def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | 
     if exact is not None:
         return exact
     return next((value for key, value in ws.profile.items() if canonical(ws.policy, key) == wanted), None)
+
+
+def own_name(ws: Workspace, field: str) -> str:
+    """The name that an answer about a field is kept under: the field's own, not that of its group."""
+    return _names(ws, field)[0]
+
+
+def _names(ws: Workspace, field: str) -> tuple[str, ...]:
+    """The names under which an answer about a field is looked for, the nearest first."""
+    names = ready(ws.policy).chain(field)
+    return (AVAILABILITY,) if names[-1] == AVAILABILITY else names
+
+
+def is_refused(ws: Workspace, thread: Thread, field: str) -> bool:
+    """Whether the owner said no to a field in a thread; the nearest name that was asked about decides."""
+    for one in _names(ws, field):
+        if one in thread.refused:
+            return True
+        if one in thread.approved:
+            return False
+    return False
+
+
+def allowed_by(ws: Workspace, approved: Mapping[str, str], field: str) -> str:
+    """The question, or another ground, on which a field may go in a thread; empty when there is none."""
+    return next((approved[one] for one in _names(ws, field) if one in approved), "")
+
+
+def told_in(ws: Workspace, approved: Mapping[str, str], name: str) -> Any:
+    """The value that was released under exactly this name; None when there is none."""
+    question = approved.get(name, "")
+    return ws.read(f"{question}:{name}") if question else None
+
+
+def is_released(ws: Workspace, approved: Mapping[str, str], field: str, value: Any) -> bool:
+    """Whether this very value was released in a thread, under this name or another of its group."""
+    group, raw = canonical(ws.policy, field), bytes_of(value)
+    for name in approved:
+        if canonical(ws.policy, name) != group:
+            continue
+        told = told_in(ws, approved, name)
+        if name == own_name(ws, field) if told is None else raw in map(bytes_of, _parts(told)):
+            return True
+    return False
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    yield value
+    if isinstance(value, dict):
+        for inner in cast("Fields", value).values():
+            yield from _parts(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from _parts(inner)
 
 
 def facts_of(ws: Workspace, thread: Thread) -> Fields:

@@ -30,7 +30,10 @@ from tacit.agent.consent.tiers import Tier, canonical, tier
 from tacit.agent.engine import escalating, proposing, recalling, sending
 from tacit.agent.engine.consenting import (
     UNSURE,
+    allowed_by,
     ask_consent,
+    is_refused,
+    is_released,
     note_wants,
     own_value,
     zone_of,
@@ -264,12 +267,14 @@ def _answers(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Ans
         name = canonical(ws.policy, need.field)
         status = thread.asked.get(name, OPEN)
         value = own_value(ws, view, need.field, windows)
-        if status != OPEN and name not in thread.reopened:
+        # What was given under one name of a group was not given under each.
+        unsaid = status == GIVEN and need.field not in view.ours and not _allowed(ws, thread, need, value)
+        if status != OPEN and name not in thread.reopened and not unsaid:
             repeated += 1
             value = view.ours.get(need.field, value) if status == GIVEN else None
             outcome = status
         else:
-            outcome = _outcome(ws, thread, need, name, value)
+            outcome = _outcome(ws, thread, need, value)
         if outcome == GIVEN and value is not None:
             provided[need.field] = value
         elif outcome == OPEN:
@@ -281,14 +286,24 @@ def _answers(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Ans
     return Answers(provided, tuple(declined), tuple(missing), tuple(held), repeated)
 
 
-def _outcome(ws: Workspace, thread: Thread, need: Need, name: str, value: Any) -> str:
+def _outcome(ws: Workspace, thread: Thread, need: Need, value: Any) -> str:
     """What one need gets: a value, a refusal that does not say why, or the owner's attention (OPEN)."""
     level = tier(ws.policy, need.field, thread.peer)
-    if level is Tier.NEVER or name in thread.refused:
+    if level is Tier.NEVER or is_refused(ws, thread, need.field):
         return DECLINED
-    if level is Tier.ALWAYS or name in thread.approved:
+    if _allowed(ws, thread, need, value):
         return GIVEN if value is not None else NOT_AVAILABLE
     return DECLINED if need.priority == NICE_TO_HAVE else OPEN
+
+
+def _allowed(ws: Workspace, thread: Thread, need: Need, value: Any) -> bool:
+    """Whether a need may have our value without another question."""
+    if tier(ws.policy, need.field, thread.peer) is Tier.ALWAYS:
+        return True
+    approved = thread.approved
+    return bool(allowed_by(ws, approved, need.field)) and (
+        value is None or is_released(ws, approved, need.field, value)
+    )
 
 
 # What we miss.

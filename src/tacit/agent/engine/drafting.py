@@ -28,7 +28,16 @@ import msgspec
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import asking, considering, proposing, recalling, sending
-from tacit.agent.engine.consenting import DRAFT, ask_consent, facts_name, note_wants, own_value, zone_of
+from tacit.agent.engine.consenting import (
+    DRAFT,
+    ask_consent,
+    facts_name,
+    is_refused,
+    note_wants,
+    own_name,
+    own_value,
+    zone_of,
+)
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Goal, Need
@@ -251,7 +260,7 @@ def _consent(
     fresh = {name: value for name, value in said.items() if not _released(ws, view, name, value)}
     if not fresh:
         return None
-    declined = sorted(name for name in fresh if canonical(ws.policy, name) in thread.refused)
+    declined = sorted(name for name in fresh if is_refused(ws, thread, name))
     if declined:
         raise Refused(
             "declined_by_owner", "the owner has said no to this in this thread",
@@ -288,7 +297,7 @@ def _fields_of(ws: Workspace, question: Question) -> set[str]:
 
 def _released(ws: Workspace, view: View, name: str, value: object) -> bool:
     """Whether the owner released this field with this very value; of times, any part of those released."""
-    wanted = canonical(ws.policy, name)
+    wanted = own_name(ws, name)
     question = view.thread.approved.get(wanted)
     if question is None:
         return False

@@ -20,7 +20,7 @@ from tacit.agent.actions import plan
 from tacit.agent.brain import writing
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import recalling, sending
-from tacit.agent.engine.consenting import ask_consent, zone_of
+from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.engine.wording import words_of
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
@@ -161,7 +161,7 @@ def propose(ws: Workspace, view: View, found: Options, thought: Thought | None) 
     plain = _body(ws, view, listed, [], "")
     body = _body(ws, view, listed, *words_of(ws, view, thought))
     held = sending.held(ws, view, "resolution", plain)
-    refused = {canonical(ws.policy, one.field) for one in held} & set(view.thread.refused)
+    refused = {canonical(ws.policy, one.field) for one in held if is_refused(ws, view.thread, one.field)}
     if refused and not refused & {name for name, status in view.thread.wants.items() if status == DECLINED}:
         # Our owner has said no to this: it is not asked again, and they propose (A2ACP-092).
         return "left to the other side"

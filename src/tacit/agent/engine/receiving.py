@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.agent.consent.tiers import canonical
+from tacit.agent.consent.tiers import canonical, ready
 from tacit.agent.engine import acting, escalating, proposing
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
@@ -197,7 +197,13 @@ def _reopen(ws: Workspace, thread: Thread, fields: Fields) -> None:
         if thread.asked.get(one) == DECLINED and f"{one}:reopened" not in thread.asked
     ]
     asked = {**thread.asked, **{f"{one}:reopened": GIVEN for one in fresh}}
-    refused = tuple(one for one in thread.refused if one not in fresh)
+    asked_for = {
+        name
+        for one in needs_in(fields)
+        if canonical(ws.policy, one.field) in fresh
+        for name in ready(ws.policy).chain(one.field)
+    }
+    refused = tuple(one for one in thread.refused if one not in asked_for)
     ws.change(thread, asked=asked, refused=refused, reopened=(*thread.reopened, *fresh))
 
 

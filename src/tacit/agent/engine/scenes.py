@@ -6,30 +6,34 @@ A2ACP-063, A2ACP-064, A2ACP-065, A2ACP-071, A2ACP-084, A2ACP-118.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.agent.brain.port import Said, Scene, Sibling
 from tacit.agent.engine import proposing, sending
 from tacit.agent.engine.consenting import facts_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.engine.wording import is_cleared
+from tacit.agent.engine.wording import STYLE, told_apart
 from tacit.agent.threads.state import OPEN, US
 from tacit.agent.threads.states import CATEGORIES
 
 if TYPE_CHECKING:
     from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Thread
 
-STYLE: Final = "communication_style"
-"""The profile's word on how the owner likes to sound: for the brain alone."""
 
-
-def scene_of(ws: Workspace, peer: str, thread: Thread | None = None, *, begins: str = "") -> Scene:
-    """The scene of a thread, or of one that is about to begin."""
+def scene_of(
+    ws: Workspace,
+    peer: str,
+    thread: Thread | None = None,
+    *,
+    begins: str = "",
+    facts: Fields | None = None,
+) -> Scene:
+    """The scene of a thread, or of one that is about to begin, with the facts that it begins with."""
     released = dict[str, str](thread.approved) if thread is not None else {}
-    facts = facts_of(ws, thread) if thread is not None else {}
-    known = {**{name: value for name, value in ws.profile.items() if name != STYLE}, **facts}
-    cleared = {name: value for name, value in known.items() if is_cleared(ws, peer, released, name)}
+    facts = {**(facts_of(ws, thread) if thread is not None else {}), **(facts or {})}
+    cleared, withheld = told_apart(ws, peer, released, facts)
     own = str(cleared.get("name") or ws.me.removeprefix("agent:").partition("@")[0])
     found = Scene(
         owner=own,
@@ -37,11 +41,11 @@ def scene_of(ws: Workspace, peer: str, thread: Thread | None = None, *, begins: 
         policy=ws.policy,
         thread_id=begins,
         profile=cleared,
-        withheld={name: value for name, value in known.items() if name not in cleared},
+        withheld=withheld,
         style=str(ws.profile.get(STYLE) or ""),
         autonomy=str(ws.choices.get("autonomy", "low")),
         completed={name: ws.book.completions.get((peer, name), 0) for name in CATEGORIES},
-        gives_away=sending.scanner_for(ws, peer, released, facts).hits,
+        gives_away=sending.gives_away(ws, peer, released, facts),
     )
     return found if thread is None else _within(ws, found, thread)
 

@@ -10,12 +10,13 @@ does not help the thread is paused and both owners are told.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import Tier, canonical, tier
-from tacit.agent.engine.consenting import facts_of
+from tacit.agent.consent.tiers import Lists, Tier, ready, tier
+from tacit.agent.engine.consenting import allowed_by, facts_of, is_released, told_in
 from tacit.agent.engine.view import negotiates
 from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
 from tacit.agent.packets import dates, formats, packet, profile
@@ -25,7 +26,7 @@ from tacit.base.errors import Refused
 from tacit.wire import codes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tacit.agent.consent.walk import Held
     from tacit.agent.engine.view import View
@@ -138,7 +139,7 @@ def _cleared(
                 ws.policy,
                 bases(thread) | dict.fromkeys(spoken, USER_APPROVED),
                 asked,
-                scanner(ws, thread),
+                scanner(ws, thread, spoken),
                 known=known(view),
                 members=members,
             )
@@ -161,25 +162,48 @@ def _most(ws: Workspace, thread: Thread) -> int:
     return min(map(packet.context_limit, said), default=packet.MAX_CONTEXT_BYTES)
 
 
-def scanner(ws: Workspace, thread: Thread) -> Scanner:
+def scanner(ws: Workspace, thread: Thread, spoken: tuple[str, ...] = ()) -> Scanner:
     """What must not turn up in any string for this counterpart (A2ACP-071)."""
-    return scanner_for(ws, thread.peer, bases(thread), facts_of(ws, thread))
+    return scanner_for(ws, thread.peer, thread.approved, facts_of(ws, thread), spoken)
 
 
-def scanner_for(ws: Workspace, peer: str, released: Mapping[str, str], facts: Fields) -> Scanner:
+def scanner_for(
+    ws: Workspace,
+    peer: str,
+    approved: Mapping[str, str],
+    facts: Fields,
+    spoken: tuple[str, ...] = (),
+) -> Scanner:
     """The same for a counterpart, and what was released to it.
 
     `facts` are what another program knows of the owner for this thread. What our own address says stands in
-    every packet and is no secret: the owner's name, most often.
+    every packet and is no secret: the owner's name, most often. A value of a released field that is not the
+    one released stays a secret, and the released ones are there to be told from it.
     """
-    secret = [
-        (name, value)
-        for name, value in (*ws.profile.items(), *facts.items())
-        if tier(ws.policy, name, peer) is not Tier.ALWAYS
-        and canonical(ws.policy, name) not in released
-        and not Scanner([(name, value)]).found(ws.me)
-    ]
-    return Scanner(secret)
+    said = [(name, told_in(ws, approved, name)) for name in approved]
+    secret: list[tuple[str, Any]] = [(name, value) for name, value in said if value is not None]
+    kept: list[tuple[str, Any]] = []
+    for name, value in (*ws.profile.items(), *facts.items()):
+        level = tier(ws.policy, name, peer)
+        if level is Tier.ALWAYS or Scanner([(name, value)]).found(ws.me):
+            continue
+        if level is Tier.ASK and is_released(ws, approved, name, value):
+            continue
+        opened = allowed_by(ws, approved, name) and not allowed_by(ws, dict.fromkeys(spoken, "spoken"), name)
+        (kept if opened else secret).append((name, value))
+    return Scanner(secret, kept=kept)
+
+
+def gives_away(
+    ws: Workspace, peer: str, approved: Mapping[str, str], facts: Fields
+) -> Callable[[object], frozenset[str]]:
+    """The search for what a counterpart may not be told, in words that are no packet yet."""
+    opened = partial(_opened, ready(ws.policy), frozenset(approved))
+    return partial(scanner_for(ws, peer, approved, facts).hits, cleared=opened)
+
+
+def _opened(lists: Lists, approved: frozenset[str], name: str) -> bool:
+    return not approved.isdisjoint(lists.chain(name))
 
 
 def give_up(ws: Workspace, thread: Thread) -> None:
@@ -195,13 +219,12 @@ def give_up(ws: Workspace, thread: Thread) -> None:
     body: dict[str, Any] = {"code": "generation_failed", "retry_expected": True, "in_reply_to": last}
     packet_id = packet.identifier("pkt_", ws.draw(17))
     draft = consent.Draft(thread.peer, packet.PROCESSING_ERROR, thread.thread_id, packet_id, ws.now, body)
-    _keep(ws, thread, consent.clear(draft, ws.policy, {}, frozenset(), scanner(ws, thread)))
+    _keep(ws, thread, consent.clear(draft, ws.policy, bases(thread), frozenset(), scanner(ws, thread)))
 
 
 def _keep(ws: Workspace, thread: Thread, cleared: Any) -> None:
     ws.keep(thread.peer, cleared.body, name=cleared.packet_id)
-    by: Mapping[str, str] = thread.approved
-    disclosed = tuple((name, basis, by.get(canonical(ws.policy, name), "")) for name, basis in cleared.bases)
+    disclosed = tuple((name, basis, allowed_by(ws, thread.approved, name)) for name, basis in cleared.bases)
     ws.say(
         records.Sent(
             thread.thread_id,

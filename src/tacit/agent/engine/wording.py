@@ -5,10 +5,11 @@ A2ACP-071.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.brain import placeholders
-from tacit.agent.consent.tiers import Tier, canonical, tier
+from tacit.agent.consent.tiers import Tier, tier
+from tacit.agent.engine.consenting import facts_of, is_released, own_name, told_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,11 +17,33 @@ if TYPE_CHECKING:
     from tacit.agent.brain.port import Thought
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+
+STYLE: Final = "communication_style"
+"""The profile's word on how the owner likes to sound: for the brain alone."""
 
 
-def is_cleared(ws: Workspace, peer: str, released: Mapping[str, str], name: str) -> bool:
-    """Whether a field of the owner's may be said to a counterpart without a question."""
-    return tier(ws.policy, name, peer) is Tier.ALWAYS or canonical(ws.policy, name) in released
+def told_apart(
+    ws: Workspace, peer: str, approved: Mapping[str, str], facts: Fields
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is known of the owner, by field: what may be said to a counterpart without a question, the rest.
+
+    A field stands in both when its owner released another value than the profile's: that one may be said.
+    """
+    cleared: dict[str, Any] = {}
+    withheld: dict[str, Any] = {}
+    for name, value in (*ws.profile.items(), *facts.items()):
+        if name == STYLE:
+            continue
+        level = tier(ws.policy, name, peer)
+        if level is Tier.ALWAYS or (level is Tier.ASK and is_released(ws, approved, name, value)):
+            cleared[name] = value
+            continue
+        withheld[name] = [withheld[name], value] if name in withheld else value
+        told = told_in(ws, approved, own_name(ws, name)) if level is Tier.ASK else None
+        if told is not None:
+            cleared[name] = told
+    return cleared, withheld
 
 
 def words_of(ws: Workspace, view: View, thought: Thought | None) -> tuple[list[str], str]:
@@ -31,7 +54,7 @@ def words_of(ws: Workspace, view: View, thought: Thought | None) -> tuple[list[s
     """
     if thought is None or thought.ask_owner:
         return [], ""
-    peer, released = view.thread.peer, ws.thread(view.thread.thread_id).approved
-    known = {name: value for name, value in ws.profile.items() if is_cleared(ws, peer, released, name)}
+    thread = ws.thread(view.thread.thread_id)
+    known, _ = told_apart(ws, thread.peer, thread.approved, facts_of(ws, thread))
     said = [placeholders.filled(one, known) or "" for one in thought.summaries]
     return said, placeholders.filled(thought.reasoning, known) or ""

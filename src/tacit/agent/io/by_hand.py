@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.agent.consent import filter as consent
+from tacit.agent.consent.folding import name as folded
 from tacit.agent.consent.scan import Scanner
-from tacit.agent.consent.tiers import DEFAULT, Policy, Tier, canonical, tier
+from tacit.agent.consent.tiers import DEFAULT, Policy, Tier, ready, tier
 from tacit.agent.consent.walk import APPROVED
 from tacit.agent.io import vault
 from tacit.agent.io.journal import GROUP, book_on
@@ -91,11 +92,13 @@ def send(
             row="A2ACP-072",
             details={"fields": names},
         )
-    released = {canonical(policy, name) for name in approved}
+    released = {folded(name) for name in approved}
     secret = [
         (name, value)
         for name, value in profile.items()
-        if not typed and tier(policy, name, to) is not Tier.ALWAYS and canonical(policy, name) not in released
+        if not typed
+        and tier(policy, name, to) is not Tier.ALWAYS
+        and released.isdisjoint(ready(policy).chain(name))
     ]
     identifier = packet.identifier("pkt_", entropy.draw(17))
     draft = consent.Draft(to, packet.CONTEXT, thread_id, identifier, clock.now(), body)

@@ -132,7 +132,7 @@ class Commands(ABC):
         known = read_facts(facts) if facts is not None else {}
         # Named before it begins, so that what reading the sentence took is among its costs.
         thread_id = packet.identifier("thr_", self.workspace().draw(17))
-        goal = await self.goal(text, peer, begins=thread_id)
+        goal = await self.goal(text, peer, begins=thread_id, facts=known.get("fields"))
         goal = structs.replace(goal, by_program=by_program)
         await self.decide(lambda ws: drafting.ask(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
@@ -153,12 +153,14 @@ class Commands(ABC):
         await self.refresh()
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
-    async def goal(self, text: str, peer: str = "", thread_id: str = "", begins: str = "") -> Goal:
+    async def goal(
+        self, text: str, peer: str = "", thread_id: str = "", begins: str = "", facts: Fields | None = None
+    ) -> Goal:
         """What a sentence asks for: of a new thread with somebody, or in one that there is."""
         ws = self.workspace()
         thread = ws.thread(thread_id) if thread_id else None
         about = thread.peer if thread is not None else peer
-        scene = scene_of(ws, about, thread, begins=begins) if ws.minded else None
+        scene = scene_of(ws, about, thread, begins=begins, facts=facts) if ws.minded else None
         task = port.Task(port.READ_REQUEST, ws.now, self.outside.zone(), text=text, scene=scene)
         thought = await self.think(task)
         if thought.goal is None or (thought.ask_owner and not thought.goal.unclear):
