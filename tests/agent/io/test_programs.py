@@ -324,6 +324,20 @@ async def test_the_owner_reads_what_a_program_would_say_before_a_thread_begins(t
 
 
 @pytest.mark.spec("A2ACP-266")
+async def test_what_the_owner_has_set_for_words_of_programs_holds_for_that_contact(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        wish = {"to": ben.me, "intent": PLAIN, "context": {}}
+        await anna.permissions("words_of_programs", "never", counterpart=ben.me, confirmed=True)
+        never = await asked(anna, "send_context", **wish)
+        await both.settled()
+        assert (never["questions"], sent_by(anna, ben.me)) == ([], [])
+        assert anna.journal.book.threads[never["thread_id"]].state == "DECLINED"
+        await anna.permissions("words_of_programs", "always", counterpart=ben.me, confirmed=True)
+        always = await asked(anna, "send_context", **wish)
+        assert (always["questions"], len(sent_by(anna, ben.me))) == ([], 1)
+
+
+@pytest.mark.spec("A2ACP-266")
 async def test_open_threads_of_programs_are_bounded_asked_or_not(tmp_path):
     async with pair(tmp_path) as (both, anna, ben):
         for number in range(9):
