@@ -323,6 +323,26 @@ async def test_the_owner_reads_what_a_program_would_say_before_a_thread_begins(t
         assert no.code == "bad_packet"
 
 
+@pytest.mark.spec("A2ACP-266", "A2ACP-111")
+async def test_neither_a_change_nor_a_fork_says_what_the_owner_has_not_read(tmp_path):
+    async with pair(tmp_path) as (both, anna, ben):
+        # As a skill does it: its commands are the owner's, its first wish is a program's.
+        began = await anna.ask("dinner with ben on Friday evening", by_program=True)
+        first = await both.question(anna, "consent")
+        await anna.change(began["thread_id"], "lunch with ben on Thursday")
+        with pytest.raises(Refused, match="cannot_fork"):
+            await anna.fork(began["thread_id"], ["lunch on Thursday", "lunch on Friday"])
+        await both.settled()
+        assert sent_by(anna, ben.me) == []
+        second = await both.question(anna, "consent")
+        assert second["question_id"] != first["question_id"]
+        (words,) = (one for one in second["fields"] if one["field"] == "words_of_programs")
+        assert words["values"][0].startswith("Lunch on Thursday")
+        await anna.answer(second["question_id"], share(second))
+        (packet,) = sent_by(anna, ben.me)
+        assert packet["intent"]["summary"].startswith("Lunch on Thursday")
+
+
 @pytest.mark.spec("A2ACP-266")
 async def test_what_the_owner_has_set_for_words_of_programs_holds_for_that_contact(tmp_path):
     async with pair(tmp_path) as (both, anna, ben):

@@ -181,7 +181,8 @@ def _tier(ws: Workspace, view: View) -> Tier:
 def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_change: str) -> str:
     """It is to be something else now (A2ACP-111): said to the counterpart, who asks its owner.
 
-    The id of the packet that says so; empty when none could be written, and then it is what it was.
+    The id of the packet that says so, or of the thread while nothing was said in it; empty when none could be
+    written, and then it is what it was.
     """
     thread = ws.thread(thread_id)
     if thread.state not in NEGOTIABLE:
@@ -195,6 +196,13 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
     before = {name: view.intent.get(name, "") for name in ("category", "summary")}
     intent = intent_of(goal, urgent=thread.urgent)
     narrowed = scope_change == "narrowed"
+    if opens(thread):
+        # Nobody has heard of it: it begins as what it is now, and its owner is asked about that.
+        receiving.lapse(ws, thread_id, "")
+        ws.withdraw(thread_id, "the intent changed", "consent", "escalation")
+        _renamed(ws, thread, goal, intent)
+        ws.change(thread_id, consider=thread_id)
+        return thread_id
     body: Fields = {
         "previous_intent": before,
         "updated_intent": {
@@ -224,14 +232,18 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
         named = {canonical(ws.policy, one.field) for one in wants}
         marks = {f"{name}:reopened": GIVEN for name in again & named}
         ws.change(thread_id, wants={**thread.wants, **marks}, consider="")
+    _renamed(ws, thread, goal, intent)
+    note_wants(ws, thread_id, wants)
+    return sent
+
+
+def _renamed(ws: Workspace, thread: Thread, goal: Goal, intent: Fields) -> None:
     ws.change(
-        thread_id,
+        thread.thread_id,
         intent=ws.keep(thread.peer, intent),
         goal=ws.keep(thread.peer, msgspec.to_builtins(goal)),
         awaiting_user=False,
     )
-    note_wants(ws, thread_id, wants)
-    return sent
 
 
 def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
@@ -249,6 +261,8 @@ def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
             "not_supported", "the other agent does not know forks; ask anew instead", row="A2ACP-278"
         )
     view = view_of(ws, thread)
+    if opens(thread) and view.goal is not None and view.goal.by_program:
+        raise Refused("cannot_fork", "its owner has yet to read what begins this thread", row="A2ACP-266")
     children: list[tuple[str, Fields, str]] = []
     for goal in goals:
         if goal.unclear:
