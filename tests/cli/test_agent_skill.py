@@ -71,6 +71,12 @@ def arranged(anna: Owner, ben: Owner, relay) -> None:
         "-",
         "--json",
     )
+    # Whom a skill writes to is the person's own choice, in the terminal.
+    assert "not_a_contact" in anna.type(*sentence, stdin=json.dumps(facts), code=1)
+    assert "not_for_a_skill" in anna.type("contact", f"plain@{relay.domain}", "add", code=1)
+    del anna.env["TACIT_SKILL"]
+    anna.json("contact", f"plain@{relay.domain}", "add")
+    anna.env["TACIT_SKILL"] = "1"
     begun = json.loads(anna.type(*sentence, stdin=json.dumps(facts)).splitlines()[-1])
     thread = begun["thread_id"]
     assert json.loads(anna.type("tick", "--json", "--if-any"))["pending"] == 1
@@ -80,6 +86,8 @@ def arranged(anna: Owner, ben: Owner, relay) -> None:
     assert not any(one.get("ticked") for one in fields.values())
     assert {one["date"] for one in fields["time_windows"]["values"][0]} == {the_day().date().isoformat()}
     assert fields["dietary"]["values"] == ["PERSIMMON"]
+    # And it is read first what would be said.
+    assert fields["words_of_programs"]["values"][0].startswith("Lunch")
     # Nobody but the person answers, and the receipt names the message.
     asked = question["question_id"]
     said = anna.type("answer", asked, *shared(question), "--json", code=1)
@@ -98,6 +106,8 @@ def arranged(anna: Owner, ben: Owner, relay) -> None:
     anna.json("answer", checkpoint["question_id"], "--confirm", "--message-id", "msg-2")
     ben.json("answer", ben.question("checkpoint", fetch=False)["question_id"], "--confirm")
     anna.state(thread, "COMPLETED", fetch=True)
+    done = anna.json("thread", thread)["proposal"]["details"]
+    assert (done["date"], "/" in done["time"]) == (the_day().date().isoformat(), True)
     # What has ended is told once, and then it is quiet again.
     news = anna.type("tick", "--json", "--if-any")
     assert thread in news

@@ -13,6 +13,7 @@ from tests.relay_support import Relay
 from tacit.agent import Agent
 from tacit.agent.brain.rules import Rules
 from tacit.agent.engine.answering import Answer
+from tacit.agent.io import calls
 from tacit.agent.packets.windows import read_windows
 from tacit.base.errors import Refused
 
@@ -133,3 +134,18 @@ async def test_a_tick_on_a_quiet_day_asks_no_brain_anything(tmp_path):
             for _ in range(3):
                 assert await anna.tick(news=True) == {"open": 0, "pending": 0, "news": []}
             assert brain.thoughts == 0
+
+
+@pytest.mark.spec("A2ACP-268")
+async def test_facts_beyond_their_measure_are_refused_and_keep_nothing(tmp_path):
+    async with pair(tmp_path) as (_, anna, ben):
+        many = {"fields": {"dietary": "v" * 300_000}}
+        with pytest.raises(Refused) as refused:
+            await anna.ask("dinner with ben on Friday evening", facts=many)
+        assert refused.value.code == "bad_facts"
+        intent = {"category": "message", "summary": "about the trip", "urgency": "normal"}
+        given = {"to": ben.me, "intent": intent, "context": many["fields"]}
+        with pytest.raises(Refused) as refused:
+            await calls.call(anna, "program", {"tool": "send_context", "arguments": given})
+        assert refused.value.code == "bad_facts"
+        assert list(anna.journal.book.open_threads) == []

@@ -15,8 +15,9 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from tacit.agent.consent import filter as consent
 from tacit.agent.consent import implicit
-from tacit.agent.consent.tiers import canonical
+from tacit.agent.consent.tiers import Tier, canonical, tier
 from tacit.agent.engine import proposing, receiving, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, note_wants, own_name, own_value
 from tacit.agent.engine.view import view_of
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 _OWN: Final = "Part of what you asked for"
 BY_PROGRAM: Final = "A program of yours would like to say this for you"
 AVAILABILITY: Final = "time_windows"
+WORDS: Final = "words_of_programs"
+"""The field of a question that stands for what a program would say in its own words to begin a thread."""
 
 
 def intent_of(goal: Goal, *, urgent: bool) -> Fields:
@@ -134,9 +137,15 @@ def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
         for name in start.approved:
             ws.keep(thread.peer, fresh[name].value, name=f"{ground}:{own_name(ws, name)}")
         thread = ws.change(thread, approved={**thread.approved, **released})
-    if start.ask:
+    words = _words(ws, view, body) if asked_by_program else ""
+    if words and (canonical(ws.policy, WORDS) in thread.refused or _tier(ws, view) is Tier.NEVER):
+        # The owner does not want it said: nothing of it leaves, and the other side hears of nothing.
+        proposing.end(ws, thread.thread_id, Cause.CLOSED, "user_closed")
+        return "the owner does not want it said"
+    if start.ask or words:
         why = BY_PROGRAM if asked_by_program else _OWN
-        asked = [(Need(name, why), fresh[name].value) for name in start.ask]
+        asked = [(Need(WORDS, BY_PROGRAM, "required"), words)] if words else []
+        asked += [(Need(name, why), fresh[name].value) for name in start.ask]
         ask_consent(ws, thread, asked, subject=thread.thread_id, ticked=start.ticked)
         return "the owner is asked what may go"
     ws.change(thread, consider="")
@@ -145,8 +154,39 @@ def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
     return "context"
 
 
-def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_change: str) -> None:
-    """It is to be something else now (A2ACP-111): said to the counterpart, who asks its owner."""
+def _words(ws: Workspace, view: View, body: Fields) -> str:
+    """What a program would say in its own words; empty once the owner has read it and said that it may go.
+
+    Code does not know what is in such words: so the owner reads them, whatever the thread is about. What is
+    asked for by its field has its own place in the question.
+    """
+    if _tier(ws, view) is Tier.ALWAYS:
+        return ""
+    members = frozenset({ws.me, view.thread.peer})
+    seen = consent.examine(
+        body, "context", ws.policy, view.thread.peer, {}, known=sending.known(view), members=members
+    )
+    asked = {one.path for one in seen.held}
+    context: Fields = body["context"]
+    told = [f"{name}: {value}" for name, value in context.items() if f"context.{name}" not in asked]
+    needs: list[Fields] = body.get("needs") or []
+    asks = [f"asks for {one['field']}: {one['reason']}" for one in needs]
+    said = "; ".join([str(view.intent.get("summary", "")), *told, *asks])
+    question = view.thread.approved.get(canonical(ws.policy, WORDS))
+    read = ws.read(f"{question}:{canonical(ws.policy, WORDS)}") if question else None
+    return "" if read == said else said
+
+
+def _tier(ws: Workspace, view: View) -> Tier:
+    return tier(ws.policy, WORDS, view.thread.peer)
+
+
+def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_change: str) -> str:
+    """It is to be something else now (A2ACP-111): said to the counterpart, who asks its owner.
+
+    The id of the packet that says so, or of the thread while nothing was said in it; empty when none could be
+    written, and then it is what it was.
+    """
     thread = ws.thread(thread_id)
     if thread.state not in NEGOTIABLE:
         raise Refused("too_late", "the intent of this thread can no longer change", row="A2ACP-111")
@@ -159,15 +199,13 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
     before = {name: view.intent.get(name, "") for name in ("category", "summary")}
     intent = intent_of(goal, urgent=thread.urgent)
     narrowed = scope_change == "narrowed"
-    if not narrowed:
-        thread = receiving.lapse(ws, thread_id, "")
+    if opens(thread):
+        # Nobody has heard of it: it begins as what it is now, and its owner is asked about that.
+        receiving.lapse(ws, thread_id, "")
         ws.withdraw(thread_id, "the intent changed", "consent", "escalation")
-    thread = ws.change(
-        thread,
-        intent=ws.keep(thread.peer, intent),
-        goal=ws.keep(thread.peer, msgspec.to_builtins(goal)),
-        awaiting_user=False,
-    )
+        _renamed(ws, thread, goal, intent)
+        ws.change(thread_id, consider=thread_id)
+        return thread_id
     body: Fields = {
         "previous_intent": before,
         "updated_intent": {
@@ -178,27 +216,44 @@ def change_intent(ws: Workspace, thread_id: str, goal: Goal, reason: str, scope_
         "reason": reason,
     }
     # A no to another purpose may be asked about once more (A2ACP-110); what was told is known.
-    again = {name for name, status in thread.wants.items() if status == DECLINED and not narrowed}
-    again = {name for name in again if f"{name}:reopened" not in thread.wants}
-    known = frozenset(thread.wants.keys() - again)
+    wanted = thread.wants if narrowed else receiving.outlasting(thread.wants)
+    again = {name for name, status in wanted.items() if status == DECLINED and not narrowed}
+    again = {name for name in again if f"{name}:reopened" not in wanted}
+    known = frozenset(wanted.keys() - again)
     new = limits.askable(list(goal.wants), known, lambda name: canonical(ws.policy, name))
     wants = limits.five(new)[0]
     if wants:
         body["additional_context_needed"] = [
             {"field": one.field, "reason": one.reason, "priority": one.priority} for one in wants
         ]
-    sent = sending.send(ws, view_of(ws, thread), "intent_update", body)
+    sent = sending.send(ws, view, "intent_update", body)
     if not sent:
-        return
+        return ""
     if not narrowed:
+        thread = receiving.lapse(ws, thread_id, sent)
+        ws.withdraw(thread_id, "the intent changed", "consent", "escalation")
         named = {canonical(ws.policy, one.field) for one in wants}
         marks = {f"{name}:reopened": GIVEN for name in again & named}
-        ws.change(thread_id, changed_by=sent, wants={**thread.wants, **marks}, consider="")
+        ws.change(thread_id, wants={**thread.wants, **marks}, consider="")
+    _renamed(ws, thread, goal, intent)
     note_wants(ws, thread_id, wants)
+    return sent
+
+
+def _renamed(ws: Workspace, thread: Thread, goal: Goal, intent: Fields) -> None:
+    ws.change(
+        thread.thread_id,
+        intent=ws.keep(thread.peer, intent),
+        goal=ws.keep(thread.peer, msgspec.to_builtins(goal)),
+        awaiting_user=False,
+    )
 
 
 def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
-    """One thread becomes several, each for itself from now on (A2ACP-115, A2ACP-117)."""
+    """One thread becomes several, each for itself from now on (A2ACP-115, A2ACP-117).
+
+    Their ids; none when the packet that says so could not be written: then it stays the one that it is.
+    """
     thread = ws.thread(thread_id)
     if thread.state not in NEGOTIABLE or thread.depth >= receiving.DEEPEST:
         raise Refused("cannot_fork", "this thread can no longer become several", row="A2ACP-117")
@@ -209,6 +264,8 @@ def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
             "not_supported", "the other agent does not know forks; ask anew instead", row="A2ACP-278"
         )
     view = view_of(ws, thread)
+    if opens(thread) and view.goal is not None and view.goal.by_program:
+        raise Refused("cannot_fork", "its owner has yet to read what begins this thread", row="A2ACP-266")
     children: list[tuple[str, Fields, str]] = []
     for goal in goals:
         if goal.unclear:
@@ -224,8 +281,16 @@ def fork(ws: Workspace, thread_id: str, goals: list[Goal]) -> list[str]:
         "shared_context": receiving.for_children(view.ours, ws, timely=_same_days(ws, view, goals)),
     }
     sent = sending.send(ws, view, "thread_fork", body)
+    if not sent:
+        return []
     receiving.fork(ws, ws.thread(thread_id), sent, US, children)
     return [name for name, _, _ in children]
+
+
+def left(sent: object) -> None:
+    """Refuse when nothing could be sent: asked once the decision is durable, the pause with it."""
+    if not sent:
+        raise Refused("not_sent", "nothing of this may leave; the thread may be paused", row="A2ACP-072")
 
 
 def _same_days(ws: Workspace, view: View, goals: list[Goal]) -> bool:

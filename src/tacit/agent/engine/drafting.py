@@ -19,14 +19,17 @@ as every text is; what nobody told this agent it cannot find there.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from tacit.agent.brain import numbers
 from tacit.agent.consent import filter as consent
-from tacit.agent.consent.tiers import canonical
+from tacit.agent.consent import values
+from tacit.agent.consent.tiers import Tier, canonical, tier
 from tacit.agent.engine import asking, considering, proposing, recalling, sending
 from tacit.agent.engine.consenting import (
     DRAFT,
@@ -49,6 +52,7 @@ from tacit.base.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tacit.agent.consent.walk import Held
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
@@ -56,12 +60,14 @@ if TYPE_CHECKING:
     from tacit.agent.threads.state import Question, Thread
 
 MOST_WAITING: Final = 10
-"""Wishes of programs that may wait for the owner's first word at once: nobody is flooded with questions."""
+"""Threads of programs that may be open at once: nobody is flooded with questions, or with packets."""
 MOST_ASKED: Final = 10
 """Fields in one question that a program may bring it to."""
 STRUCTURAL: Final = ("conflict", "proposed_alternatives")
 """What the agent alone writes into a context (A2ACP-097)."""
 _STANDS: Final = ("checkpoint", "scope", "escalation")
+_WHEN: Final = frozenset({"date", "time", "timezone", "duration"})
+_SLOT_AT: Final = re.compile(r"(?:proposal|proposal\.alternatives\[\d+\])\.details\.(?:date|time)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +103,17 @@ def goal_of(read: Goal | None, intent: Fields, context: Mapping[str, Any], needs
     )
 
 
-def begin(ws: Workspace, goal: Goal, peer: str, facts: Fields, *, urgent: bool = False) -> str:
+def begin(
+    ws: Workspace, goal: Goal, peer: str, facts: Fields, *, urgent: bool = False, thread_id: str = ""
+) -> str:
     """Begin a thread for a program's wish; the same wish while it is open is the same thread."""
+    if "fields" in facts:
+        facts = {**facts, "fields": _timed(ws, own_words(ws, facts["fields"]))}
     waiting = 0
     for name in list(ws.book.open_threads):
         thread = ws.thread(name)
         if not thread.ours or thread.peer != peer:
-            waiting += _waits_for_owner(ws, thread)
+            waiting += _of_a_program(ws, thread)
             continue
         known: Any = ws.read(thread.goal)
         if (
@@ -112,12 +122,10 @@ def begin(ws: Workspace, goal: Goal, peer: str, facts: Fields, *, urgent: bool =
             and (ws.read(facts_name(name)) or {}) == facts
         ):
             return name
-        waiting += _waits_for_owner(ws, thread)
+        waiting += _of_a_program(ws, thread)
     if waiting >= MOST_WAITING:
-        raise Refused(
-            "too_many_waiting", "several wishes of programs wait for the owner already", row="A2ACP-266"
-        )
-    return ask(ws, goal, peer, facts, urgent=urgent)
+        raise Refused("too_many_waiting", "several wishes of programs are open already", row="A2ACP-266")
+    return ask(ws, goal, peer, facts, urgent=urgent, thread_id=thread_id)
 
 
 def ask(
@@ -134,9 +142,16 @@ def ask(
     return thread_id
 
 
-def _waits_for_owner(ws: Workspace, thread: Thread) -> bool:
-    goal = view_of(ws, thread).goal if asking.opens(thread) else None
-    return goal is not None and goal.by_program
+def _of_a_program(ws: Workspace, thread: Thread) -> bool:
+    known: Any = ws.read(thread.goal) if thread.ours else None
+    return known is not None and msgspec.convert(known, Goal).by_program
+
+
+def own_words(ws: Workspace, said: Fields) -> Fields:
+    """What a program tells; by no field of its own can it pass for words that its owner has read."""
+    if any(canonical(ws.policy, one) == canonical(ws.policy, asking.WORDS) for one in said):
+        raise Refused("bad_packet", "this field stands for what the owner is shown", row="A2ACP-266")
+    return said
 
 
 # Packets of a thread.
@@ -145,6 +160,7 @@ def _waits_for_owner(ws: Workspace, thread: Thread) -> bool:
 def context(ws: Workspace, thread_id: str, said: Fields, needs: Sequence[Need]) -> Drafted:
     """More context, and what is asked with it."""
     view = _view(ws, thread_id, "context")
+    said = _timed(ws, said)
     asked = _askable(ws, view, needs) if needs else ()
     body: Fields = {"intent": view.intent, "context": said}
     if asked:
@@ -155,6 +171,7 @@ def context(ws: Workspace, thread_id: str, said: Fields, needs: Sequence[Need]) 
 def request(ws: Workspace, thread_id: str, needs: Sequence[Need], said: Fields) -> Drafted:
     """Ask for fields that were not asked for yet (A2ACP-046, A2ACP-109)."""
     view = _view(ws, thread_id, "context_request")
+    said = _timed(ws, said)
     asked = _askable(ws, view, needs)
     body: Fields = {"needs": _listed(asked), **({"context_provided": said} if said else {})}
     return _sent(ws, view, "context_request", body, asked)
@@ -171,6 +188,12 @@ def respond(ws: Workspace, thread_id: str, said: Fields, unavailable: Sequence[F
             "not_asked", "a response holds what the other side asked for; see `needs` of the thread",
             row="A2ACP-047", details={"fields": beyond},
         )  # fmt: skip
+    waiting = ws.open_questions(thread_id, "consent")
+    if unavailable and waiting:
+        # The owner has the word: a program's no is none (A2ACP-266).
+        return _waits(ws, thread_id, waiting[0])
+    _declined_by_owner(ws, view, unavailable)
+    said = _timed(ws, said)
     listed = [{"field": one["field"], "status": one["status"], "hint": None} for one in unavailable]
     body: Fields = {"context_provided": said} if said else {}
     if listed or not said:
@@ -185,6 +208,27 @@ def respond(ws: Workspace, thread_id: str, said: Fields, unavailable: Sequence[F
         )
         considering.note_answers(ws, view, answers)
     return drafted
+
+
+def _declined_by_owner(ws: Workspace, view: View, unavailable: Sequence[Fields]) -> None:
+    """Refuse a no that is not the owner's: not said in this thread, and no standing one."""
+    refused = view.thread.refused
+    named = [str(one["field"]) for one in unavailable if one["status"] == "declined"]
+    own = sorted(
+        one
+        for one in named
+        if canonical(ws.policy, one) not in refused
+        and tier(ws.policy, one, view.thread.peer) is not Tier.NEVER
+    )
+    if own:
+        raise Refused(
+            "not_declined", "only the owner declines; say `not_available` of what you do not have",
+            row="A2ACP-266", details={"fields": own},
+        )  # fmt: skip
+
+
+def _waits(ws: Workspace, thread_id: str, question: Question) -> Drafted:
+    return Drafted(thread_id, question=question, fields=tuple(sorted(_fields_of(ws, question, known=False))))
 
 
 def _sent(ws: Workspace, view: View, packet_type: str, body: Fields, asked: tuple[Need, ...]) -> Drafted:
@@ -256,7 +300,7 @@ def _consent(
     members = frozenset({ws.me, thread.peer})
     known = sending.known(view)
     seen = consent.examine(body, packet_type, ws.policy, thread.peer, {}, known=known, members=members)
-    said = _said(ws, {one.field: one.value for one in seen.held}, slots)
+    said = _said(ws, body, seen.held, slots)
     fresh = {name: value for name, value in said.items() if not _released(ws, view, name, value)}
     if not fresh:
         return None
@@ -278,21 +322,54 @@ def _consent(
     return Drafted(thread.thread_id, question=question, fields=tuple(sorted(fresh)))
 
 
-def _said(ws: Workspace, held: dict[str, object], slots: tuple[Span, ...]) -> dict[str, object]:
-    """What a draft says of its owner, its times as one field: the owner is shown them whole."""
-    times = [name for name in held if _is_time(ws, name)]
-    if not slots and len(times) > 1:
-        raise Refused("bad_packet", "times are said in one field: time_windows", row="A2ACP-074")
-    others: dict[str, object] = {name: value for name, value in held.items() if name not in times}
+def _said(ws: Workspace, body: Fields, held: Sequence[Held], slots: tuple[Span, ...]) -> dict[str, object]:
+    """What a draft says of its owner, its times as one field: the owner is shown them whole.
+
+    Times stand where code has written them from what it read, and nowhere else: a yes to one hour is none to
+    what a program writes beside it.
+    """
+    times = [one for one in held if _is_time(ws, one.field)]
+    written = {
+        f"{area}.{name}"
+        for area in ("context", "context_provided")
+        for name in cast("Fields", body.get(area) or {})
+        if _is_time(ws, name)
+    }
+    elsewhere = any(not (_SLOT_AT.fullmatch(one.path) if slots else one.path in written) for one in times)
+    if elsewhere or (not slots and len(times) > 1):
+        raise Refused(
+            "bad_packet",
+            "times are said in `time_windows`; a proposal's in `date`, `time` and `timezone`",
+            row="A2ACP-074",
+        )
+    others: dict[str, object] = {one.field: one.value for one in held if one not in times}
     if slots and times:
         return {**others, asking.AVAILABILITY: formats.write_windows(slots, ZoneInfo(zone_of(ws)))}
-    return {**others, **{name: held[name] for name in times}}
+    return {**others, **{one.field: one.value for one in times}}
 
 
-def _fields_of(ws: Workspace, question: Question) -> set[str]:
-    """What a question asks for and has a value for; one without gets what the program found."""
+def _timed(ws: Workspace, said: Fields) -> Fields:
+    """What a program tells, its times as code writes them from what it read (A2ACP-074, A2ACP-075)."""
+    own_words(ws, said)
+    times = [name for name in said if _is_time(ws, name)]
+    if len(times) > 1:
+        raise Refused("bad_packet", "times are said in one field: time_windows", row="A2ACP-074")
+    if not times:
+        return said
+    declared: object = said.get("timezone")
+    zone = declared if isinstance(declared, str) else None
+    reading = read_windows(said[times[0]], timezone=zone, proposed_date=None, now=ws.now)
+    if reading.unclear or not reading.spans:
+        raise Refused("unclear_times", "each window names `date` and `time` with its offset", row="A2ACP-075")
+    windows = formats.write_windows(reading.spans, ZoneInfo(zone_of(ws)))
+    return {**said, times[0]: windows}
+
+
+def _fields_of(ws: Workspace, question: Question, *, known: bool = True) -> set[str]:
+    """What a question asks for; if `known`, has a value for: one without gets what the program found."""
     content = cast("Fields", ws.read(question.content) or {})
-    return {str(one["field"]) for one in cast("list[Fields]", content.get("fields") or []) if one["values"]}
+    listed = cast("list[Fields]", content.get("fields") or [])
+    return {str(one["field"]) for one in listed if one["values"] or not known}
 
 
 def _released(ws: Workspace, view: View, name: str, value: object) -> bool:
@@ -339,10 +416,61 @@ def slots_of(ws: Workspace, proposal: Fields) -> tuple[Span, ...]:
     return tuple(one for one in found if one is not None)
 
 
+def _written(ws: Workspace, proposal: Fields, *, meets: bool) -> tuple[Fields, tuple[Span, ...]]:
+    """A proposal with its times as code writes them, and the slots; what else is time-like is refused."""
+    others = proposing.alternatives(proposal)
+    listed = [cast("Fields", one.get("details") or {}) for one in (proposal, *others)]
+    if any(_is_time(ws, name) and name not in _WHEN for one in listed for name in one):
+        raise Refused(
+            "bad_packet",
+            "a proposal names its time by `date`, `time`, `timezone` and `duration` only",
+            row="A2ACP-074",
+        )
+    if any(
+        canonical(ws.policy, name) == "topic" and values.tells_time(value)
+        for one in listed
+        for name, value in one.items()
+    ):
+        raise Refused("bad_packet", "only `date` and `time` name a day or an hour", row="A2ACP-074")
+    slots = slots_of(ws, proposal)
+    timed = meets or bool(slots) or any(name in one for one in listed for name in ("date", "time"))
+    if not timed:
+        return proposal, ()
+    if len(slots) != len(listed):
+        raise Refused("unclear_times", "each option names `date`, `time` and `timezone`", row="A2ACP-075")
+    zone = zone_of(ws)
+    own = [
+        {name: value for name, value in one.items() if name not in _WHEN}
+        | formats.write_window(slot, ZoneInfo(zone))
+        | {"timezone": zone}
+        for one, slot in zip(listed, slots, strict=True)
+    ]
+    written = {**proposal, "details": own[0]}
+    if others:
+        written["alternatives"] = [
+            {**one, "details": found} for one, found in zip(others, own[1:], strict=True)
+        ]
+    return written, slots
+
+
+def _only_its_numbers(proposal: Fields) -> None:
+    """Refuse words with an hour or a number that the details lack: people say yes to what they read."""
+    main = cast("Fields", proposal["details"])
+    others = proposing.alternatives(proposal)
+    listed = [main, *({**main, **cast("Fields", one.get("details") or {})} for one in others)]
+    texts = [(proposal.get("summary"), listed[:1]), (proposal.get("reasoning"), listed)]
+    for one, details in zip(others, listed[1:], strict=True):
+        texts += [(one.get("summary"), [details]), (one.get("reason"), listed)]
+    for said, details in texts:
+        found = numbers.beyond(str(said), details) if said else ""
+        if found:
+            raise Refused("bad_packet", f"the words name {found} that the details lack", row="A2ACP-090")
+
+
 def propose(ws: Workspace, thread_id: str, proposal: Fields, taken: frozenset[Span]) -> Drafted:
     """Propose what a program drafted; our owner is asked to confirm it like any other (A2ACP-145).
 
-    `taken` are slots that the calendars say are not free.
+    `taken` are slots that the calendars say are not free: told only of what the owner has released.
     """
     view = _view(ws, thread_id, "resolution")
     thread, goal = view.thread, view.goal
@@ -350,20 +478,24 @@ def propose(ws: Workspace, thread_id: str, proposal: Fields, taken: frozenset[Sp
     wants = goal.wants if goal is not None else ()
     if not limits.may_propose(wants, answered, lambda name: canonical(ws.policy, name)):
         raise Refused("too_early", "what is required of the other side is not answered yet", row="A2ACP-091")
-    slots = slots_of(ws, proposal)
-    meets = goal is not None and goal.kind == MEETING
-    if meets and len(slots) != 1 + len(proposing.alternatives(proposal)):
-        raise Refused("unclear_times", "each option names `date`, `time` and `timezone`", row="A2ACP-075")
-    ruled_out = (*proposing.held_slots(ws, thread_id), *recalling.ruled_out_slots(ws, thread))
-    for slot in slots:
-        if slot.start <= ws.now:
-            raise Refused("past", "an option lies in the past", row="A2ACP-075")
-        if slot in taken or any(slot.start < one.end and one.start < slot.end for one in ruled_out):
-            raise Refused("slot_taken", "an option is not free, or was turned down before", row="A2ACP-169")
+    proposal, slots = _written(ws, proposal, meets=goal is not None and goal.kind == MEETING)
+    if any(slot.start <= ws.now for slot in slots):
+        raise Refused("past", "an option lies in the past", row="A2ACP-075")
+    _only_its_numbers(proposal)
     body = proposing.enclosed(ws, view, proposal)
     waits = _consent(ws, view, "resolution", body, slots)
     if waits is not None:
         return waits
+    waiting = ws.open_questions(thread_id, "consent")
+    if waiting:
+        # A proposal that stands ends the questions before it: what the owner is asked comes first.
+        return _waits(ws, thread_id, waiting[0])
+    ruled_out = (*proposing.held_slots(ws, thread_id), *recalling.ruled_out_slots(ws, thread))
+    if any(
+        slot in taken or any(slot.start < one.end and one.start < slot.end for one in ruled_out)
+        for slot in slots
+    ):
+        raise Refused("slot_taken", "an option is not free, or was turned down before", row="A2ACP-169")
     before = len(ws.thread(thread_id).packets)
     proposing.send_resolution(ws, view, body, None)
     after = ws.thread(thread_id).packets

@@ -228,7 +228,7 @@ def enclosed(ws: Workspace, view: View, proposal: Fields) -> Fields:
         "requires_confirmation_from": [ws.me, view.thread.peer],
         "confirmation_timeout": _window(view.thread),
         "on_timeout": "remind_then_expire",
-        "actions_on_confirm": _actions(ws, view),
+        "actions_on_confirm": _actions(ws, view, cast("Fields", proposal["details"])),
     }
 
 
@@ -237,16 +237,18 @@ def _plainly(view: View, found: Fields) -> str:
     return f"{what.capitalize()} on {found['date']}, {found['time']}"
 
 
-def _actions(ws: Workspace, view: View) -> list[Fields]:
-    """A calendar entry on each side, and what this agent's handlers do for such an event."""
-    if view.goal is None or view.goal.kind != MEETING:
+def _actions(ws: Workspace, view: View, named: Fields) -> list[Fields]:
+    """A calendar entry on each side for a slot, and what this agent's handlers do for such an event."""
+    meets = view.goal is not None and view.goal.kind == MEETING
+    if not meets and slot_of(named, ws) is None:
         return []
     found: list[Fields] = [
         {"action": CALENDAR, "requires_user_approval": False, "reversible": True, "executor": "each"}
     ]
+    event = view.goal.event_type if view.goal is not None else ""
     for name, handler in ws.handlers.items():
         kinds = cast("list[str]", handler.get("for") or [])
-        if handler.get("kind") == CALENDAR or (kinds and view.goal.event_type not in kinds):
+        if not meets or handler.get("kind") == CALENDAR or (kinds and event not in kinds):
             continue
         found.append(
             {

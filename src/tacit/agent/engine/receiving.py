@@ -22,6 +22,8 @@ from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.quoting import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
 
@@ -177,15 +179,17 @@ def lapse(ws: Workspace, thread_id: str, packet_id: str) -> Thread:
     gone |= {AVAILABILITY} & thread.asked.keys()
     asked = {name: status for name, status in thread.asked.items() if name not in gone}
     asked |= {f"{name}{LAPSED}": GIVEN for name in sorted(gone)}
-    wants = {
-        name: status
-        for name, status in thread.wants.items()
-        if name not in {AVAILABILITY, f"{AVAILABILITY}:clarified", escalating.WIDENED}
-    }
+    wants = outlasting(thread.wants)
     refused = tuple(one for one in thread.refused if one != AVAILABILITY)
     return ws.change(
         thread, approved={}, asked=asked, wants=wants, refused=refused, ruled_out=(), changed_by=packet_id
     )
+
+
+def outlasting(wants: Mapping[str, str]) -> dict[str, str]:
+    """What we have asked for that holds for another purpose too."""
+    gone = {AVAILABILITY, f"{AVAILABILITY}:clarified", escalating.WIDENED}
+    return {name: status for name, status in wants.items() if name not in gone}
 
 
 def _reopen(ws: Workspace, thread: Thread, fields: Fields) -> None:

@@ -18,7 +18,7 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting, thoughts
+from tacit.agent.io import by_hand, hinting, people, thoughts
 from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -129,21 +129,24 @@ class Commands(ABC):
     ) -> Fields:
         """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
         peer = self.addressee(text, to)
+        peer = people.accepted(self, peer) if by_program else peer
         known = read_facts(facts) if facts is not None else {}
         # Named before it begins, so that what reading the sentence took is among its costs.
         thread_id = packet.identifier("thr_", self.workspace().draw(17))
         goal = await self.goal(text, peer, begins=thread_id, facts=known.get("fields"))
         goal = structs.replace(goal, by_program=by_program)
-        await self.decide(lambda ws: drafting.ask(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
+        begin = drafting.begin if by_program else drafting.ask
+        began = await self.decide(lambda ws: begin(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
-        return self._state(thread_id)
+        return self._state(began)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
         goal = await self.goal(text, thread_id=thread_id)
         reason = "The person asked for something else"
-        await self.decide(lambda ws: asking.change_intent(ws, thread_id, goal, reason, scope_change))
+        sent = await self.decide(lambda ws: asking.change_intent(ws, thread_id, goal, reason, scope_change))
         await self.refresh()
+        asking.left(sent)
         return self._state(thread_id)
 
     async def fork(self, thread_id: str, texts: Sequence[str]) -> Fields:
@@ -151,6 +154,7 @@ class Commands(ABC):
         goals = [await self.goal(text, thread_id=thread_id) for text in texts]
         children = await self.decide(lambda ws: asking.fork(ws, thread_id, goals))
         await self.refresh()
+        asking.left(children)
         return {"thread_id": thread_id, "threads": [self._state(one) for one in children]}
 
     async def goal(
@@ -318,6 +322,7 @@ class Commands(ABC):
             "turns": thread.turns,
             "shared": sorted(view.ours),
             "received": shown_in(view.theirs, LONGEST_RECEIVED),
+            "proposal": shown_in(proposing.proposal_body(ws, thread) or None),
             "requested": thread.wants,
             "outstanding": sorted(name for name, status in thread.wants.items() if not status),
             "history": [

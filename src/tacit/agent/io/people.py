@@ -42,6 +42,16 @@ def _line(agent: Commands, who: str) -> Fields:
     }
 
 
+def accepted(agent: Commands, peer: str) -> str:
+    """Whom a program may write to: contacts that the owner has accepted, and not blocked."""
+    known = agent.post.store.contact(peer)
+    if known is None or not known.welcome or known.reputation.blocked:
+        raise Refused(
+            "not_a_contact", "a program writes to accepted contacts of its owner's only", row="A2ACP-266"
+        )
+    return peer
+
+
 async def contact(agent: Commands, who: str, decision: str = SHOW) -> Fields:
     """One contact with its safety number, after the owner's word on it."""
     found = str(address.parse_typed(who))

@@ -18,6 +18,7 @@ from msgspec import structs
 from tacit.agent.brain import port
 from tacit.agent.engine import asking, drafting, proposing
 from tacit.agent.engine.view import view_of
+from tacit.agent.io import people
 from tacit.agent.negotiation import facts
 from tacit.agent.negotiation.goal import Need
 from tacit.agent.packets import vocabulary
@@ -87,7 +88,7 @@ async def _begin(agent: Commands, given: Given, said: Fields, needs: list[Need])
     if not intent or not given.get("to"):
         raise Refused("bad_command", "a new thread needs `to` and `intent`; an open one its `thread_id`")
     summary = str(intent["summary"])
-    peer = agent.addressee(summary, [str(given["to"])])
+    peer = people.accepted(agent, agent.addressee(summary, [str(given["to"])]))
     task = port.Task(port.READ_REQUEST, agent.clock.now(), agent.outside.zone(), text=summary)
     read = (await agent.think(task)).goal
     goal = drafting.goal_of(read, intent, said, needs)
@@ -124,12 +125,13 @@ async def update_intent(agent: Commands, given: Given) -> Fields:
     thread_id = str(given["thread_id"])
     change = vocabulary.scope_change(updated.get("scope_change"))
 
-    def decided(ws: Any) -> None:
+    def decided(ws: Any) -> str:
         drafting.may_change(ws, thread_id, "intent_update")
-        asking.change_intent(ws, thread_id, goal, str(given["reason"]), change)
+        return asking.change_intent(ws, thread_id, goal, str(given["reason"]), change)
 
-    await agent.decide(decided)
+    sent = await agent.decide(decided)
     await agent.refresh()
+    asking.left(sent)
     return _stands(agent, thread_id)
 
 
@@ -144,6 +146,7 @@ async def fork_thread(agent: Commands, given: Given) -> Fields:
 
     children = await agent.decide(decided)
     await agent.refresh()
+    asking.left(children)
     return {"thread_id": thread_id, "threads": [_stands(agent, one) for one in children]}
 
 
@@ -177,8 +180,7 @@ async def _drafted(agent: Commands, decision: Callable[[Any], Drafted]) -> Field
             row="A2ACP-266",
             details={"question_id": found.question.question_id, "fields": list(found.fields)},
         )
-    if not found.packet_id:
-        raise Refused("not_sent", "nothing of this may leave; the thread may be paused", row="A2ACP-072")
+    asking.left(found.packet_id)
     return {**_stands(agent, found.thread_id), "packet_id": found.packet_id}
 
 

@@ -13,6 +13,7 @@ calendar covers the owner counts as busy, so that what nobody looked at is never
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.calendars.busy import Busy
@@ -34,6 +35,7 @@ Facts = dict[str, Any]
 def checked(value: object) -> Facts:
     """Facts as they are kept, or `Refused` with `bad_facts`, which names the place and repeats no value."""
     found = _object(value, "the facts", {"calendar", "fields"})
+    _small(found)
     kept: Facts = {}
     if "calendar" in found:
         kept["calendar"] = _calendar(found["calendar"])
@@ -47,11 +49,17 @@ def checked(value: object) -> Facts:
 def fields_checked(value: object) -> Facts:
     """Values by field, each with a name."""
     found = _object(value, "fields", None)
+    _small(found)
     if len(found) > MOST_FIELDS:
         raise _bad(f"`fields` holds more than {MOST_FIELDS}")
     if not all(name.strip() and len(name) <= 100 for name in found):
         raise _bad("a field has no name, or one of more than 100 signs")
     return {name: one for name, one in found.items() if one is not None}
+
+
+def _small(found: Facts) -> None:
+    if len(json.dumps(found, default=str).encode()) > LONGEST:
+        raise _bad(f"this is more than {LONGEST // 1024} KiB")
 
 
 def busy_within(facts: Mapping[str, Any], span: Span) -> Busy | None:
