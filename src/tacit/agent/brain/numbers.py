@@ -30,15 +30,16 @@ def beyond(said: str, options: Sequence[Mapping[str, Any]], known: frozenset[int
         # As people read it, and as it stands: `19:00` and `7 pm` are one hour.
         text = writing.summary(option) if option.get("date") and option.get("time") else ""
         hours += [_hour(one) for one in _HOUR.findall(text)]
-        found = _numbers(f"{text} {json.dumps(option, default=str)}")
+        found = found_in(f"{text} {json.dumps(option, default=str)}")
         numbers |= found | {one - 12 for one in found if 12 < one < 24}
     named = [_hour(one) for one in _HOUR.findall(said)]
     if not set(named) <= set(hours) or (named and len(options) == 1 and named[0] != hours[0]):
         return "an hour"
-    return "" if _numbers(_HOUR.sub(" ", said)) <= numbers else "a number"
+    return "" if found_in(_HOUR.sub(" ", said)) <= numbers else "a number"
 
 
-def _numbers(text: str) -> set[int]:
+def found_in(text: str) -> set[int]:
+    """The whole numbers in a text."""
     return {int(one) for one in _NUMBER.findall(text)}
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
-from tacit.agent.brain import occasions, placeholders, writing, zones
+from tacit.agent.brain import numbers, occasions, placeholders, writing, zones
 from tacit.agent.brain.dates import contradictions
 from tacit.agent.brain.port import READ_PACKET, READ_REQUEST, WRITE_PROPOSAL, Task, Thought
 from tacit.agent.brain.requests import PROJECTS, QUESTIONS, SCHEDULING, WHAT
@@ -54,8 +54,6 @@ _EVENT: Final = re.compile(r"[a-z]{2,20}(?:[ _-][a-z]{2,20}){0,2}", re.ASCII)
 _FIELD: Final = re.compile(r"[a-z][a-z0-9]{1,20}(?:_[a-z0-9]{1,20}){0,5}", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)", re.ASCII)
-_NUMBER: Final = re.compile(r"\d{1,18}")
-_HOUR: Final = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d\d)(?!\d)")
 
 
 def _object(**members: Any) -> dict[str, Any]:
@@ -174,33 +172,11 @@ def _words(task: Task, fields: Mapping[str, Any]) -> Thought:
 
 
 def _only_numbers_of(said: str, options: tuple[dict[str, Any], ...], task: Task) -> None:
-    """People say yes to what they read: no date, hour or sum may stand there that the details lack."""
-    hours: list[str] = []
-    known = (
-        {task.goal.minutes} | _numbers(json.dumps(task.goal.details, default=str))
-        if task.goal
-        else set[int]()
-    )
-    for option in options:
-        # As people read it, and as it stands: `19:00` and `7 pm` are one hour.
-        text = writing.summary(option)
-        hours += [_hour(one) for one in _HOUR.findall(text)]
-        numbers = _numbers(f"{text} {json.dumps(option)}")
-        known |= numbers | {one - 12 for one in numbers if 12 < one < 24}
-    named = [_hour(one) for one in _HOUR.findall(said)]
-    if not set(named) <= set(hours) or (named and len(options) == 1 and named[0] != hours[0]):
-        raise MalformedAnswer("its words have an hour that the details lack")
-    if not _numbers(_HOUR.sub(" ", said)) <= known:
-        raise MalformedAnswer("its words have a number that the details lack")
-
-
-def _numbers(text: str) -> set[int]:
-    return {int(one) for one in _NUMBER.findall(text)}
-
-
-def _hour(found: tuple[str, str]) -> str:
-    """An hour in one spelling, whichever half of the day it is said to be in."""
-    return f"{int(found[0]) % 12}:{found[1]}"
+    goal = task.goal
+    known = {goal.minutes} | numbers.found_in(json.dumps(goal.details, default=str)) if goal else set[int]()
+    wrong = numbers.beyond(said, options, frozenset(known))
+    if wrong:
+        raise MalformedAnswer(f"its words have {wrong} that the details lack")
 
 
 def _known_names(said: str, task: Task) -> None:

@@ -5,9 +5,8 @@ A2ACP-101, A2ACP-119, A2ACP-122, A2ACP-128, A2ACP-129, A2ACP-143, A2ACP-164, A2A
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, cast
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import structs
 
@@ -19,37 +18,34 @@ from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import by_hand, hinting, people, thoughts
-from tacit.agent.io.outside import check_calendar, check_handler
+from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
-from tacit.agent.spans import DAY, Span
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
 from tacit.agent.threads.states import CATEGORIES, Cause
 from tacit.base.errors import Refused
-from tacit.base.moment import Moment, rfc3339
+from tacit.base.moment import rfc3339
 from tacit.base.quoting import shown, shown_in
 from tacit.wire import address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from tacit.agent.brain.port import Task, Thought
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.io.changes import Changes
     from tacit.agent.io.journal import Journal
     from tacit.agent.io.minding import Mind
-    from tacit.agent.io.outside import Outside
     from tacit.agent.io.page import Page
     from tacit.agent.io.vault import Vault
     from tacit.agent.negotiation.goal import Goal
     from tacit.agent.packets.packet import Fields
     from tacit.agent.post.io.post import Post
-    from tacit.base.ports import Clock
+    from tacit.agent.spans import Span
 
 MESSAGE: Final = "message:"
 """How `Answer.via` names a message of the person in another program."""
-CHOICES: Final = {"implicit_consent": ("prompt_once", "auto"), "autonomy": ("low", "medium", "high")}
 LONGEST_RECEIVED: Final = 4000
 """Of one text that a counterpart told, where all that it told is looked at."""
 NOTICES: Final = {
@@ -78,23 +74,17 @@ NOTICES: Final = {
 }
 
 
-class Commands(ABC):
+class Commands(Settings):
     """The commands of an agent; whoever runs it gives the rest."""
 
     journal: Journal
     vault: Vault
-    outside: Outside
     post: Post
     mind: Mind
-    clock: Clock
     changes: Changes
     page: Page | None = None
     """The agent's own page, while it is served."""
     me: str
-
-    @abstractmethod
-    async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
-        """Make one decision durable."""
 
     @abstractmethod
     def workspace(self) -> Workspace:
@@ -427,7 +417,7 @@ class Commands(ABC):
         """Notices that were not handed out before, by whoever ticks for the owner (A2ACP-270)."""
         told = list(self.journal.after(self.outside.heard(), "x.a2acp.noticed"))
         if told:
-            await self._set("heard", told[-1][0])
+            await self.set_to("heard", told[-1][0])
         return [
             {"thread_id": one.thread_id, "code": one.code, "text": NOTICES.get(one.code, one.code)}
             for _, one, _ in told
@@ -463,101 +453,6 @@ class Commands(ABC):
             answering.open_question(self.workspace(), question_id)
         return {"url": self.page.link(question_id)}
 
-    # Settings.
-
-    async def revise(self, name: str, change: Callable[[Fields], Fields]) -> Fields:
-        """Change a setting by what it is when the change is made, so that two at once are both kept."""
-
-        def revised(ws: Workspace) -> Fields:
-            kept = change(cast("Fields", ws.read(ws.book.settings.get(name, "")) or {}))
-            ws.say(records.Set(name, ws.keep("", kept)))
-            return kept
-
-        return cast("Fields", await self.decide(revised))
-
-    async def _set(self, name: str, value: Any) -> None:
-        await self.decide(lambda ws: ws.say(records.Set(name, ws.keep("", value))))
-
-    async def profile(self, changes: Mapping[str, Any]) -> Fields:
-        """Tell the agent of its owner; None takes a key away."""
-        if "timezone" in changes and changes["timezone"] is not None:
-            try:
-                ZoneInfo(str(changes["timezone"]))
-            except (ZoneInfoNotFoundError, ValueError):
-                raise Refused("bad_timezone", "a timezone is a name such as Europe/London") from None
-        if changes:
-            await self.revise("profile", lambda kept: _without_none({**kept, **changes}))
-        return {"profile": self.outside.profile()}
-
-    async def permissions(
-        self, name: str = "", level: str = "", *, counterpart: str = "", confirmed: bool = False
-    ) -> Fields:
-        """Show or change what may be shared."""
-        who = str(address.parse_typed(counterpart)) if counterpart else None
-        if name:
-            to = tiers.Tier(level)
-            await self.decide(
-                lambda ws: answering.set_policy(
-                    ws, tiers.changed(ws.policy, name, to, who, confirmed=confirmed)
-                )
-            )
-        policy = self.outside.policy()
-        return {
-            "always_share": list(policy.always_share),
-            "ask_first": list(policy.ask_first),
-            "never_share": list(policy.never_share),
-            "overrides": {
-                one: {
-                    "label": found.label,
-                    "promote_to_always_share": list(found.promote_to_always_share),
-                    "restrict_to_never_share": list(found.restrict_to_never_share),
-                    "notes": found.notes,
-                }
-                for one, found in policy.overrides.items()
-            },
-        }
-
-    async def choose(self, name: str = "", value: str = "") -> Fields:
-        """Show or set how much the agent may do unasked (A2ACP-062, A2ACP-134)."""
-        if not name:
-            return {key: self.outside.choices().get(key, first) for key, (first, *_) in CHOICES.items()}
-        if value not in CHOICES.get(name, ()):
-            raise Refused(
-                "bad_choice", f"{name} is one of {', '.join(CHOICES.get(name, ()))}", row="A2ACP-062"
-            )
-        await self.revise("choices", lambda kept: {**kept, name: value})
-        return await self.choose()
-
-    async def add_calendar(self, name: str, definition: Fields) -> Fields:
-        """Read, or also write, a calendar of the owner's."""
-        check_calendar(definition)
-        found = await self.revise("calendars", lambda kept: {**kept, name: definition})
-        return {"calendars": sorted(found)}
-
-    async def calendars(self) -> Fields:
-        """The calendars, and whether each can be read now."""
-        now = self.clock.now()
-        return {"calendars": await self.outside.readable(Span(now, Moment(now + 7 * DAY)))}
-
-    async def facts(self, found: Any) -> Fields:
-        """What another program knows of the owner's calendar, for every thread; None for nothing any more."""
-        kept = read_facts(found) if found is not None else {}
-        if "fields" in kept:
-            raise Refused("bad_facts", "fields belong to a wish, or to the profile", row="A2ACP-268")
-        await self._set("facts", kept)
-        return {"facts": sorted(kept)}
-
-    async def add_handler(self, name: str, definition: Fields) -> Fields:
-        """Let the agent do something once all have confirmed."""
-        check_handler(definition)
-        if (
-            definition.get("kind") == "calendar"
-            and definition.get("calendar") not in self.outside.calendar_definitions()
-        ):
-            raise Refused("unknown_calendar", "add the calendar first: tacit agent calendar add")
-        found = await self.revise("handlers", lambda kept: {**kept, name: definition})
-        return {"actions": sorted(found)}
-
     async def forget(self, peer: str) -> Fields:
         """Let go of everything a contact ever said, and of what was said to it (A2ACP-196)."""
         who = str(address.parse_typed(peer))
@@ -584,10 +479,6 @@ class Commands(ABC):
         self.vault.forget(who)
         await self.decide(close_all)
         return {"forgotten": who}
-
-
-def _without_none(values: Mapping[str, Any]) -> Fields:
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def _flags(thread: Thread) -> list[str]:
