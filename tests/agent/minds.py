@@ -47,7 +47,7 @@ def opened(folder, relay: Relay, model: Scripted | None) -> Agent:
 
 async def choose(agent: Agent, **more: Any) -> None:
     """The model for every tier."""
-    await agent._set(SETTING, {"tiers": {"small": DEFINITION}, **more})
+    await agent.set_to(SETTING, {"tiers": {"small": DEFINITION}, **more})
 
 
 async def dinner(both: Pair, anna: Agent, ben: Agent, text: str = "dinner with ben on Friday evening") -> str:

@@ -251,6 +251,11 @@ async def test_when_the_running_agent_stops_the_face_says_so_and_its_draft_goes_
             assert again.desk.card.draft.text == "vegan!"
 
 
+def _open(agent) -> set[str]:
+    book = agent.journal.book
+    return {name for name in book.questions if book.questions[name].is_open}
+
+
 @pytest.mark.spec("A2ACP-126")
 async def test_always_share_is_offered_once_dismissed_twice_and_never_again(tmp_path):
     """Scenario 9: the third thread with Ben."""
@@ -262,6 +267,8 @@ async def test_always_share_is_offered_once_dismissed_twice_and_never_again(tmp_
             before = here_.screen.desk.card.question_id
             here_.type("y")
             await here_.until(lambda before=before: before not in here_.screen.desk.cards)
+            # What followed from the answer is here too.
+            await here_.until(lambda: set(here_.screen.desk.cards) == _open(anna))
             kinds = [one.question["kind"] for one in here_.screen.desk.cards.values()]
             while "promotion" in kinds:
                 await here_.card("promotion")

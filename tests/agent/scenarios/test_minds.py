@@ -289,7 +289,7 @@ async def test_another_choice_of_brain_is_taken_up_at_once_and_the_old_model_is_
     async with minds(tmp_path, anna=model) as (_both, anna, ben):
         await anna.ask("dinner with ben on 2026-03-27", [ben.me])
         assert len(model.prompts) == 1
-        await anna._set("brain", {"tiers": {"small": "rules"}})
+        await anna.set_to("brain", {"tiers": {"small": "rules"}})
         await anna.ask("dinner with ben on 2026-03-28", [ben.me])
         assert (len(model.prompts), model.closed) == (1, 1)
 

@@ -147,6 +147,10 @@ class Journal:
         self._connection = connect(self.store.path, readonly=True)
         self._folds = GroupFolds(self._connection, number)
         self.book = book_on(self._folds)
+        for name in fold.TABLES:
+            # What is open is read now, and moved by decisions alone from here on: read later, it could show
+            # what the writer has just committed beside what is not yet part of the state.
+            len(getattr(self.book, name))
 
     def _group_number(self) -> int:
         groups = self.store.read(lambda reader: reader.groups())

@@ -190,6 +190,8 @@ class Mind:
         """The thought of a task; one at a time, in the order in which they are asked."""
         brain = self._ready()
         if not isinstance(brain, Minded):
+            if self._gone and not self._one_at_a_time.locked():
+                await self._let_go()
             return await brain.think(task)
         async with self._one_at_a_time:
             # No thought is under way here, so nothing that is let go of is in use.
