@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.cli.agent_card import Card
 
 STALE: Final = "stale_question"
-_LASTS: Final = frozenset({"question", "everything", "reminder"})
+_LASTS: Final = frozenset({"question", "everything", "following", "reminder"})
 VIAS: Final = {
     "page": "on the page",
     "room": "in the room",

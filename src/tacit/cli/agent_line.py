@@ -48,7 +48,7 @@ class Running:
 
     def changes(self) -> AsyncGenerator[dict[str, Any]]:
         """Follow the running agent."""
-        return socket.follow(self._folder)
+        return socket.follow(self._folder, begun=True)
 
 
 class Here:
