@@ -30,7 +30,7 @@ from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.busy import together
 from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
-from tacit.agent.engine import acting, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
@@ -39,10 +39,10 @@ from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
 from tacit.agent.io.outside import Outside
-from tacit.agent.io.thinking import THOUGHT, Thinking
+from tacit.agent.io.taking import Taking
+from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
 from tacit.agent.negotiation.facts import busy_within
-from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from tacit.agent.brain.model import Models
     from tacit.agent.brain.port import Brain
     from tacit.agent.calendars.busy import Busy
-    from tacit.agent.post.io.inbox import Arrived
     from tacit.agent.post.io.relay_connection import RelayConnection
     from tacit.agent.post.io.store import AgentStore
     from tacit.agent.spans import Span
@@ -78,7 +77,7 @@ PAUSE: Final = Moment(30 * SECOND)
 LOOK_AROUND: Final = 5.0
 
 
-class Agent(Thinking):
+class Agent(Taking):
     """One person's agent, open; an async context."""
 
     def __init__(
@@ -281,8 +280,8 @@ class Agent(Thinking):
                 pass
 
     async def _turn(self) -> bool:
-        did = await self._arrived()
-        did = await self._first_contacts() or did
+        did = await self.arrived()
+        did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():
             if not self.mind.has_models:
@@ -321,48 +320,6 @@ class Agent(Thinking):
             _log.error("a thread is paused: %s", place_of(fault))
             await self.decide(lambda ws: _pause(ws, thread_id, "fault"))
             return True
-
-    async def _arrived(self) -> bool:
-        did = False
-        while found := self.post.inbox.unhandled():
-            for one in found:
-                await self._taken(one)
-                with self.post.store.transaction():
-                    self.post.inbox.handled([one])
-            did = True
-        return did
-
-    async def _taken(self, one: Arrived) -> None:
-        """Take one packet; one that cannot be taken is counted against its sender and let go.
-
-        Only a fault of this device keeps it for later.
-        """
-        try:
-            await self.decide(lambda ws: _take(ws, one))
-        except OWN_FAULTS:
-            raise
-        except (Refused, PeerFault) as fault:
-            _log.warning("a packet is dropped: %s", type(fault).__name__)
-            await self.decide(lambda ws: _dropped(ws, one))
-        except Exception as fault:  # noqa: BLE001 - one packet must not stop the agent, nor come for ever
-            _log.error("a packet is dropped: %s", place_of(fault))
-            await self.decide(lambda ws: _dropped(ws, one))
-
-    async def _first_contacts(self) -> bool:
-        """Somebody unknown has written: only the owner can let it in (A2ACP-032)."""
-        rows = self.post.store.rows(
-            "SELECT peer, min(thread_id) FROM history"
-            " WHERE state IN ('held', 'asked') AND state='asked' GROUP BY peer"
-        )
-        did = False
-        for peer, thread_id in rows:
-            if not any(
-                one.kind == "first_contact" and one.peer == peer and one.is_open
-                for one in map(self.journal.book.questions.__getitem__, list(self.journal.book.questions))
-            ):
-                await self.decide(lambda ws, peer=peer, thread_id=thread_id: _ask_first(ws, peer, thread_id))
-                did = True
-        return did
 
     async def _time(self) -> bool:
         now = self.clock.now()
@@ -560,34 +517,6 @@ class Agent(Thinking):
         return False
 
 
-def _take(ws: Workspace, one: Arrived) -> None:
-    if not one.payload:
-        # Its sender was forgotten before it was read.
-        return
-    fields = schemas.normalised(one.type, packet.read(one.payload).fields)
-    receiving.receive(
-        ws,
-        peer=one.peer,
-        packet_id=one.packet_id,
-        thread_id=one.thread_id,
-        packet_type=one.type,
-        fields=fields,
-        ready=one.ready,
-    )
-
-
-def _dropped(ws: Workspace, one: Arrived) -> None:
-    ws.say(records.Violated(one.thread_id, one.peer, "not_taken"))
-
-
 def _pause(ws: Workspace, thread_id: str, code: str) -> None:
     ws.change(thread_id, paused=True)
     ws.notice(thread_id, "paused", code)
-
-
-def _ask_first(ws: Workspace, peer: str, thread_id: str) -> None:
-    from tacit.agent.threads.state import Question
-
-    question_id = packet.identifier("qst_", ws.draw(17))
-    content = ws.keep(peer, {"from": peer, "choices": ["confirm", "refuse"]})
-    ws.say(records.Asked(Question(question_id, "first_contact", thread_id, peer, ws.now, content)))
