@@ -289,7 +289,7 @@ async def test_one_that_goes_during_its_replay_does_not_come_back_with_its_end(r
 
 async def attached(room: Room, group: str, count: int) -> None:
     """Return when so many followers are live."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(room.server.hub.live._followers[group]) < count:
             await asyncio.sleep(0.001)
 

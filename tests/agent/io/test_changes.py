@@ -22,7 +22,7 @@ WISH = {"text": "dinner with ben on Friday evening"}
 async def _until(changes, **wanted):
     """The first change that has all of this, and all before it."""
     heard = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         async for one in changes:
             heard.append(one)
             if wanted.items() <= one.items():
@@ -36,7 +36,7 @@ async def test_a_follower_at_the_socket_hears_a_question_open_and_close_without_
         following = socket.follow(anna.folder)
         first = asyncio.ensure_future(anext(following))
         await asyncio.sleep(0)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not anna.changes._followers:
                 await asyncio.sleep(0.01)
         await anna.ask("dinner with ben on Friday evening")
@@ -55,7 +55,7 @@ async def test_a_follower_hears_that_the_agent_has_stopped(tmp_path):
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(door.served(anna, anna.folder))
             waiting = asyncio.ensure_future(anext(socket.follow(anna.folder)))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while not anna.changes._followers:
                     await asyncio.sleep(0.01)
         with pytest.raises(ConnectionError):
