@@ -2,7 +2,8 @@
 
 Runs on the loop's thread alone. Each event is encoded once; each follower gets one write a tick. A follower
 that cannot keep up is cut with the position from which to resume: it is never skipped in silence, and it
-never slows the writer.
+never slows the writer. A follower is there, and hears what is no event, from the moment it is told that it
+follows; events reach it once its replay is over. Signals are kept nowhere: nobody could ask for them later.
 """
 
 from __future__ import annotations
@@ -93,6 +94,7 @@ class Live:
     """All followers of all groups."""
 
     def __init__(self, metrics: Metrics, max_pending: int) -> None:
+        self._present: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
         self._followers: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
         self._ends: dict[str, int] = {}
         self._metrics = metrics
@@ -103,22 +105,31 @@ class Live:
         self._told: dict[tuple[str, str], Status] = {}
         self.settle_seconds = SETTLES_SECONDS
 
+    def enter(self, follower: Follower) -> None:
+        """Be there: hear signals, and be seen; events come once it is attached."""
+        self._present[follower.group_id][follower] = None
+        self._metrics.followers.inc()
+        self._presence.enter(follower.group_id, follower.principal, follower.outlet)
+        self._stir(follower.group_id, follower.principal)
+
     def attach(self, follower: Follower, seq: int) -> bool:
-        """Go live from `seq`; False when newer events were published meanwhile: read them first."""
+        """Go live from `seq`; False when newer events were published meanwhile: read them first.
+
+        One that has gone meanwhile stays gone.
+        """
         if self._closed:
             raise Unavailable("the hub is stopping")
         if self._ends.get(follower.group_id, 0) > seq:
             return False
         follower.seq = seq
-        self._followers[follower.group_id][follower] = None
-        self._metrics.followers.inc()
-        self._presence.enter(follower.group_id, follower.principal, follower.outlet)
-        self._stir(follower.group_id, follower.principal)
+        if follower in self._present[follower.group_id]:
+            self._followers[follower.group_id][follower] = None
         return True
 
     def detach(self, follower: Follower) -> None:
         """Stop following; safe to call twice."""
-        if self._followers[follower.group_id].pop(follower, 0) is None:
+        self._followers[follower.group_id].pop(follower, None)
+        if self._present[follower.group_id].pop(follower, 0) is None:
             self._metrics.followers.dec()
             self._presence.leave(follower.group_id, follower.principal, follower.outlet)
             self._stir(follower.group_id, follower.principal)
@@ -220,14 +231,14 @@ class Live:
 
     def activity(self, group_id: str, said: dict[str, Any], about: StoredEvent) -> None:
         """Pass on what an agent does, to the people who may read what it is about; agents are not told."""
-        followers = self._followers.get(group_id, {})
+        followers = self._present.get(group_id, {})
         people = {one.principal for one in followers if _is_person(one.principal)}
         self._tell(group_id, "activity", said, "", {one for one in people if about.visible_to(one)})
 
     def _tell(
         self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None
     ) -> None:
-        followers = self._followers.get(group_id, {})
+        followers = self._present.get(group_id, {})
         told = (
             one for one in followers if one.principal != by and (parties is None or one.principal in parties)
         )

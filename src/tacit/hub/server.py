@@ -6,7 +6,7 @@ import asyncio
 import signal
 import ssl
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from aiohttp import hdrs, web
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from tacit.ledger.io.store import Options
 
 Handler = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
+
+SHUTDOWN_SECONDS: Final = 5.0
+"""What requests under way have left when the hub stops; idle connections are closed at once."""
 
 
 async def _healthz(_request: web.Request) -> web.StreamResponse:
@@ -99,7 +102,9 @@ class Server:
     async def start(self) -> None:
         """Open the store, then the doors: nobody is let in before the ledger is ready."""
         await self.hub.open()
-        self._runner = Runner(application(self.hub), unreadable, access_log=None, shutdown_timeout=5.0)
+        self._runner = Runner(
+            application(self.hub), unreadable, access_log=None, shutdown_timeout=SHUTDOWN_SECONDS
+        )
         await self._runner.setup()
         context = None
         if self.config.tls_cert is not None:

@@ -1,7 +1,8 @@
 """Following a ledger: replay from the cursor, then live, with no gap and no repeat between the two.
 
 The same for the WebSocket and for server-sent events. The replay reads pages from the store; the step to live
-happens on the loop's thread without a pause, and only when nothing newer was published meanwhile.
+happens on the loop's thread without a pause, and only when nothing newer was published meanwhile. Signals
+come from the moment the reader is told that it follows.
 """
 
 from __future__ import annotations
@@ -46,25 +47,30 @@ class Following:
             lambda reader: reader.page(reader.group(group_id), principal, wanted)
         )
 
-    async def go_live(
-        self, outlet: Outlet, subscription: int, drain: Callable[[], Awaitable[None]]
-    ) -> Follower:
+    def enter(self, outlet: Outlet, subscription: int) -> Follower:
+        """Be there, before the reader is told so; whoever calls it detaches the follower in the end."""
+        follower = Follower(
+            outlet, subscription, self._request.group_id, self._credential.principal, self._wanted
+        )
+        self._hub.live.enter(follower)
+        return follower
+
+    async def go_live(self, follower: Follower, drain: Callable[[], Awaitable[None]]) -> None:
         """Replay, then attach. `drain` waits until the outlet has room: a replay floods no slow reader.
 
         Whatever ends it early leaves in `at` the position from which the reader can resume.
         """
         page = self._page or await self._read(self._wanted)
-        principal = self._credential.principal
-        follower = Follower(outlet, subscription, self._request.group_id, principal, self._wanted)
+        outlet = follower.outlet
         # A limit bounds the replay alone (CCCS-108): what lies between it and the end is left out.
         at = max(page.next_seq, page.last_seq) if self._request.limit is not None else page.next_seq
         while True:
             if page.events:
-                outlet.push(outlet.encode(subscription, page.events))
+                outlet.push(outlet.encode(follower.subscription, page.events))
                 self.at = at
                 await drain()
             if at >= page.last_seq and self._hub.live.attach(follower, at):
-                return follower
+                return
             page = await self._read(
                 replace(self._wanted, since_seq=at, since_event_id=None, since_ts=None, limit=1000)
             )

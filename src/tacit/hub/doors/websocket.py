@@ -77,8 +77,7 @@ class Connection:
         self._room = asyncio.Event()
         self._room.set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._subscriptions: dict[int, Follower | None] = {}
-        self._groups: dict[int, str] = {}
+        self._subscriptions: dict[int, Follower] = {}
         self._next = 0
         self._ended = False
         self.is_away = False
@@ -136,8 +135,7 @@ class Connection:
 
     def _detach(self) -> None:
         for follower in self._subscriptions.values():
-            if follower is not None:
-                self._hub.live.detach(follower)
+            self._hub.live.detach(follower)
         self._subscriptions.clear()
 
     # -- receiving
@@ -311,7 +309,7 @@ class Connection:
         following = Following(self._hub, self._require(), request)
         await following.begin()
         most = self._hub.config.limits.subscriptions
-        if sum(self._groups[number] == request.group_id for number in self._subscriptions) >= most:
+        if sum(one.group_id == request.group_id for one in self._subscriptions.values()) >= most:
             raise invalid(
                 "this connection follows the group often enough; end a subscription first",
                 "CCCS-103",
@@ -319,30 +317,23 @@ class Connection:
                 limit=most,
             )
         self._next += 1
-        self._subscriptions[self._next] = None
-        self._groups[self._next] = request.group_id
-        self._spawn(self._live(self._next, following))
+        follower = self._subscriptions[self._next] = following.enter(self, self._next)
+        self._spawn(self._live(follower, following))
         return {"subscription": self._next}
 
-    async def _live(self, number: int, following: Following) -> None:
+    async def _live(self, follower: Follower, following: Following) -> None:
         try:
-            follower = await following.go_live(self, number, self.drained)
+            await following.go_live(follower, self.drained)
         except TacitError:
-            self.cut(number, following.at, "stopping" if self._hub.ledger.is_closing else "failed")
-            return
-        if number in self._subscriptions:
-            self._subscriptions[number] = follower
-        else:
             self._hub.live.detach(follower)
+            reason = "stopping" if self._hub.ledger.is_closing else "failed"
+            self.cut(follower.subscription, following.at, reason)
 
     def _unfollow(self, params: dict[str, Any]) -> object:
         number = params.get("subscription")
         if not isinstance(number, int) or number not in self._subscriptions:
             raise invalid("no such subscription", "CCCS-103")
-        follower = self._subscriptions.pop(number)
-        del self._groups[number]
-        if follower is not None:
-            self._hub.live.detach(follower)
+        self._hub.live.detach(self._subscriptions.pop(number))
         return {"subscription": number, "ended": True}
 
     def _look(self, params: dict[str, Any]) -> object:
@@ -350,7 +341,7 @@ class Connection:
         self._require()
         if self.is_away != request.away:
             self.is_away = request.away
-            self._hub.live.looked(one for one in self._subscriptions.values() if one is not None)
+            self._hub.live.looked(self._subscriptions.values())
         return {"away": self.is_away}
 
     def signal(self, name: str, said: dict[str, Any]) -> None:

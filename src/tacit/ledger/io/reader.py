@@ -84,6 +84,10 @@ class Glance:
         """The event at this position, in this group."""
         return self._model.at(self._number, seq)
 
+    def messages(self, limit: int) -> list[StoredEvent]:
+        """The last messages, oldest first."""
+        return self._model.messages(self._number, limit)
+
     def submission(self, by: str, client_id: str) -> Earlier | None:
         """The last submission under this idempotency key."""
         return self._model.submission(self._number, by, client_id)
