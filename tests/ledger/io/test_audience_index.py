@@ -178,7 +178,7 @@ def _as_it_was(world: World) -> None:
         "WHERE kind=(SELECT number FROM kinds WHERE name='chat.message')"
     ).fetchall()
     connection.execute(
-        "BEGIN; DROP INDEX audiences_talk; ALTER TABLE audiences DROP COLUMN talk; DROP TABLE talks; "
+        "BEGIN; DROP INDEX audiences_talk; DROP INDEX marks_deleted; ALTER TABLE audiences DROP COLUMN talk; DROP TABLE talks; "
         "DROP TABLE talk_parties; DROP TABLE search; CREATE VIRTUAL TABLE search USING fts5("
         "text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2'); PRAGMA user_version=3; "
         "CREATE INDEX audiences_private ON audiences(pos) WHERE private"

@@ -33,6 +33,7 @@ TABLES: Final = """
 DROP INDEX IF EXISTS audiences_private;
 ALTER TABLE audiences ADD COLUMN talk INTEGER;
 CREATE INDEX audiences_talk ON audiences(talk, pos) WHERE private;
+CREATE INDEX marks_deleted ON marks(group_no, target) WHERE mark='delete';
 CREATE TABLE talks(
   group_no INTEGER, parties TEXT, talk INTEGER NOT NULL, PRIMARY KEY(group_no, parties)) WITHOUT ROWID;
 CREATE TABLE talk_parties(

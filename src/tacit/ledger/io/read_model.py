@@ -362,6 +362,23 @@ class ReadModel:
         return readable_blob(self.connection, number, path, reader)
 
 
+# Who put it there, who may read a message that carries it and was not taken back; and the owner, unless every
+# message that carried it was.
+_MAY_READ_BLOB: Final = """
+SELECT 1 FROM blob_owners WHERE group_no=:group AND path=:path AND principal=:reader
+UNION ALL
+SELECT 1 FROM blob_refs r LEFT JOIN audiences a ON a.pos=(r.group_no<<40)|r.seq
+WHERE r.group_no=:group AND r.path=:path
+  AND (:reader=:owner OR NOT coalesce(a.private, 0) OR EXISTS(
+    SELECT 1 FROM talk_parties p WHERE p.group_no=:group AND p.principal=:reader AND p.talk=a.talk))
+  AND NOT EXISTS(
+    SELECT 1 FROM marks m WHERE m.group_no=r.group_no AND m.target=r.seq AND m.mark='delete')
+UNION ALL
+SELECT 1 WHERE :reader=:owner AND NOT EXISTS(SELECT 1 FROM blob_refs WHERE group_no=:group AND path=:path)
+LIMIT 1
+"""
+
+
 def readable_blob(connection: apsw.Connection, number: int, path: str, reader: str) -> Blob | None:
     """A blob of a group that `reader` may see (CCCS-110)."""
     row = connection.execute(
@@ -370,13 +387,7 @@ def readable_blob(connection: apsw.Connection, number: int, path: str, reader: s
     if row is None:
         return None
     blob = Blob(path, row[0], row[1], row[2])
-    if reader == USER:
-        return blob
     allowed = connection.execute(
-        "SELECT 1 FROM blob_owners WHERE group_no=:n AND path=:p AND principal=:r UNION ALL "
-        "SELECT 1 FROM blob_refs r LEFT JOIN audiences a ON a.pos=(r.group_no<<40)|r.seq "
-        "WHERE r.group_no=:n AND r.path=:p AND (coalesce(a.private,0)=0 "
-        "OR instr(char(10)||a.named||char(10), char(10)||:r||char(10))) LIMIT 1",
-        {"n": number, "p": path, "r": reader},
+        _MAY_READ_BLOB, {"group": number, "path": path, "reader": reader, "owner": USER}
     ).fetchone()
     return blob if allowed else None

@@ -24,6 +24,8 @@ from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
 from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.projection import first_form
+from tacit.ledger.taken_back import SAYING, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -151,8 +153,26 @@ class Reader:
             after = event.seq
             events.append(event)
             if len(events) == wanted.limit:
-                return Page(events, after, group.last_seq)
-        return Page(events, max(after, group.last_seq), group.last_seq)
+                return Page(self._as_left(group, events), after, group.last_seq)
+        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq)
+
+    def _as_left(self, group: Group, events: list[StoredEvent]) -> list[StoredEvent]:
+        """The events, of messages that were taken back only where they stood (C2A-187)."""
+        deleted = "SELECT target FROM marks WHERE group_no=? AND mark='delete'"
+        if self._connection.execute(deleted + " LIMIT 1", (group.number,)).fetchone() is None:
+            return events
+        glance = self.glance(group)
+        said = {
+            event.seq: first.seq
+            for event in events
+            if event.kind in SAYING and (first := first_form(event.event_id, glance)) is not None
+        }
+        gone = {
+            seq
+            for seq, first in said.items()
+            if self._connection.execute(deleted + " AND target=?", (group.number, first)).fetchone()
+        }
+        return [without_words(event) if event.seq in gone else event for event in events]
 
     def _after(self, group: Group, wanted: Selection) -> int:
         if wanted.since_event_id is not None:
