@@ -213,12 +213,12 @@ class Live:
             self._told[group_id, principal] = now
         return now != before
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
-        private = conversation_id is not None and conversation_id.startswith("dm:")
-        parties = {USER, *conversation_id[3:].split("+")} if conversation_id is not None and private else None
+    def signal(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
+        """Tell the other followers of a group that somebody is typing; in private only the parties."""
         said = {"group_id": group_id, "by": by, "conversation_id": conversation_id}
-        self._tell(group_id, "typing", said, by, parties)
+        self._tell(group_id, "typing", said, by, {USER, *parties} if parties is not None else None)
 
     def presence(self, group_id: str, actor_id: str, status: str) -> None:
         """Tell the followers of a group that somebody came, went, looks elsewhere, or has something to do."""

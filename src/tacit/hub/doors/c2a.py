@@ -7,6 +7,7 @@ that their order is the order of their effects.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -14,6 +15,7 @@ from aiohttp import WSMsgType, web
 
 from tacit.base.errors import TacitError
 from tacit.base.websocket import text_frame
+from tacit.hub import operations
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
@@ -51,7 +53,7 @@ def ports_of(hub: Hub) -> SessionPorts:
         hub.tools,
         refused=lambda code: hub.metrics.refused.labels(code).inc(),
         presence=hub.live.presence,
-        type_in=hub.type_in,
+        type_in=partial(operations.type_in, hub),
         activities=hub.activities,
     )
 

@@ -144,9 +144,16 @@ class Hooks:
         )
         for group_id, session, url, secret, version in rows:
             try:
+                if await self._is_gone(group_id, session):
+                    await self.remove(group_id, session)
+                    continue
                 await self._start(group_id, session, HookWire(self._ports, url, secret), version)
             except TacitError as error:
                 log.warning("a webhook was not started", extra={"fault": type(error).__name__})
+
+    async def _is_gone(self, group_id: str, session: str) -> bool:
+        group = await self._ports.ledger.read(lambda reader: reader.group(group_id))
+        return group.actor(session) is None
 
     async def back(self, group_id: str, session: str) -> None:
         """The session's own connection ended: its webhook, if it has one, goes on."""
@@ -199,6 +206,13 @@ class Hooks:
         wire.end(1000, "removed")
         self._ports.host.detach(wire.link)
         return True
+
+    def forget(self, group_id: str, session: str) -> None:
+        """The session's actor is no more: nothing is posted from here on, and the address is forgotten."""
+        wire = self._wires.get((group_id, session))
+        if wire is not None:
+            wire.end(1000, "removed")
+            self._ports.host.spawn(self.remove(group_id, session))
 
     def link_for(self, group_id: str, session: str, wire: Any) -> Link:
         """The link under which a plain request is answered: the session's own, or one with every right."""

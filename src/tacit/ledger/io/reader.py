@@ -19,10 +19,13 @@ from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
+from tacit.ledger.io.audience_index import AudienceIndex, expressions
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
-from tacit.ledger.io.rows import SELECT, found, messages_before, one
+from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.projection import first_form
+from tacit.ledger.taken_back import SAYING, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -150,13 +153,30 @@ class Reader:
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
-        for event in self._scan(group, after, kinds, _step(wanted.limit)):
+        for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
-            if event.visible_to(principal):
-                events.append(event)
-                if len(events) == wanted.limit:
-                    return Page(events, after, group.last_seq)
-        return Page(events, max(after, group.last_seq), group.last_seq)
+            events.append(event)
+            if len(events) == wanted.limit:
+                return Page(self._as_left(group, events), after, group.last_seq)
+        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq)
+
+    def _as_left(self, group: Group, events: list[StoredEvent]) -> list[StoredEvent]:
+        """The events, of messages that were taken back only where they stood (C2A-187)."""
+        deleted = "SELECT target FROM marks WHERE group_no=? AND mark='delete'"
+        if self._connection.execute(deleted + " LIMIT 1", (group.number,)).fetchone() is None:
+            return events
+        glance = self.glance(group)
+        said = {
+            event.seq: first.seq
+            for event in events
+            if event.kind in SAYING and (first := first_form(event.event_id, glance)) is not None
+        }
+        gone = {
+            seq
+            for seq, first in said.items()
+            if self._connection.execute(deleted + " AND target=?", (group.number, first)).fetchone()
+        }
+        return [without_words(event) if event.seq in gone else event for event in events]
 
     def _after(self, group: Group, wanted: Selection) -> int:
         if wanted.since_event_id is not None:
@@ -190,19 +210,26 @@ class Reader:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
 
-    def _scan(self, group: Group, after: int, kinds: list[int] | None, step: int) -> Iterator[StoredEvent]:
+    def _scan(
+        self, group: Group, principal: str, after: int, kinds: list[int] | None, step: int
+    ) -> Iterator[StoredEvent]:
         if kinds is None:
-            yield from self._walk(group, after, None, step)
+            yield from self._walk(group, principal, after, None, step)
         else:
-            lanes = [self._walk(group, after, kind, step) for kind in kinds]
+            lanes = [self._walk(group, principal, after, kind, step) for kind in kinds]
             yield from heapq.merge(*lanes, key=lambda event: event.seq)
 
-    def _walk(self, group: Group, after: int, kind: int | None, step: int) -> Iterator[StoredEvent]:
+    def _walk(
+        self, group: Group, principal: str, after: int, kind: int | None, step: int
+    ) -> Iterator[StoredEvent]:
         base = group.number << SHIFT
+        seen, reader = seen_by(group.number, principal)
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
+        query = f"{SELECT}{condition}AND {seen} ORDER BY e.pos LIMIT ?"
+        kinds = () if kind is None else (kind,)
         while True:
-            values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), step)
-            rows = self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values).fetchall()
+            values = (base | after, base | group.last_seq, *kinds, *reader, step)
+            rows = self._connection.execute(query, values).fetchall()
             for row in rows:
                 yield found(row)
             if len(rows) < step:
@@ -212,35 +239,23 @@ class Reader:
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
         base = group.number << SHIFT
-        events: list[StoredEvent] = []
-        upper, step = base | min(before, SEQ_MASK), _step(limit)
-        while len(events) < limit:
-            some = messages_before(self._connection, base, upper, step)
-            events += [event for event in some if event.visible_to(principal)]
-            if len(some) < step:
-                break
-            upper, step = base | some[-1].seq, CHUNK
-        return events[:limit][::-1]
+        upper = base | min(before, SEQ_MASK)
+        return messages_before(self._connection, base, upper, limit, principal)[::-1]
 
     def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:
         """A message and the newest replies in its thread, oldest first."""
         event = self.event(group, event_id, principal)
         root = event.root or event.seq
-        query = (
-            SELECT + "JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
-            "WHERE t.group_no=? AND t.root=? AND t.seq<? ORDER BY t.seq DESC LIMIT ?"
+        seen, reader = seen_by(group.number, principal)
+        rows = self._connection.execute(
+            f"{SELECT} JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
+            f"WHERE t.group_no=? AND t.root=? AND {seen} ORDER BY t.seq DESC LIMIT ?",
+            (group.number, root, *reader, limit),
         )
-        replies: list[StoredEvent] = []
-        before, step = SEQ_MASK, _step(limit)
-        while len(replies) < limit:  # what one may not read takes no place
-            rows = self._connection.execute(query, (group.number, root, before, step)).fetchall()
-            replies += [reply for row in rows if (reply := found(row)).visible_to(principal)]
-            if len(rows) < step:
-                break
-            before, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+        replies = [found(row) for row in rows]
         first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
         head = [first] if first is not None and first.visible_to(principal) else []
-        return head + replies[:limit][::-1]
+        return head + replies[::-1]
 
     def trace(
         self,
@@ -251,20 +266,13 @@ class Reader:
         fits: Callable[[StoredEvent], bool] = lambda _event: True,
     ) -> list[StoredEvent]:
         """The messages that carry this CLowl trace, in append order; of those that fit."""
-        query = (
-            SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
-            "WHERE p.group_no=? AND p.tid=? AND p.seq>? ORDER BY p.seq LIMIT ?"
+        seen, reader = seen_by(group.number, principal)
+        rows = self._connection.execute(
+            f"{SELECT} JOIN speech s ON e.pos=(s.group_no<<40)|s.seq "
+            f"WHERE s.group_no=? AND s.tid=? AND {seen} ORDER BY s.seq",
+            (group.number, tid, *reader),
         )
-        events: list[StoredEvent] = []
-        after, step = 0, _step(limit)
-        while len(events) < limit:
-            rows = self._connection.execute(query, (group.number, tid, after, step)).fetchall()
-            read = (event for row in rows if (event := found(row)).visible_to(principal))
-            events += islice((event for event in read if fits(event)), limit - len(events))
-            if len(rows) < step:
-                break
-            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
-        return events
+        return list(islice((event for row in rows if fits(event := found(row))), limit))
 
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""
@@ -373,25 +381,32 @@ class Reader:
         """Messages that contain every word of the query, newest first; of those that fit."""
         # SQLite reads a NUL as the end of the text; between words it means no more than a space.
         query = query.replace("\0", " ")
-        words = [word.replace('"', '""') for word in query.split()]
-        if not words or len(query) > 500 or _UNSEARCHABLE.search(query):
+        if not query.strip() or len(query) > 500 or _UNSEARCHABLE.search(query):
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
-        match = " ".join(f'"{word}"*' for word in words)
+        phrases = AudienceIndex(self._connection).phrases(query)
+        if not phrases:
+            return []
+        asked = expressions(self._connection, group.number, principal, phrases)
+        hits = (self._hits(group, match, _step(limit)) for match in asked)
+        newest = heapq.merge(*hits, key=lambda event: event.seq, reverse=True)
+        read = (event for event in newest if event.visible_to(principal) and fits(event))
+        return list(islice(read, limit))
+
+    def _hits(self, group: Group, match: str, step: int) -> Iterator[StoredEvent]:
+        """What one expression finds in a group, newest first."""
         base = group.number << SHIFT
-        events: list[StoredEvent] = []
-        upper, step = base | SEQ_MASK, _step(limit)
-        while len(events) < limit:
+        upper = base | SEQ_MASK
+        while True:
             rows = self._connection.execute(
                 SELECT + "JOIN search s ON s.rowid=e.pos WHERE search MATCH ? AND s.rowid>? AND s.rowid<? "
                 "ORDER BY s.rowid DESC LIMIT ?",
                 (match, base, upper, step),
             ).fetchall()
-            read = (event for row in rows if (event := found(row)).visible_to(principal))
-            events += islice((event for event in read if fits(event)), limit - len(events))
+            for row in rows:
+                yield found(row)
             if len(rows) < step:
-                break
+                return
             upper, step = int(rows[-1][0]), CHUNK
-        return events
 
     def context(self, group: Group, store: str) -> dict[str, Any]:
         """The shared context or the task store."""
