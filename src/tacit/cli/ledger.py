@@ -23,8 +23,13 @@ from tacit.ledger.io.store import DATABASE
 def ledger(session: CliSession, data: Path | None) -> None:
     """Take the ledger out, check it, or fold it anew."""
     session.data = data or session.data
+
+
+def _folder(session: CliSession) -> Path:
+    """The folder of the ledger; asked for by a command that runs, not by its help."""
     if not (session.data / DATABASE).exists():
         raise Unavailable(f"there is no ledger in {session.data}")
+    return session.data
 
 
 @ledger.command()
@@ -32,7 +37,7 @@ def ledger(session: CliSession, data: Path | None) -> None:
 @pass_session
 def export(session: CliSession, group_id: str | None) -> None:
     """Every event as one line of JSON, in order. Works beside a running hub."""
-    for raw in upkeep.export(session.data, group_id):
+    for raw in upkeep.export(_folder(session), group_id):
         sys.stdout.buffer.write(raw + b"\n")
     sys.stdout.buffer.flush()
 
@@ -42,7 +47,7 @@ def export(session: CliSession, group_id: str | None) -> None:
 @click.pass_context
 def verify(context: click.Context, session: CliSession) -> None:
     """Check the file, every event's order, id, time and hash, and every blob."""
-    report = upkeep.verify(session.data, SystemEntropy())
+    report = upkeep.verify(_folder(session), SystemEntropy())
 
     def human() -> None:
         session.out.print(f"{report.groups} groups, {report.events} events, {report.blobs} blobs")
@@ -75,7 +80,8 @@ def rebuild(session: CliSession) -> None:
     """Fold every event again into empty projections. The hub, or the agent, must be stopped."""
     from tacit.agent.io.journal import GROUP, JournalEngine
 
+    folder = _folder(session)
     # The journal of a personal agent is folded by the agent's own rules.
-    engine = JournalEngine if upkeep.holds(session.data, GROUP) else AttentionEngine
-    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), engine)
+    engine = JournalEngine if upkeep.holds(folder, GROUP) else AttentionEngine
+    count = upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings(), engine)
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

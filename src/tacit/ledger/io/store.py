@@ -256,11 +256,21 @@ class Store:
             self.pool.shutdown(wait=True)
             for connection in self._reader_connections:
                 connection.close()
-            # The last connection to go moves the log into the database.
+            # The last connection that may write moves the log into the database; a reader cannot.
             if self._embedded is not None:
                 self._embedded.close()
+            else:
+                _move_log(self.path)
         finally:
             self.lock.release()
+
+
+def _move_log(path: Path) -> None:
+    """What a writer of another process left in the log while readers were here."""
+    try:
+        connect(path).close()
+    except (*FAILED, *DAMAGED, Unavailable, Corrupt) as error:
+        log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
 
 
 def _check_ends(connection: apsw.Connection, path: Path) -> None:
