@@ -199,7 +199,8 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     ),
     Situation.LIKELY_CONTINUED: MatrixRow(
         "C2A-072", "it may go on with what its author and the agent were talking about before", _ME, _MAY,
-        _KNOCK, Reason.THREAD_PARTICIPATION, "(to the channel, minutes after lead answered) the index is slow",
+        _KNOCK, Reason.THREAD_PARTICIPATION,
+        "(to the channel, minutes after lead answered) the index is slow",
     ),
     Situation.LEFT: MatrixRow(
         "C2A-192", "the agent has left this conversation", _OTHER, _NOT, _BOX, Reason.AMBIENT,

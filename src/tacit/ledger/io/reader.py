@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+import apsw
+from msgspec import DecodeError
+
 from tacit.base import ids
+from tacit.base.io.sqlite import is_damage
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
@@ -30,9 +34,8 @@ from tacit.ledger.taken_back import SAYING, without_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    import apsw
-
     from tacit.ledger.cursor import Selection
+    from tacit.ledger.io.salvage import Salvage
     from tacit.ledger.ports import Blob, Earlier, StoredEvent
     from tacit.ledger.state import Group
 
@@ -47,6 +50,8 @@ class Page:
     events: list[StoredEvent]
     next_seq: int
     last_seq: int
+    damaged: tuple[int, ...] = ()
+    """Positions whose events can be vouched for no more: left out, and said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,10 @@ class Inbox:
     attention_count: int
     notices: list[StoredEvent]
     cursor: int
+
+
+def _damaged(error: Exception) -> bool:
+    return is_damage(error) or isinstance(error, DecodeError)
 
 
 def _step(limit: int | None) -> int:
@@ -99,8 +108,10 @@ class Glance:
 class Reader:
     """Queries on one read-only connection; used by one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, salvage: Salvage | None = None) -> None:
         self._connection = connection
+        self._salvage = salvage
+        self._damaged: list[int] = []
 
     @property
     def connection(self) -> apsw.Connection:
@@ -139,10 +150,20 @@ class Reader:
     def event(self, group: Group, event_id: str, principal: str) -> StoredEvent:
         """One event by id, if the principal may see it."""
         raw = ids.raw(event_id)
-        event = one(self._connection, "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)) if raw else None
+        event = self._single(raw, group.number) if raw else None
         if event is None or not event.visible_to(principal):
             raise missing("event", "no such event in this group", "CCCS-068")
         return event
+
+    def _single(self, raw: bytes, number: int) -> StoredEvent | None:
+        condition = "WHERE e.id=? AND e.pos>>40=?"
+        try:
+            return one(self._connection, condition, (raw, number))
+        except (apsw.Error, DecodeError) as error:
+            if self._salvage is None or not _damaged(error):
+                raise
+        row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
+        return self._salvage.event(self._connection, row[0]) if row else None
 
     def page(self, group: Group, principal: str, wanted: Selection) -> Page:
         """Up to `limit` events after the cursor, in append order (CCCS-103).
@@ -153,12 +174,14 @@ class Reader:
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
+        self._damaged.clear()
         for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
             events.append(event)
             if len(events) == wanted.limit:
-                return Page(self._as_left(group, events), after, group.last_seq)
-        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq)
+                return Page(self._as_left(group, events), after, group.last_seq, self._left_out(after))
+        left_out = self._left_out(group.last_seq)
+        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq, left_out)
 
     def _as_left(self, group: Group, events: list[StoredEvent]) -> list[StoredEvent]:
         """The events, of messages that were taken back only where they stood (C2A-187)."""
@@ -177,6 +200,9 @@ class Reader:
             if self._connection.execute(deleted + " AND target=?", (group.number, first)).fetchone()
         }
         return [without_words(event) if event.seq in gone else event for event in events]
+
+    def _left_out(self, last: int) -> tuple[int, ...]:
+        return tuple(sorted({seq for seq in self._damaged if seq <= last}))
 
     def _after(self, group: Group, wanted: Selection) -> int:
         if wanted.since_event_id is not None:
@@ -229,12 +255,32 @@ class Reader:
         kinds = () if kind is None else (kind,)
         while True:
             values = (base | after, base | group.last_seq, *kinds, *reader, step)
-            rows = self._connection.execute(query, values).fetchall()
-            for row in rows:
-                yield found(row)
-            if len(rows) < step:
+            try:
+                events = [found(row) for row in self._connection.execute(query, values)]
+            except (apsw.Error, DecodeError) as error:
+                if self._salvage is None or not _damaged(error):
+                    raise
+                end = min(after + CHUNK, group.last_seq)
+                saved = self._saved(group.number, after, end, kind)
+                yield from (event for event in saved if event.visible_to(principal))
+                if end == group.last_seq:
+                    return
+                after = end
+                continue
+            yield from events
+            if len(events) < step:
                 return
-            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+            after, step = events[-1].seq, CHUNK
+
+    def _saved(self, number: int, after: int, last: int, kind: int | None) -> Iterator[StoredEvent]:
+        """A stretch of the ledger in which something is damaged; what can be vouched for."""
+        named = {row[0]: row[1] for row in self._connection.execute("SELECT number, name FROM kinds")}
+        salvage = self._salvage
+        for seq, event in salvage.events(self._connection, number, after, last) if salvage else ():
+            if event is None:
+                self._damaged.append(seq)
+            elif kind is None or event.kind == named.get(kind):
+                yield event
 
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
