@@ -19,7 +19,14 @@ from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub import operations, requests, views
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
-from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, typed, unauthenticated_answer
+from tacit.hub.doors.http import (
+    Unauthenticated,
+    credential_of,
+    error_answer,
+    know,
+    typed,
+    unauthenticated_answer,
+)
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.commands import Append, Committed, Duplicate
@@ -39,6 +46,8 @@ METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
 CUT_CODE: Final = 4008
 CLOSED_CODE: Final = 4001
 GRACE_SECONDS: Final = 10.0
+MOST_OF_A_GUEST: Final = 4096
+"""The longest message that is read of somebody who has not signed in."""
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -201,6 +210,8 @@ class Connection:
         call_id: object = None
         has_id = True
         try:
+            if self.credential is None and len(text) > MOST_OF_A_GUEST:
+                raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
             call = _call(text)
             call_id = call.get("id")
             has_id = "id" in call
@@ -303,6 +314,7 @@ class Connection:
             raise denied("this token proves nothing", "CCCS-042")
         if self.credential is not None and self.credential.token_id != credential.token_id:
             raise denied("this connection speaks for somebody else already", "CCCS-042")
+        know(self._request, credential)
         self.credential = credential
         return {"principal": credential.principal, "group_id": credential.group_id}
 
