@@ -113,3 +113,11 @@ def test_whoever_reads_nothing_is_overdue_and_whoever_reads_slowly_is_not() -> N
     assert connections.overdue(32.0, lambda _: unread(599)) == []
     assert connections.overdue(33.0, lambda _: unread(599)) == []
     assert connections.overdue(63.1, lambda _: unread(599)) == ["known"]
+
+
+def test_what_a_credential_leaves_unread_on_all_its_connections_is_bounded() -> None:
+    connections: Connections[str] = Connections(SocketLimits(bytes_per_credential=1000))
+    for name, owner in (("a", "one"), ("b", "one"), ("c", "one"), ("d", "other")):
+        connections.enter(name, "127.0.0.1", 0.0)
+        connections.proved(name, owner)
+    assert connections.overdue(1.0, lambda _: Seen(1, busy=True, unsent=400)) == ["c"]

@@ -13,6 +13,7 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from tacit.base.errors import Refused, TacitError
+from tacit.base.io.http_runner import drained
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
@@ -46,6 +47,7 @@ METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
 CUT_CODE: Final = 4008
 CLOSED_CODE: Final = 4001
 GRACE_SECONDS: Final = 10.0
+ROOM_BYTES: Final = 64 * 1024
 MOST_OF_A_GUEST: Final = 4096
 """The longest message that is read of somebody who has not signed in."""
 _encode: Final = msgspec.json.Encoder().encode
@@ -81,6 +83,8 @@ class Connection:
         self._request = request
         self._loop = asyncio.get_running_loop()
         self._out: list[bytes] = []
+        self._out_bytes = 0
+        self.replaying = asyncio.Lock()
         self._scheduled = False
         self._in_flight = 0
         self._room = asyncio.Event()
@@ -98,7 +102,12 @@ class Connection:
     @property
     def pending(self) -> int:
         """Bytes that are not on the wire yet."""
-        return self._transport.get_write_buffer_size()
+        return self._transport.get_write_buffer_size() + self._out_bytes
+
+    @property
+    def owner(self) -> str:
+        """The id of the credential that it is for."""
+        return self.credential.token_id if self.credential is not None else ""
 
     def encode(self, subscription: int, events: Sequence[StoredEvent]) -> bytes:
         """One notification an event; for a private one it says who the parties are."""
@@ -110,6 +119,7 @@ class Connection:
         if self._ended:
             return
         self._out.append(data)
+        self._out_bytes += len(data)
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._flush)
@@ -119,6 +129,7 @@ class Connection:
         if self._out and not self._transport.is_closing():
             self._transport.write(self._out[0] if len(self._out) == 1 else b"".join(self._out))
         self._out.clear()
+        self._out_bytes = 0
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
@@ -200,9 +211,7 @@ class Connection:
     async def drained(self) -> None:
         """Return when the client has read most of what was sent; gives up with the connection."""
         self._flush()
-        # Only aiohttp's protocol is told when the transport empties; so look now and then.
-        while self.pending > 65536 and not self._transport.is_closing():  # noqa: ASYNC110
-            await asyncio.sleep(0.002)
+        await drained(self._request)
 
     def _take(self, text: str | bytes) -> None:
         if self._ended:
@@ -277,6 +286,9 @@ class Connection:
 
     async def _run(self, call_id: object, method: str, params: dict[str, Any], *, answer: bool) -> None:
         try:
+            if self.pending > ROOM_BYTES:
+                # Whoever does not read its answers gets no further ones made.
+                await self.drained()
             result = await self._result(method, params)
         except TacitError as error:
             self._fail(call_id, error, answer=answer)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
+PAGE_BYTES: Final = 4 * 1024 * 1024
 _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 
 
@@ -137,20 +138,23 @@ class Reader:
             raise missing("event", "no such event in this group", "CCCS-068")
         return event
 
-    def page(self, group: Group, principal: str, wanted: Selection) -> Page:
+    def page(self, group: Group, principal: str, wanted: Selection, most_bytes: int = PAGE_BYTES) -> Page:
         """Up to `limit` events after the cursor, in append order (CCCS-103).
 
+        A page of large events ends early: at the first that fills `most_bytes`.
         Reads up to the end that `group` knew and no further: each kind is a query of its own, and an event
         that lands between two of them would otherwise be passed over.
         """
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
+        size = 0
         for event in self._scan(group, after, kinds, _step(wanted.limit)):
             after = event.seq
             if event.visible_to(principal):
                 events.append(event)
-                if len(events) == wanted.limit:
+                size += len(event.raw)
+                if len(events) == wanted.limit or size >= most_bytes:
                     return Page(events, after, group.last_seq)
         return Page(events, max(after, group.last_seq), group.last_seq)
 
@@ -198,12 +202,16 @@ class Reader:
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
         while True:
             values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), step)
-            rows = self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values).fetchall()
-            for row in rows:
-                yield found(row)
-            if len(rows) < step:
+            count = 0
+            # One row at a time: a page of large events that ends early has not read the others.
+            for row in self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values):
+                count += 1
+                event = found(row)
+                after = event.seq
+                yield event
+            if count < step:
                 return
-            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+            step = CHUNK
 
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
