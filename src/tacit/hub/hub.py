@@ -73,7 +73,9 @@ class Hub:
             elsewhere=writer_process if config.writer == "process" else None,
         )
         self.metrics = Metrics()
-        self.live = Live(self.metrics, config.limits.follower_bytes)
+        self.live = Live(
+            self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
+        )
         self.ledger = AsyncLedger(self.store, self.live, self.metrics)
         if isinstance(self.store.transport, WriterLink):
             self.store.transport.on_restart = self._writer_restarted

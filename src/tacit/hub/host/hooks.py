@@ -35,6 +35,7 @@ log: Final = logging.getLogger("tacit.hub")
 SIGNATURE: Final = "Tacit-Signature"
 TIMEOUT_SECONDS: Final = 30.0
 ANSWER_BYTES: Final = 64 * 1024
+MOST_WAITING: Final = 256
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -72,8 +73,9 @@ class HookWire:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def send(self, message: dict[str, Any]) -> None:
-        """Queue one message."""
-        self._queue.put_nowait(message)
+        """Queue one message; one that nobody has to answer is left out when very much waits already."""
+        if "id" in message or self._queue.qsize() < MOST_WAITING:
+            self._queue.put_nowait(message)
 
     def end(self, code: int, reason: str) -> None:
         """Stop sending."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
+PAGE_BYTES: Final = 4 * 1024 * 1024
 _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 
 
@@ -165,9 +166,10 @@ class Reader:
         row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
         return self._salvage.event(self._connection, row[0]) if row else None
 
-    def page(self, group: Group, principal: str, wanted: Selection) -> Page:
+    def page(self, group: Group, principal: str, wanted: Selection, most_bytes: int = PAGE_BYTES) -> Page:
         """Up to `limit` events after the cursor, in append order (CCCS-103).
 
+        A page of large events ends early: at the first that fills `most_bytes`.
         Reads up to the end that `group` knew and no further: each kind is a query of its own, and an event
         that lands between two of them would otherwise be passed over.
         """
@@ -175,10 +177,12 @@ class Reader:
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
         self._damaged.clear()
+        size = 0
         for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
             events.append(event)
-            if len(events) == wanted.limit:
+            size += len(event.raw)
+            if len(events) == wanted.limit or size >= most_bytes:
                 return Page(self._as_left(group, events), after, group.last_seq, self._left_out(after))
         left_out = self._left_out(group.last_seq)
         return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq, left_out)
@@ -255,8 +259,14 @@ class Reader:
         kinds = () if kind is None else (kind,)
         while True:
             values = (base | after, base | group.last_seq, *kinds, *reader, step)
+            count = 0
             try:
-                events = [found(row) for row in self._connection.execute(query, values)]
+                # One row at a time: a page of large events that ends early has not read the others.
+                for row in self._connection.execute(query, values):
+                    count += 1
+                    event = found(row)
+                    after = event.seq
+                    yield event
             except (apsw.Error, DecodeError) as error:
                 if self._salvage is None or not _damaged(error):
                     raise
@@ -267,10 +277,9 @@ class Reader:
                     return
                 after = end
                 continue
-            yield from events
-            if len(events) < step:
+            if count < step:
                 return
-            after, step = events[-1].seq, CHUNK
+            step = CHUNK
 
     def _saved(self, number: int, after: int, last: int, kind: int | None) -> Iterator[StoredEvent]:
         """A stretch of the ledger in which something is damaged; what can be vouched for."""
