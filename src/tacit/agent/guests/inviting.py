@@ -95,7 +95,7 @@ def invite(ws: Workspace, asked: GuestWish, zone: str, guest_id: str, secret: by
     goal = read_request(asked.text, ws.now, zone)
     told, bases = _cleared(ws, asked, goal, address, thread_id, packet_id)
     shown = _question(ws, asked, goal, told, zone, packet_id, until)
-    content = ws.keep(address, {"name": asked.name, "question": shown, "zone": zone})
+    content = ws.keep(address, {"name": asked.name, "question": shown, "told": told})
     kept = ws.keep(address, secret.hex())
     ws.say(
         guest_records.GuestAsked(guest_id, thread_id, packet_id, content, kept, until, tuple(bases.items()))

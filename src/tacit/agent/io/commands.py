@@ -385,6 +385,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += [] if who else guests.disclosures(self)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 
     async def why(self, thread_id: str) -> Fields:

@@ -380,6 +380,31 @@ def _answer(agent: Commands, guest: Guest, one: GuestSaid, *, counts: bool) -> F
     }
 
 
+def disclosures(agent: Commands) -> list[Fields]:
+    """What guests were told of the owner, beyond what the owner typed, and what allowed it."""
+    found: list[Fields] = []
+    for one, at in agent.journal.records("x.a2acp.guest_asked"):
+        if not isinstance(one, guest_records.GuestAsked):
+            continue
+        guest = _guest(agent, one.guest_id)
+        told = cast("dict[str, Any]", (agent.vault.value(one.content) or {}).get("told") or {})
+        found += [
+            {
+                "to": guest.address,
+                "thread_id": one.thread_id,
+                "packet_id": one.packet_id,
+                "field": field,
+                "value": told.get(field),
+                "basis": basis,
+                "question_id": None,
+                "via": None,
+                "at": rfc3339(at),
+            }
+            for field, basis in one.bases
+        ]
+    return found
+
+
 def _texts(value: object) -> list[str]:
     return [str(one) for one in cast("list[object]", value)] if isinstance(value, list) else []
 
