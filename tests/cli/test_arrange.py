@@ -99,13 +99,13 @@ class Owner:
             text=True,
         )
         told = self.running.stdout.readline()
-        assert "is listening" in told, self.running.communicate(timeout=30)
+        assert "is listening" in told, self.running.communicate(timeout=60)
 
     def stop(self) -> int | None:
         if self.running is None:
             return None
         self.running.terminate()
-        self.running.communicate(timeout=30)
+        self.running.communicate(timeout=60)
         code, self.running = self.running.returncode, None
         return code
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 import signal
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from tests.agent.arrangements import registered
@@ -16,6 +17,11 @@ from tests.relay_support import Relay
 from tacit.agent.io.agent import Agent
 
 DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+
+def weekday(number: int) -> str:
+    """A day for a dinner, one to six days from now: these agents live by the real clock, and this evening may be over."""
+    return DAYS[(datetime.now(UTC).weekday() + 1 + number % 6) % 7]
 
 
 @contextlib.asynccontextmanager
@@ -66,7 +72,7 @@ async def killed_at(tmp_path, aims) -> tuple[int, int]:
             order = {"folder": str(folder), "peer": f"ben@{relay.domain}"}
             for number in aims:
                 dinners += done
-                day = DAYS[dinners % 7]
+                day = weekday(dinners)
                 end = await live(**order, dinners=dinners, day=day, number=number)
                 done = end["signal"] == 0
                 deaths += not done
