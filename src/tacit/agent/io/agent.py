@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import setting_up
+from tacit.agent.io import guests, setting_up
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -47,7 +47,7 @@ from tacit.agent.packets.windows import read_windows
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
-from tacit.agent.threads import records
+from tacit.agent.threads import guest_records, records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
@@ -75,6 +75,8 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
+GUESTS: Final = "guests"
+"""Under which name links of guests are looked after, beside the wheel."""
 
 
 class Agent(Taking):
@@ -107,6 +109,7 @@ class Agent(Taking):
         self._turning = asyncio.Lock()
         self.woken = asyncio.Event()
         self._resting: dict[str, Moment] = {}
+        self._guests_asked: dict[str, Moment] = {}
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
         self.changes = Changes()
@@ -248,6 +251,8 @@ class Agent(Taking):
                 found.extend(getattr(before, name) for name in named)
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
+            elif isinstance(one, guest_records.GuestEnded):
+                found.append(book.guests[one.guest_id].secret)
         return [one for one in found if one]
 
     async def tidy(self) -> None:
@@ -260,7 +265,9 @@ class Agent(Taking):
         threads = [book.threads.get(name) for name in book.open_threads]
         days = self.post.store.choice(HISTORY_DAYS)
         until = None if days == FOR_EVER else Moment(self.clock.now() - int(days) * DAY)
-        self.vault.tidy(book.settings.values(), [one.peer for one in threads if one is not None], until)
+        peers = [one.peer for one in threads if one is not None]
+        peers += [book.guests[name].address for name in book.open_guests]
+        self.vault.tidy(book.settings.values(), peers, until)
 
     # The wheel.
 
@@ -288,6 +295,10 @@ class Agent(Taking):
                 did = await self._isolated(thread_id, self._consider) or did
             elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
                 self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
+        if GUESTS not in self.deeds and guests.due(self, self.connection, self._guests_asked):
+            self.beside(
+                GUESTS, guests.turned(self, cast("RelayConnection", self.connection), self._guests_asked)
+            )
         did = self.reap() or did
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:

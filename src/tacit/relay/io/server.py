@@ -21,6 +21,7 @@ from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.relay.io.accounts_http import Accounts
 from tacit.relay.io.federation_http import Federation
+from tacit.relay.io.guest_http import GuestHttp
 from tacit.relay.io.mailboxes import Mailboxes
 from tacit.relay.io.public_http import PublicHttp
 from tacit.relay.io.replies import errors_as_json, unreadable
@@ -134,6 +135,7 @@ class RelayServer:
         app = web.Application(middlewares=[errors_as_json], client_max_size=256 * 1024)
         app.router.add_get("/a2acp", WebSocketEndpoint(self.mailboxes).serve)
         app.add_routes(PublicHttp(self.mailboxes, self._federation, base_url=settings.public_url).routes())
+        app.add_routes(GuestHttp(self.mailboxes).routes())
         app.add_routes(
             Accounts(
                 self.mailboxes,
