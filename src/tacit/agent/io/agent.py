@@ -42,12 +42,13 @@ from tacit.agent.io.outside import Outside
 from tacit.agent.io.taking import Taking
 from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
+from tacit.agent.memory import relationship
 from tacit.agent.negotiation.facts import busy_within
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
-from tacit.agent.threads import records
+from tacit.agent.threads import memory_records, records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
@@ -225,7 +226,8 @@ class Agent(Taking):
             return False
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
-        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone)
+        replaced = any(isinstance(one, memory_records.Remembered) for one in ws.records)
+        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or replaced
         for one in ws.records:
             self.changes.tell(one)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}
@@ -248,6 +250,8 @@ class Agent(Taking):
                 found.extend(getattr(before, name) for name in named)
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
+            elif isinstance(one, memory_records.Unlearned) and relationship.name_of(one.peer) not in ws.kept:
+                found.append(relationship.name_of(one.peer))
         return [one for one in found if one]
 
     async def tidy(self) -> None:

@@ -17,7 +17,7 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting, people, thoughts
+from tacit.agent.io import by_hand, hinting, people, remembering, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -68,6 +68,7 @@ NOTICES: Final = {
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
     "not_sent": "has a packet that could not be sent",
+    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
@@ -438,6 +439,20 @@ class Commands(Settings):
             if isinstance(one, records.Noticed)
         ]
         return {"notices": found}
+
+    # Memory.
+
+    async def memory(self, who: str = "") -> Fields:
+        """What is remembered of a counterpart, or of each (A2ACP-194)."""
+        return await remembering.memory(self, who)
+
+    async def memory_edit(self, who: str, key: str, value: Any) -> Fields:
+        """Correct a value that is remembered."""
+        return await remembering.edit(self, who, key, value)
+
+    async def memory_forget(self, who: str, key: str = "") -> Fields:
+        """Have a value forgotten, or all that is remembered of a counterpart."""
+        return await remembering.forget(self, who, key)
 
     # Its own page.
 

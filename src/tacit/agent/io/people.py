@@ -42,6 +42,19 @@ def _line(agent: Commands, who: str) -> Fields:
     }
 
 
+def named(agent: Commands, who: str) -> str:
+    """The address of a contact by what a person typed: all of it, or the name alone where one has it."""
+    if "@" in who:
+        return str(address.parse_typed(who))
+    name = who.strip().lower().removeprefix("agent:")
+    rows = agent.post.store.rows(
+        "SELECT address FROM contacts WHERE address>=? AND address<?", f"agent:{name}@", f"agent:{name}A"
+    )
+    if len(rows) != 1:
+        raise Refused("who", "say the whole address: NAME@RELAY", row="A2ACP-020")
+    return str(rows[0][0])
+
+
 def accepted(agent: Commands, peer: str) -> str:
     """Whom a program may write to: contacts that the owner has accepted, and not blocked."""
     known = agent.post.store.contact(peer)
