@@ -45,6 +45,7 @@ from tacit.agent.io.vault import Vault
 from tacit.agent.memory import relationship
 from tacit.agent.negotiation.facts import busy_within
 from tacit.agent.packets.windows import read_windows
+from tacit.agent.post.io import purging
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
@@ -148,18 +149,20 @@ class Agent(Taking):
                 waiting=self._waiting,
             )
             stack.push_async_callback(self.mind.close)
-            await self._close_blocked()
+            await self._purge_due()
             await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
 
-    async def _close_blocked(self) -> None:
-        """End what was open with contacts that were blocked while no agent ran (A2ACP-196)."""
-        rows = self.post.store.rows(
-            "SELECT thread_id, peer FROM threads JOIN contacts ON address=peer WHERE blocked=1"
-        )
-        for peer in sorted({peer for name, peer in rows if name in self.journal.book.open_threads}):
+    async def _purge_due(self) -> bool:
+        """Let go of contacts that were blocked or removed, and are not gone yet (A2ACP-196).
+
+        Before anything else at a start: while no agent ran, or as the disk was full or the process ended.
+        """
+        found = purging.due(self.post.store)
+        for peer in found:
             await self.forget(peer)
+        return bool(found)
 
     async def __aexit__(self, *_: object) -> None:
         for task in self.deeds.values():
@@ -284,7 +287,8 @@ class Agent(Taking):
                 pass
 
     async def _turn(self) -> bool:
-        did = await self.arrived()
+        did = await self._purge_due()
+        did = await self.arrived() or did
         did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():

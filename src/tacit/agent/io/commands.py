@@ -17,13 +17,14 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting, people, remembering, thoughts
+from tacit.agent.io import by_hand, erasing, hinting, people, remembering, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
+from tacit.agent.post.io import purging
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
-from tacit.agent.threads.states import CATEGORIES, Cause
+from tacit.agent.threads.states import Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import shown, shown_in
@@ -469,30 +470,28 @@ class Commands(Settings):
         return {"url": self.page.link(question_id)}
 
     async def forget(self, peer: str) -> Fields:
-        """Let go of everything a contact ever said, and of what was said to it (A2ACP-196)."""
+        """Let go of everything a contact ever said, and of what was said to it (A2ACP-195, A2ACP-196)."""
         who = str(address.parse_typed(peer))
-        # Counters are found by their names alone, which the journal knows.
-        said = (one for one, _ in self.journal.records("x.a2acp.counted"))
-        counted = sorted({one.field for one in said if isinstance(one, records.Counted) and one.peer == who})
 
         def close_all(ws: Workspace) -> None:
             for name in list(ws.book.open_threads):
                 thread = ws.book.threads.get(name)
                 if thread is not None and thread.peer == who and not ws.close(name, Cause.CLOSED, "blocked"):
                     ws.notice(name, "not_undone")
+            for one in map(ws.book.questions.get, list(ws.book.questions)):
+                if one is not None and one.is_open and one.peer == who:
+                    ws.say(records.Withdrawn(one.question_id, "blocked"))
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
-            for name in counted:
-                ws.say(records.Counted(name, who, 0))
-            for name in CATEGORIES:
-                if ws.book.completions.get((who, name)):
-                    ws.say(records.Completed(who, name, 0))
             ws.say(records.Forgotten(who))
 
-        # The contents first: killed in between, the contact's threads are open, and this is done again.
+        # The contents first: killed in between, it is written down that they have to go, and done again.
         self.vault.forget(who)
         await self.decide(close_all)
+        erasing.cut(self)
+        with self.post.store.transaction():
+            purging.finished(self.post.store, who)
         return {"forgotten": who}
 
 

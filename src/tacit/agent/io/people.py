@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
 SHOW: Final = "show"
-DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock")
+DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock", "remove")
 
 
 async def me(agent: Commands) -> Fields:
@@ -85,6 +85,10 @@ async def contact(agent: Commands, who: str, decision: str = SHOW) -> Fields:
             post.inbox.block(found, blocked=decision == "block")
             if decision == "block":
                 await agent.forget(found)
+        case "remove":
+            post.inbox.remove(found)
+            await agent.forget(found)
+            return {"address": found, "removed": True}
         case _:
             raise Refused("bad_choice", f"a decision is one of {', '.join(DECISIONS)}", row="A2ACP-020")
     shown: dict[str, Any] = _line(agent, found)

@@ -27,6 +27,7 @@ import apsw
 from tacit.agent.io.paths import journal_file
 from tacit.agent.memory.relationship import PREFIX
 from tacit.agent.packets import packet, schemas
+from tacit.agent.post.io import purging
 from tacit.agent.threads.state import US
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
@@ -34,7 +35,6 @@ from tacit.base.strict_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
-    from pathlib import Path
 
     from tacit.agent.packets.packet import Fields
     from tacit.agent.post.io.store import AgentStore
@@ -182,8 +182,10 @@ class Vault:
                 self._file.set_busy_timeout(sqlite.BUSY_MS)
 
     def forget(self, contact: str) -> None:
-        """Let go of every content of one contact, here and in the post's history (A2ACP-195, A2ACP-196)."""
-        erase(self._store, contact)
+        """Let go of every content of one contact, here and at the post (A2ACP-195, A2ACP-196)."""
+        with self._store.transaction():
+            purging.keys(self._store, contact)
+        _erase_values(self._file, contact)
 
 
 def erase(store: AgentStore, contact: str) -> None:
@@ -193,23 +195,22 @@ def erase(store: AgentStore, contact: str) -> None:
     beside.
     """
     with store.transaction():
-        store.run("UPDATE history SET payload=x'' WHERE peer=? AND payload<>x''", contact)
-        store.run("DELETE FROM outbox WHERE peer=?", contact)
+        purging.keys(store, contact)
     path = journal_file(store.folder)
     if path.exists():
-        _erase_values(path, contact)
+        file = sqlite.connect(path)
+        try:
+            prepare(file)
+            _erase_values(file, contact)
+        finally:
+            file.close()
 
 
-def _erase_values(path: Path, contact: str) -> None:
-    file = sqlite.connect(path)
-    try:
-        prepare(file)
-        with _changing(file):
-            file.execute("DELETE FROM vault WHERE contact=?", (contact,))
-        if not _cut_log(file):
-            raise Unavailable("somebody reads the journal now; what was said is gone with the next try")
-    finally:
-        file.close()
+def _erase_values(file: apsw.Connection, contact: str) -> None:
+    with _changing(file):
+        file.execute("DELETE FROM vault WHERE contact=?", (contact,))
+    if not _cut_log(file):
+        raise Unavailable("somebody reads the journal now; what was said is gone with the next try")
 
 
 def _cut_log(file: apsw.Connection) -> bool:
