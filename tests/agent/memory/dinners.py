@@ -39,8 +39,8 @@ def pair(anna: Fields | None = None, ben: Fields | None = None, **more: object) 
     )
 
 
-def dinner(both: Desks, text: str = "dinner with ben on Friday evening", *, confirmed: bool = True) -> Dinner:
-    """Anna's wish, each consent given and each offer to share always taken, up to its end."""
+def dinner(both: Desks, text: str = "dinner with ben on Friday evening", *, promoted: bool = True) -> Dinner:
+    """Anna's wish, each consent given and each offer to share always taken or not, up to its end."""
     people = {"anna": both.anna, "ben": both.ben}
     already = {name: len(one.sent) for name, one in people.items()}
     asked = dict.fromkeys(people, 0)
@@ -55,18 +55,17 @@ def dinner(both: Desks, text: str = "dinner with ben on Friday evening", *, conf
             one.share_all(found)
     packets = {name: [packet.type for packet in one.sent[already[name] :]] for name, one in people.items()}
     shown = both.anna.content(both.anna.question("checkpoint"))
-    if confirmed:
-        both.confirmed()
+    both.confirmed()
     for one in people.values():
         for offer in one.questions("promotion"):
-            one.answer(offer, confirm=True)
+            one.answer(offer, confirm=promoted, dismiss=not promoted)
     return Dinner(thread_id, packets, asked, shown)
 
 
-def dinners(both: Desks, count: int) -> list[Dinner]:
+def dinners(both: Desks, count: int, **how: bool) -> list[Dinner]:
     """One every third day: all of them within what values are used for."""
     found: list[Dinner] = []
     for _ in range(count):
-        found.append(dinner(both, "dinner with ben tomorrow evening"))
+        found.append(dinner(both, "dinner with ben tomorrow evening", **how))
         both.later(3 * DAY)
     return found

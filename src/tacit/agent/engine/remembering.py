@@ -11,6 +11,7 @@ owner's, and where a proposal rests on it the owner is shown since when and from
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
@@ -31,6 +32,7 @@ from tacit.base.moment import Moment, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tacit.agent.consent.tiers import Lists
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
@@ -40,7 +42,6 @@ BLOCKED: Final = "blocked"
 AGENT: Final = "agent:"
 CHANGED: Final = "memory_changed"
 MOST_NAMES: Final = 20
-LONGEST_NAME: Final = 60
 ASKED_AS: Final = {aliases.GENERAL_LOCATION: "location_preference"}
 """By which name a field is asked for, where the tiers' own is another."""
 _PROMPTED: Final = ("value", "last_updated", "confidence", "source")
@@ -108,6 +109,7 @@ def _lasting(ws: Workspace, fields: Fields, at: Moment) -> Iterator[tuple[str, A
 def _episode(ws: Workspace, view: View, before: Relationship) -> Episode:
     thread = view.thread
     lists = ready(ws.policy)
+    named = partial(_names, lists)
     told = {lists.chain(one)[-1] for one in view.theirs}
     if any(one.side == THEM and one.type == "resolution" for one in thread.packets):
         # Whoever proposes a time has said when it has time.
@@ -124,17 +126,18 @@ def _episode(ws: Workspace, view: View, before: Relationship) -> Episode:
         at=thread.since,
         category=str(category) if category in CATEGORIES else "",
         outcome=thread.state,
-        told=_names(told),
-        declined=_names(name for name, status in thread.wants.items() if status == DECLINED),
-        requested=_names(asked),
+        told=named(told),
+        declined=named(name for name, status in thread.wants.items() if status == DECLINED),
+        requested=named(asked),
         waited=_waits(thread),
         flexibility={key: one for key, one in view.flexibility.items() if key in patterns.DIMENSIONS},
         proposals=thread.past_proposals,
     )
 
 
-def _names(found: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(one for one in found if len(one) <= LONGEST_NAME)[:MOST_NAMES])
+def _names(lists: Lists, found: Iterable[str]) -> tuple[str, ...]:
+    """Names of the draft's or of the owner's; one that a counterpart made up could say anything."""
+    return tuple(sorted(one for one in found if lists.knows(lists.chain(one)))[:MOST_NAMES])
 
 
 def _waits(thread: Thread) -> tuple[int, ...]:

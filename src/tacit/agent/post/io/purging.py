@@ -4,9 +4,9 @@ A2ACP-195, A2ACP-196.
 
 What has to go is written down in the transaction that blocks or removes, and crossed out when everything is
 gone, the agent's own part too: a full disk or a kill in between is a pause. Of a blocked agent the
-fingerprint of its key stays, so that nobody can come in its place when it is let in again. Ids and dates of packets stay
-too, so that none comes twice. Each statement finds its rows by the contact: what it takes grows with that
-contact, not with the folder. Every call is made inside a transaction of the caller's.
+fingerprint of its key stays, so that nobody can come in its place when it is let in again. Ids and dates of
+packets stay too, so that none comes twice. Each statement finds its rows by the contact: what it takes grows
+with that contact, not with the folder. Every call is made inside a transaction of the caller's.
 """
 
 from __future__ import annotations
