@@ -91,6 +91,11 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         hinting.seen(agent, str(given["seen"])) if given.get("seen") else hinting.due(agent)
     ),
     "seen": lambda agent, given: hinting.seen(agent, str(given["hint"])),
+    "memory": lambda agent, given: agent.memory(str(given.get("who") or "")),
+    "memory_edit": lambda agent, given: agent.memory_edit(
+        str(given["who"]), str(given["key"]), given.get("value")
+    ),
+    "memory_forget": lambda agent, given: agent.memory_forget(str(given["who"]), str(given.get("key") or "")),
     "forget": lambda agent, given: agent.forget(given["peer"]),
     "page": lambda agent, _given: agent.page_address(),
     "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),
