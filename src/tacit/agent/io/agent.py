@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import setting_up
+from tacit.agent.io import setting_up, spaces
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -115,6 +115,8 @@ class Agent(Taking):
         self._lost_since: Moment | None = None
         self._running = False
         """Whether the wheel turns by itself: then a thought under way ends by itself too."""
+        self.spaces_compared: Moment | None = None
+        """When the spaces were compared, since the line was last there."""
 
     # Opening and closing.
 
@@ -225,7 +227,7 @@ class Agent(Taking):
             return False
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
-        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone)
+        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or spaces.replaces(ws.kept)
         for one in ws.records:
             self.changes.tell(one)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}
@@ -248,6 +250,8 @@ class Agent(Taking):
                 found.extend(getattr(before, name) for name in named)
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
+            else:
+                found.extend(spaces.gone(book, one))
         return [one for one in found if one]
 
     async def tidy(self) -> None:
@@ -292,6 +296,7 @@ class Agent(Taking):
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
                 did = await self._isolated(thread_id, self._act) or did
+        did = await spaces.turn(self) or did
         return await self._post_all() or did
 
     async def _isolated(self, thread_id: str, work: Callable[[str], Any]) -> bool:

@@ -91,6 +91,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     ),
     "seen": lambda agent, given: hinting.seen(agent, str(given["hint"])),
     "forget": lambda agent, given: agent.forget(given["peer"]),
+    "space": lambda agent, given: agent.space(**given),
     "page": lambda agent, _given: agent.page_address(),
     "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),
 }

@@ -17,7 +17,7 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting, people, thoughts
+from tacit.agent.io import by_hand, hinting, people, spaces, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -70,6 +70,7 @@ NOTICES: Final = {
     "not_sent": "has a packet that could not be sent",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
+    **spaces.NOTICES,
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
 }
 
@@ -221,6 +222,8 @@ class Commands(Settings):
         self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
+        if question.kind in spaces.KINDS:
+            return await spaces.answer(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -439,6 +442,12 @@ class Commands(Settings):
         ]
         return {"notices": found}
 
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
+
     # Its own page.
 
     async def page_address(self) -> Fields:
@@ -473,6 +482,7 @@ class Commands(Settings):
             for name in CATEGORIES:
                 if ws.book.completions.get((who, name)):
                     ws.say(records.Completed(who, name, 0))
+            spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
         # The contents first: killed in between, the contact's threads are open, and this is done again.

@@ -147,7 +147,11 @@ class Vault:
             contacts = [] if until is None else run("SELECT DISTINCT contact FROM vault").fetchall()
             for (contact,) in contacts:
                 if contact and contact not in busy:
-                    run("DELETE FROM vault WHERE contact=? AND at<?", (contact, int(until or 0)))
+                    # What a space holds stays as long as the space.
+                    run(
+                        "DELETE FROM vault WHERE contact=? AND at<? AND value_id NOT LIKE 'space:%'",
+                        (contact, int(until or 0)),
+                    )
             self.owes_erasing = self.owes_erasing or self._file.total_changes() > before
 
     def erase(self) -> None:

@@ -9,7 +9,8 @@ is:
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
-- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
+- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
+- `spaces`, `space_cells` and `space_packets`: shared spaces, their fields, what of theirs is to leave.
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -24,7 +25,8 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import hints, records, timers
+from tacit.agent.spaces.state import Cell, Leaving, Space
+from tacit.agent.threads import hints, records, space_fold, space_records, timers
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
     REMEMBERED_PACKETS,
@@ -59,12 +61,17 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "tallies": (str, Tally),
     "hints": (str, Hint),
     "completions": (Pair, int),
+    **space_fold.TABLES,
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
     {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
+    | space_fold.TABLES.keys()
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
+
+KINDS: Final[dict[str, type[records.Record]]] = {**records.KINDS, **space_records.KINDS}
+KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
 @dataclass(slots=True)
@@ -84,6 +91,9 @@ class Book:
     tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
     hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
+    spaces: MutableMapping[str, Space] = field(default_factory=dict[str, Space])
+    space_cells: MutableMapping[Pair, Cell] = field(default_factory=dict[Pair, Cell])
+    space_packets: MutableMapping[str, Leaving] = field(default_factory=dict[str, Leaving])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -96,6 +106,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _packet(book, record, at)
         case records.Posted():
             book.unposted.pop(record.packet_id, None)
+            book.space_packets.pop(record.packet_id, None)
         case records.Moved():
             _move(book, record, at)
         case records.Changed():
@@ -118,7 +129,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             book.tallies.pop(record.peer, None)
         case _:
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
-            return
+            space_fold.apply(book.spaces, book.space_cells, book.space_packets, record, at)
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
@@ -244,10 +255,10 @@ def encoded(record: records.Record, at: Moment) -> tuple[str, dict[str, Any], by
     The moment of the decision is part of it: the ledger's own time is that of the commit, a little later.
     """
     data = {**msgspec.to_builtins(record), "at": int(at)}
-    return records.KIND_OF[type(record)], data, msgspec.json.encode(data)
+    return KIND_OF[type(record)], data, msgspec.json.encode(data)
 
 
 def decoded(kind: str, data: dict[str, Any]) -> tuple[records.Record, Moment] | None:
     """The record in an event of the journal, and its moment; None for what is not of the agent's own."""
-    body = records.KINDS.get(kind)
+    body = KINDS.get(kind)
     return None if body is None else (msgspec.convert(data, body), Moment(data["at"]))
