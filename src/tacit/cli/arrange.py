@@ -563,6 +563,7 @@ from tacit.cli import (  # noqa: E402
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )
 
@@ -575,5 +576,6 @@ FURTHER: Final = (
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )

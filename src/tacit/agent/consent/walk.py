@@ -357,7 +357,10 @@ class Walk:
                 return {key: _scalars_of(value) for key, value in fields.items() if key in self._members}
 
     def _space_change(self, fields: dict[str, object], path: str) -> object:
-        """A field of a space: each name of its path is a field within the one before; whole or not at all."""
+        """A field of a space: each name of its path is a field within the one before; whole or not at all.
+
+        A name below the first that means nothing to anybody is an item's, and says as much as its list.
+        """
         named = fields.get("field")
         if not isinstance(named, str):
             return NOTHING
@@ -368,7 +371,9 @@ class Walk:
             # That a field is gone tells its name, which was told with its value.
             return kept if fields.get("deleted") is True else NOTHING
         for name_of in reversed(below):
-            value = {name_of: value}
+            names = self.lists.chain(name_of)
+            if self.lists.knows(names) or self.lists.tier(names, self._counterpart) is Tier.NEVER:
+                value = {name_of: value}
         before, removed = dict(self.bases), len(self.removed)
         inner = self._top(first, value, f"{path}.{first}")
         if inner is NOTHING or len(self.removed) > removed:

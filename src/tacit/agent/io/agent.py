@@ -150,6 +150,7 @@ class Agent(Taking):
             )
             stack.push_async_callback(self.mind.close)
             await self._close_blocked()
+            spaces.erase_left(self)
             await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
@@ -159,7 +160,10 @@ class Agent(Taking):
         rows = self.post.store.rows(
             "SELECT thread_id, peer FROM threads JOIN contacts ON address=peer WHERE blocked=1"
         )
-        for peer in sorted({peer for name, peer in rows if name in self.journal.book.open_threads}):
+        peers = {peer for name, peer in rows if name in self.journal.book.open_threads}
+        blocked = self.post.store.rows("SELECT address FROM contacts WHERE blocked=1")
+        peers |= {peer for (peer,) in blocked if spaces.keeps_with(self.journal.book, peer)}
+        for peer in sorted(peers):
             await self.forget(peer)
 
     async def __aexit__(self, *_: object) -> None:
@@ -228,6 +232,7 @@ class Agent(Taking):
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
         self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or spaces.replaces(ws.kept)
+        spaces.erase_left(self, ws.records)
         for one in ws.records:
             self.changes.tell(one)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}

@@ -13,6 +13,7 @@ from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
 from tacit.agent.engine import answering, space_receiving
 from tacit.agent.engine import space_sending as out
+from tacit.agent.io import space_links
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
 from tacit.agent.spaces import fields as space_fields
@@ -29,7 +30,7 @@ from tacit.wire import address
 from tacit.wire.version import SHARED_CONTEXT_SPACES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from tacit.agent.engine.answering import Answer
     from tacit.agent.engine.workspace import Workspace
@@ -52,38 +53,6 @@ NOTICES: Final = {
     "space_lost": "has a field that somebody else wrote at the same time: theirs stands, yours is listed",
 }
 EVERY: Final = 60 * SECOND
-
-
-async def command(agent: Commands, do: str, given: Fields) -> Fields:
-    """One command about spaces, by its name."""
-    match do:
-        case "new":
-            return await new(agent, str(given["title"]), given.get("invite") or ())
-        case "list":
-            return await listed(agent)
-        case _:
-            space_id = str(given["space_id"])
-    match do:
-        case "show":
-            return await show(agent, space_id, look=bool(given.get("look", True)))
-        case "set":
-            return await set_field(agent, space_id, str(given["field"]), given["value"])
-        case "unset":
-            return await unset(agent, space_id, str(given["field"]))
-        case "link":
-            return await link(
-                agent, space_id, str(given["field"]), str(given["url"]), str(given.get("name") or "")
-            )
-        case "invite":
-            return await invite(agent, space_id, str(given["who"]), str(given.get("level") or ""))
-        case "level":
-            return await level(agent, space_id, str(given["who"]), str(given["level"]))
-        case "leave":
-            return await leave(agent, space_id)
-        case "notify":
-            return await notify(agent, space_id, str(given["what"]))
-        case _:
-            raise Refused("unknown_command", "the agent does no such thing with a space")
 
 
 # What the owner does.
@@ -461,6 +430,28 @@ def gone(book: Book, record: records.Record) -> list[str]:
             return []
 
 
+def keeps_with(book: Book, peer: str) -> bool:
+    """Whether a space is kept with somebody."""
+    return any(
+        peer in book.spaces[one].present() and book.spaces[one].status == JOINED for one in list(book.spaces)
+    )
+
+
+def erase_left(agent: Agent, told: Iterable[records.Record] | None = None) -> None:
+    """Let go of what the post's history holds of spaces that we are no longer in: all, or those just left."""
+    if told is not None and not any(isinstance(one, said.SpaceJoined) and one.status == LEFT for one in told):
+        return
+    book, store = agent.journal.book, agent.post.store
+    with store.transaction():
+        for space in (book.spaces[one] for one in list(book.spaces)):
+            for peer in space.members if space.status == LEFT else ():
+                store.run(
+                    "UPDATE history SET payload=x'' WHERE peer=? AND thread_id=? AND payload<>x''",
+                    peer,
+                    out.thread_of(space.space_id, agent.me, peer),
+                )
+
+
 def forget(ws: Workspace, peer: str) -> None:
     """A contact is forgotten: spaces of its own, or of us two alone, end; of others its part goes.
 
@@ -482,3 +473,34 @@ def forget(ws: Workspace, peer: str) -> None:
         ]
         if theirs:
             ws.say(said.SpaceDropped(space_id, tuple(theirs)))
+
+
+COMMANDS: Final[dict[str, Callable[[Commands, Fields], Awaitable[Fields]]]] = {
+    "new": lambda agent, given: new(agent, str(given["title"]), given.get("invite") or ()),
+    "list": lambda agent, _given: listed(agent),
+    "show": lambda agent, given: show(agent, given["space_id"], look=bool(given.get("look", True))),
+    "set": lambda agent, given: set_field(agent, given["space_id"], str(given["field"]), given["value"]),
+    "unset": lambda agent, given: unset(agent, given["space_id"], str(given["field"])),
+    "link": lambda agent, given: link(
+        agent, given["space_id"], str(given["field"]), str(given["url"]), str(given.get("name") or "")
+    ),
+    "open": lambda agent, given: space_links.opened(
+        agent, given["space_id"], space_fields.checked_path(str(given["field"]))
+    ),
+    "tool": lambda agent, given: space_links.add_tool(agent, str(given["name"]), dict(given["definition"])),
+    "invite": lambda agent, given: invite(
+        agent, given["space_id"], str(given["who"]), str(given.get("level") or "")
+    ),
+    "level": lambda agent, given: level(agent, given["space_id"], str(given["who"]), str(given["level"])),
+    "notify": lambda agent, given: notify(agent, given["space_id"], str(given["what"])),
+    "leave": lambda agent, given: leave(agent, given["space_id"]),
+}
+"""What an owner can do with spaces, by name."""
+
+
+async def command(agent: Commands, do: str, given: Fields) -> Fields:
+    """Carry out one of them."""
+    found = COMMANDS.get(do)
+    if found is None:
+        raise Refused("unknown_command", "the agent does no such thing with a space")
+    return await found(agent, given)
