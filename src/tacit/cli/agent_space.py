@@ -148,7 +148,7 @@ def space_link(space_id: str, field: str, url: str, name: str, *, as_json: bool)
 @reported
 def space_open(space_id: str, field: str, *, as_json: bool) -> None:
     """What a link leads to, by the MCP tool for such links; without one the link itself."""
-    found = call("space", do="open", space_id=space_id, field=field)
+    found = call("space_open", space_id=space_id, field=field)
     show(found, found["text"], as_json=as_json)
 
 
@@ -163,7 +163,7 @@ def space_open(space_id: str, field: str, *, as_json: bool) -> None:
 def space_tool(name: str, prefix: str, command: str, tool: str, argument: str, *, as_json: bool) -> None:
     """Open links that begin with PREFIX by TOOL of the MCP server COMMAND; the link is its ARGUMENT."""
     definition = {"prefix": prefix, "argv": shlex.split(command), "tool": tool, "argument": argument}
-    found = call("space", do="tool", name=name, definition=definition)
+    found = call("space_tool", name=name, definition=definition)
     show(found, "\n".join(found["tools"]), as_json=as_json)
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.agent.spaces.company import Company, company, opened
 from tests.relay_support import PATIENCE
 
+from tacit.agent.io import calls
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
 
@@ -236,7 +237,7 @@ async def test_a_link_opens_by_the_tool_for_it_and_is_text_without_one(tmp_path)
         note.write_text("Round one\nRound \x1b[31mtwo")
         url = f"file://{note}"
         await anna.space("link", space_id=space_id, field="rules", url=url, name="The rules")
-        as_text = await anna.space("open", space_id=space_id, field="rules")
+        as_text = await calls.call(anna, "space_open", {"space_id": space_id, "field": "rules"})
         assert as_text == {"url": url, "tool": None, "text": url}
         (tmp_path / "server.py").write_text(SERVER)
         definition = {
@@ -245,8 +246,8 @@ async def test_a_link_opens_by_the_tool_for_it_and_is_text_without_one(tmp_path)
             "tool": "read_file",
             "argument": "uri",
         }
-        await anna.space("tool", name="files", definition=definition)
-        opened_link = await anna.space("open", space_id=space_id, field="rules")
+        await calls.call(anna, "space_tool", {"name": "files", "definition": definition})
+        opened_link = await calls.call(anna, "space_open", {"space_id": space_id, "field": "rules"})
         assert opened_link["tool"] == "files"
         assert opened_link["text"] == "Round one\nRound [31mtwo"
         shown = await anna.space("show", space_id=space_id)

@@ -63,6 +63,7 @@ ALLOWED: Final = frozenset(
         "resume",
         "seen",
         "setup",
+        "space",
         "stop",
         "thread",
         "threads",

@@ -13,7 +13,6 @@ from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
 from tacit.agent.engine import answering, space_receiving
 from tacit.agent.engine import space_sending as out
-from tacit.agent.io import space_links
 from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
 from tacit.agent.spaces import fields as space_fields
@@ -484,10 +483,6 @@ COMMANDS: Final[dict[str, Callable[[Commands, Fields], Awaitable[Fields]]]] = {
     "link": lambda agent, given: link(
         agent, given["space_id"], str(given["field"]), str(given["url"]), str(given.get("name") or "")
     ),
-    "open": lambda agent, given: space_links.opened(
-        agent, given["space_id"], space_fields.checked_path(str(given["field"]))
-    ),
-    "tool": lambda agent, given: space_links.add_tool(agent, str(given["name"]), dict(given["definition"])),
     "invite": lambda agent, given: invite(
         agent, given["space_id"], str(given["who"]), str(given.get("level") or "")
     ),
@@ -495,7 +490,7 @@ COMMANDS: Final[dict[str, Callable[[Commands, Fields], Awaitable[Fields]]]] = {
     "notify": lambda agent, given: notify(agent, given["space_id"], str(given["what"])),
     "leave": lambda agent, given: leave(agent, given["space_id"]),
 }
-"""What an owner can do with spaces, by name."""
+"""What an owner can do with spaces, by name; nothing of it runs a program."""
 
 
 async def command(agent: Commands, do: str, given: Fields) -> Fields:

@@ -105,11 +105,3 @@ def _listed(value: Any) -> Any:
     if fields and all(name.startswith(ITEM) for name in fields):
         return list(fields.values())
     return {name: _listed(inner) for name, inner in fields.items()}
-
-
-def nested(path: str, value: Any) -> dict[str, Any]:
-    """A field as the object that consent reads: each name within the one before."""
-    found = value
-    for name in reversed(path.split("/")):
-        found = {name: found}
-    return found

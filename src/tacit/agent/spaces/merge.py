@@ -36,8 +36,6 @@ from tacit.agent.spaces.levels import may_write
 from tacit.base.moment import SECOND, Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tacit.agent.spaces.state import Cell
 
 SKEW: Final = 600 * SECOND
@@ -109,14 +107,3 @@ def fault(
 def crossed(held: Cell | None, new: Version) -> bool:
     """Whether two wrote the field without knowing of each other: one of both is lost, and told so."""
     return held is not None and held.by != new.by and held.v == new.v
-
-
-def joined(
-    one: Mapping[str, tuple[Version, Any]], other: Mapping[str, tuple[Version, Any]]
-) -> dict[str, tuple[Version, Any]]:
-    """Two replicas as one: of each field the greater version."""
-    found = dict(one)
-    for name, held in other.items():
-        if name not in found or found[name][0] < held[0]:
-            found[name] = held
-    return found
