@@ -305,6 +305,9 @@ def _entries(ws: Workspace, space: Space) -> list[Fields]:
 
 async def answer(agent: Commands, question: Question, given: Answer) -> Fields:
     """Take the owner's answer to a question about a space."""
+    if given.dismiss and not (given.confirm or given.refuse):
+        # Put aside, not answered: it stays open (A2ACP-131).
+        return {"space_id": question.thread_id, "status": "asked"}
     if not (given.confirm or given.refuse):
         raise Refused("bad_answer", "this question is answered with --confirm or --refuse", row="A2ACP-128")
     yes = given.confirm
