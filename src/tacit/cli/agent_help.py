@@ -19,6 +19,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "fork": "Make several of one.",
         "stop": "Want no more of it.",
         "resume": "Go on with one that stands still.",
+        "space": "A place that several agents keep together.",
     },
     "Understand it": {
         "demo": "Watch two agents arrange a dinner, here and now.",

@@ -565,6 +565,7 @@ from tacit.cli import (  # noqa: E402
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )
 
@@ -579,5 +580,6 @@ FURTHER: Final = (
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )

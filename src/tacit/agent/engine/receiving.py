@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.consent.tiers import canonical, ready
-from tacit.agent.engine import acting, escalating, proposing, remembering
+from tacit.agent.engine import acting, escalating, proposing, remembering, space_receiving
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
 from tacit.agent.packets import forms, schemas, vocabulary
@@ -36,6 +36,9 @@ def receive(
     ws: Workspace, *, peer: str, packet_id: str, thread_id: str, packet_type: str, fields: Fields, ready: int
 ) -> None:
     """Take one packet."""
+    if packet_type in space_receiving.TYPES:
+        space_receiving.receive(ws, peer=peer, thread_id=thread_id, packet_type=packet_type, fields=fields)
+        return
     kind = packet_type if packet_type in schemas.TYPES else "context"
     thread = ws.book.threads.get(thread_id)
     if thread is not None and thread.peer != peer:

@@ -17,7 +17,7 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, erasing, guests, hinting, people, remembering, thoughts
+from tacit.agent.io import by_hand, erasing, guests, hinting, people, remembering, spaces, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -74,6 +74,7 @@ NOTICES: Final = {
     "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
+    **spaces.NOTICES,
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
 }
 
@@ -225,6 +226,8 @@ class Commands(Settings):
         self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
+        if question.kind in spaces.KINDS:
+            return await spaces.answer(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -484,6 +487,12 @@ class Commands(Settings):
         """Have a value forgotten, or all that is remembered of a counterpart."""
         return await remembering.forget(self, who, key)
 
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
+
     # Its own page.
 
     async def page_address(self) -> Fields:
@@ -513,6 +522,7 @@ class Commands(Settings):
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
+            spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
         # The contents first: killed in between, it is written down that they have to go, and done again.

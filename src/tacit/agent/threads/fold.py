@@ -10,7 +10,8 @@ is:
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
 - `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
-- `acquaintances`, how often there was something with each counterpart and how it ended.
+- `acquaintances`, how often there was something with each counterpart and how it ended;
+- `spaces`, `space_cells` and `space_packets`: shared spaces, their fields, what of theirs is to leave.
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -25,6 +26,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from tacit.agent.spaces.state import Cell, Leaving, Space
 from tacit.agent.threads import (
     acquaintance,
     guest_fold,
@@ -32,6 +34,8 @@ from tacit.agent.threads import (
     hints,
     memory_records,
     records,
+    space_fold,
+    space_records,
     timers,
 )
 from tacit.agent.threads.acquaintance import Acquaintance
@@ -54,8 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
 Pair: TypeAlias = tuple[str, str]
-KINDS: Final = records.KINDS | memory_records.KINDS
-KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 HOLDING: Final = frozenset({State.PROPOSED, State.CONFIRMED, State.EXECUTING})
 ACTING: Final = frozenset({State.CONFIRMED, State.EXECUTING, State.FAILED, State.ROLLBACK})
 TABLES: Final[dict[str, tuple[Any, Any]]] = {
@@ -74,15 +76,22 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "completions": (Pair, int),
     **guest_fold.TABLES,
     "acquaintances": (str, Acquaintance),
+    **space_fold.TABLES,
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
     {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
     | guest_fold.ALWAYS_LOADED
+    | space_fold.TABLES.keys()
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
 
-KINDS: Final = {**records.KINDS, **guest_records.KINDS}
+KINDS: Final[dict[str, type[records.Record]]] = {
+    **records.KINDS,
+    **guest_records.KINDS,
+    **memory_records.KINDS,
+    **space_records.KINDS,
+}
 KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
@@ -106,6 +115,9 @@ class Book:
     guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
     open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
     acquaintances: MutableMapping[str, Acquaintance] = field(default_factory=dict[str, Acquaintance])
+    spaces: MutableMapping[str, Space] = field(default_factory=dict[str, Space])
+    space_cells: MutableMapping[Pair, Cell] = field(default_factory=dict[Pair, Cell])
+    space_packets: MutableMapping[str, Leaving] = field(default_factory=dict[str, Leaving])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -118,6 +130,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _packet(book, record, at)
         case records.Posted():
             book.unposted.pop(record.packet_id, None)
+            book.space_packets.pop(record.packet_id, None)
         case records.Moved():
             _move(book, record, at)
         case records.Changed():
@@ -140,9 +153,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
         case _:
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
             guest_fold.apply(book.guests, book.open_guests, record, at)
-
-            # Cycled, Noticed, NotMoved, Remembered and Violated are said for those who read the journal.
-            return
+            space_fold.apply(book.spaces, book.space_cells, book.space_packets, record, at)
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
