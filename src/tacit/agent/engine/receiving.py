@@ -12,12 +12,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.consent.tiers import canonical, ready
-from tacit.agent.engine import acting, escalating, proposing
+from tacit.agent.engine import acting, concluding, escalating, joining, proposing
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
+from tacit.agent.group import confirmation
 from tacit.agent.packets import forms, schemas, vocabulary
-from tacit.agent.threads import hints, records
-from tacit.agent.threads.state import DECLINED, GIVEN, NOT_AVAILABLE, THEM, Thread
+from tacit.agent.threads import group_records, groups, hints, records
+from tacit.agent.threads.state import (
+    DECLINED,
+    GIVEN,
+    LEG,
+    MEMBER,
+    NOT_AVAILABLE,
+    THEM,
+    Thread,
+)
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.quoting import shown
 
@@ -37,17 +46,21 @@ def receive(
 ) -> None:
     """Take one packet."""
     kind = packet_type if packet_type in schemas.TYPES else "context"
+    wire, thread_id = thread_id, groups.thread_of(ws.book.legs, thread_id, peer)
     thread = ws.book.threads.get(thread_id)
     if thread is not None and thread.peer != peer:
-        ws.say(records.Violated(thread_id, peer, "outsider"))
+        joining.stranger(ws, thread, peer, packet_id, kind, ready)
         return
     if thread is not None and any(one.packet_id == packet_id for one in thread.packets):
         return
     if thread is None:
-        if kind != "context":
-            ws.say(records.Violated(thread_id, peer, "unknown_thread"))
+        members = joining.members_in(ws, peer, fields)
+        if kind != "context" or members is None:
+            ws.say(records.Violated(wire, peer, "unknown_thread" if members is not None else "bad_list"))
             return
-        thread = _begin(ws, peer, thread_id, fields)
+        thread = begin(ws, peer, thread_id, fields, members)
+    elif thread.is_open and not joining.may(ws, thread, kind, fields):
+        return
     mac = ws.values.keyed_hash(packet_id.encode())
     # After a thread's end nothing is a turn any more.
     turn = negotiates(kind) and thread.is_open
@@ -63,13 +76,28 @@ def receive(
     _TAKES[kind](ws, ws.thread(thread_id), packet_id, fields)
 
 
-def _begin(ws: Workspace, peer: str, thread_id: str, fields: Fields) -> Thread:
+def begin(
+    ws: Workspace, peer: str, thread_id: str, fields: Fields, members: tuple[str, ...] = (), group: str = ""
+) -> Thread:
+    """Begin a thread with a packet of somebody's; `members` are those of a group, the sender coordinates."""
+    group = group or (thread_id if members else "")
     intent = cast("Fields", fields.get("intent") or {})
     urgent = vocabulary.urgency(intent.get("urgency")) == "urgent"
     project = intent.get("category") == hints.PROJECT
+    others = tuple(one for one in members if one not in {ws.me, peer})
     began = records.Began(
-        thread_id, peer, ours=False, urgent=urgent, intent=ws.keep(peer, intent), project=project
+        thread_id,
+        peer,
+        ours=False,
+        urgent=urgent,
+        intent=ws.keep(peer, intent),
+        project=project,
+        group=group,
+        role=MEMBER if members else "",
+        members=(peer, *others) if members else (),
     )
+    if members:
+        ws.say(group_records.Grouped(group, peer, members))
     ws.say(began)
     return ws.thread(thread_id)
 
@@ -289,11 +317,15 @@ def for_children(fields: Fields, ws: Workspace, *, timely: bool) -> Fields:
 
 
 def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    if thread.role == MEMBER:
+        way = confirmation.read(fields.get("confirmation"), tuple(ws.book.groups[thread.group].members))
+        ws.say(group_records.Regrouped(thread.group, mode=way.mode, quorum=way.quorum, order=way.order))
     proposing.received(ws, view_of(ws, thread), packet_id, fields)
 
 
 def _response(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    proposing.response(ws, view_of(ws, thread), fields)
+    answered = concluding.response if thread.role == LEG else proposing.response
+    answered(ws, view_of(ws, thread), fields)
 
 
 def _error(ws: Workspace, thread: Thread, _packet_id: str, _fields: Fields) -> None:
@@ -303,7 +335,8 @@ def _error(ws: Workspace, thread: Thread, _packet_id: str, _fields: Fields) -> N
 
 
 def _status(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    acting.told(ws, thread, fields)
+    told = concluding.told if thread.role == LEG else acting.told
+    told(ws, thread, fields)
 
 
 def _nothing(_ws: Workspace, _thread: Thread, _packet_id: str, _fields: Fields) -> None:
@@ -321,4 +354,6 @@ _TAKES: Final = {
     "processing_error": _error,
     "thread_status": _status,
     "thread_sync": _nothing,
+    "coordinator_transfer": _nothing,
+    "coordinator_transfer_response": _nothing,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import choosing, finding, hinting, nudging, people, programs, setting_up
+from tacit.agent.io import choosing, finding, grouping, hinting, nudging, people, programs, setting_up
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         urgent=bool(given.get("urgent")),
         facts=given.get("facts"),
         by_program=bool(given.get("by_program")),
+        **grouping.options_of(given),
     ),
+    "group": lambda agent, given: agent.group(str(given["thread_id"])),
     "program": lambda agent, given: programs.call(agent, str(given["tool"]), dict(given["arguments"])),
     "facts": lambda agent, given: agent.facts(given.get("facts")),
     "pending": lambda agent, _given: agent.pending(),

@@ -9,7 +9,8 @@ is:
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
-- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
+- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
+- `groups`, `legs`, `outings` and `early`, what is known of groups (`threads.groups`).
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -24,9 +25,12 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import hints, records, timers
+from tacit.agent.threads import group_records, groups, hints, records, timers
+from tacit.agent.threads.groups import Early, Group, Outing
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
+    HUB,
+    LEG,
     REMEMBERED_PACKETS,
     THEM,
     US,
@@ -59,10 +63,24 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "tallies": (str, Tally),
     "hints": (str, Hint),
     "completions": (Pair, int),
+    **groups.TABLES,
 }
 """Each table with the types of its keys and values."""
+KINDS: Final[dict[str, type[records.Record]]] = {**records.KINDS, **group_records.KINDS}
+_KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 ALWAYS_LOADED: Final = frozenset(
-    {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
+    {
+        "due",
+        "considering",
+        "unposted",
+        "holds",
+        "acting",
+        "settings",
+        "open_threads",
+        "hints",
+        "outings",
+        "early",
+    }
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
 
@@ -84,14 +102,17 @@ class Book:
     tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
     hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
+    groups: MutableMapping[str, Group] = field(default_factory=dict[str, Group])
+    legs: MutableMapping[Pair, str] = field(default_factory=dict[Pair, str])
+    outings: MutableMapping[str, Outing] = field(default_factory=dict[str, Outing])
+    early: MutableMapping[str, Early] = field(default_factory=dict[str, Early])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
     """Move the state past one record."""
     match record:
         case records.Began():
-            _keep(book, _begun(record, at))
-            hints.begun(book.tallies, book.hints, record.thread_id, (record.peer,), project=record.project)
+            _begin(book, record, at)
         case records.Received() | records.Sent() | records.Entered():
             _packet(book, record, at)
         case records.Posted():
@@ -117,8 +138,8 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             # Whoever is forgotten is new when they come again.
             book.tallies.pop(record.peer, None)
         case _:
+            groups.apply(book, record, at)
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
-            return
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
@@ -126,6 +147,16 @@ def _count(book: Book, record: records.Counted | records.Completed) -> None:
         book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
     else:
         book.completions[record.peer, record.category] = record.count
+
+
+def _begin(book: Book, record: records.Began, at: Moment) -> None:
+    _keep(book, _begun(record, at))
+    if record.group:
+        groups.begun(book, record.thread_id, record.group, record.peer)
+    if record.role != LEG:
+        # A group is one thing with several people, however many threads it takes.
+        who = record.members or (record.peer,)
+        hints.begun(book.tallies, book.hints, record.thread_id, who, project=record.project)
 
 
 def _begun(record: records.Began, at: Moment) -> Thread:
@@ -145,6 +176,8 @@ def _begun(record: records.Began, at: Moment) -> Thread:
         approved=record.approved,
         asked=record.asked,
         wants=record.wants,
+        group=record.group,
+        role=record.role,
     )
 
 
@@ -154,9 +187,10 @@ def _keep(book: Book, thread: Thread) -> None:
     book.threads[name] = thread
     _mark(book.due, name, timers.next_due(thread))
     _mark(book.considering, name, thread.consider or None)
-    standing = thread.proposal if thread.state in HOLDING else None
+    follows = groups.follows_hub(thread)
+    standing = thread.proposal if thread.state in HOLDING and not follows else None
     _mark(book.holds, name, standing.packet_id if standing else None)
-    _mark(book.acting, name, thread.state.value if thread.state in ACTING else None)
+    _mark(book.acting, name, thread.state.value if thread.state in ACTING and not follows else None)
     _mark(book.open_threads, name, thread.since if thread.is_open else None)
 
 
@@ -199,8 +233,10 @@ def _move(book: Book, record: records.Moved, at: Moment) -> None:
     moved = replace(thread, **changes)
     if not moved.is_open:
         moved = replace(moved, consider="", awaiting_user=False, paused=False, unanswered_since=None)
-        if thread.is_open:
-            hints.ended(book.tallies, book.hints, thread.thread_id, (thread.peer,))
+        if thread.is_open and thread.role != LEG:
+            members = book.groups[thread.group].members if thread.role == HUB else (thread.peer,)
+            who = tuple(one for one in members if thread.role != HUB or one != thread.peer)
+            hints.ended(book.tallies, book.hints, thread.thread_id, who)
     elif moved.state is State.NEGOTIATING and thread.state not in {State.NEGOTIATING, State.INITIATED}:
         moved = replace(moved, unanswered_since=at)
     _keep(book, moved)
@@ -244,10 +280,10 @@ def encoded(record: records.Record, at: Moment) -> tuple[str, dict[str, Any], by
     The moment of the decision is part of it: the ledger's own time is that of the commit, a little later.
     """
     data = {**msgspec.to_builtins(record), "at": int(at)}
-    return records.KIND_OF[type(record)], data, msgspec.json.encode(data)
+    return _KIND_OF[type(record)], data, msgspec.json.encode(data)
 
 
 def decoded(kind: str, data: dict[str, Any]) -> tuple[records.Record, Moment] | None:
     """The record in an event of the journal, and its moment; None for what is not of the agent's own."""
-    body = records.KINDS.get(kind)
+    body = KINDS.get(kind)
     return None if body is None else (msgspec.convert(data, body), Moment(data["at"]))

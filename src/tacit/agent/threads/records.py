@@ -36,6 +36,10 @@ class Began(Record, frozen=True, omit_defaults=True):
     wants: dict[str, str] = {}
     project: bool = False
     """Whether it is about a project (A2ACP-233)."""
+    group: str = ""
+    role: str = ""
+    members: tuple[str, ...] = ()
+    """The others of a group, where it begins with this thread."""
 
 
 class Received(Record, frozen=True, omit_defaults=True):
@@ -247,4 +251,3 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.a2acp.hinted": Hinted,
     "x.a2acp.forgotten": Forgotten,
 }
-KIND_OF: Final[dict[type[Record], str]] = {body: kind for kind, body in KINDS.items()}
