@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from tacit.agent.engine import asking, escalating, proposing, recalling, sending
+from tacit.agent.engine import asking, escalating, joining, proposing, recalling, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import (
     fanout_id,
@@ -132,9 +132,7 @@ def hub(
 def leg(ws: Workspace, group_id: str, peer: str, goal: Goal, *, urgent: bool) -> None:
     """The thread with one participant: it asks, and offers nothing of the owner's own."""
     own = msgspec.structs.replace(goal, offers=(), flexibility={}, place="")
-    name = f"{group_id}/{peer}"
-    while name in ws.book.threads:
-        name += "+"
+    name = joining.new_name(ws, group_id, peer)
     ws.say(
         records.Began(
             name,
@@ -530,11 +528,21 @@ def leave(ws: Workspace, own: Thread, members: Sequence[str], status: str) -> No
     for one in members:
         found = leg_of(ws, group, one)
         if found is not None and found.is_open:
-            proposing.end(ws, found.thread_id, Cause.CLOSED, WITHOUT if status == LEFT_OUT else "withdrawn")
+            _told_off(ws, found, WITHOUT if status == LEFT_OUT else "withdrawn")
     if len(group.present) < 2:
         proposing.end(ws, own.thread_id, Cause.CLOSED, "withdrawn")
     elif own.state in NEGOTIABLE:
         _hub_turn(ws, own, own.thread_id)
+
+
+def _told_off(ws: Workspace, thread: Thread, reason: str) -> None:
+    """End a leg; an agent of which nothing is known yet is told in words that every agent takes."""
+    proposing.end(ws, thread.thread_id, Cause.CLOSED, reason)
+    thread = ws.thread(thread.thread_id)
+    if reason == WITHOUT and thread.packets and thread.packets[-1].type != "thread_status":
+        view = view_of(ws, thread)
+        body: Fields = {"intent": escalating.intent(view, "The others go on without you"), "context": {}}
+        sending.send(ws, view, "context", body)
 
 
 def withdrawn(ws: Workspace, thread: Thread) -> None:

@@ -73,6 +73,22 @@ def _of_the_coordinator(ws: Workspace, thread: Thread, fields: Fields) -> bool:
     return True
 
 
+def begins_anew(ws: Workspace, thread: Thread, peer: str, kind: str) -> bool:
+    """Whether a packet is the first of somebody who coordinates now, where another did before."""
+    group = ws.book.groups.get(thread.group) if thread.group else None
+    if group is None or group.coordinator != peer or kind != "context":
+        return False
+    return thread.peer != peer or (thread.role == LEG and not thread.is_open)
+
+
+def new_name(ws: Workspace, wire: str, peer: str) -> str:
+    """A name for a thread of a group that has others with the same id on the wire."""
+    name = f"{wire}/{peer}"
+    while name in ws.book.threads:
+        name += "+"
+    return name
+
+
 def stranger(ws: Workspace, thread: Thread, peer: str, packet_id: str, kind: str, ready: int) -> None:
     """A packet of somebody whose thread this is not."""
     group = ws.book.groups.get(thread.group) if thread.role == MEMBER else None

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.consent.tiers import canonical, ready
-from tacit.agent.engine import acting, concluding, escalating, joining, proposing
+from tacit.agent.engine import acting, concluding, escalating, joining, proposing, transferring
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
-from tacit.agent.group import confirmation
+from tacit.agent.group import confirmation, membership
 from tacit.agent.packets import forms, schemas, vocabulary
 from tacit.agent.threads import group_records, groups, hints, records
 from tacit.agent.threads.state import (
@@ -48,6 +48,8 @@ def receive(
     kind = packet_type if packet_type in schemas.TYPES else "context"
     wire, thread_id = thread_id, groups.thread_of(ws.book.legs, thread_id, peer)
     thread = ws.book.threads.get(thread_id)
+    if thread is not None and joining.begins_anew(ws, thread, peer, kind):
+        thread, thread_id = None, joining.new_name(ws, wire, peer)
     if thread is not None and thread.peer != peer:
         joining.stranger(ws, thread, peer, packet_id, kind, ready)
         return
@@ -58,7 +60,10 @@ def receive(
         if kind != "context" or members is None:
             ws.say(records.Violated(wire, peer, "unknown_thread" if members is not None else "bad_list"))
             return
-        thread = begin(ws, peer, thread_id, fields, members)
+        if wire in ws.book.groups and not membership.shrunk(ws.book.groups[wire].members, members):
+            ws.say(records.Violated(wire, peer, "bad_list"))
+            return
+        thread = _begin(ws, peer, thread_id, fields, members, wire)
     elif thread.is_open and not joining.may(ws, thread, kind, fields):
         return
     mac = ws.values.keyed_hash(packet_id.encode())
@@ -76,11 +81,11 @@ def receive(
     _TAKES[kind](ws, ws.thread(thread_id), packet_id, fields)
 
 
-def begin(
-    ws: Workspace, peer: str, thread_id: str, fields: Fields, members: tuple[str, ...] = (), group: str = ""
+def _begin(
+    ws: Workspace, peer: str, thread_id: str, fields: Fields, members: tuple[str, ...], wire: str
 ) -> Thread:
     """Begin a thread with a packet of somebody's; `members` are those of a group, the sender coordinates."""
-    group = group or (thread_id if members else "")
+    group = wire if members else ""
     intent = cast("Fields", fields.get("intent") or {})
     urgent = vocabulary.urgency(intent.get("urgency")) == "urgent"
     project = intent.get("category") == hints.PROJECT
@@ -111,7 +116,10 @@ def _moved_by(ws: Workspace, thread: Thread) -> None:
 
 def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> None:
     """Kept in the history, answered by nobody (A2ACP-165)."""
-    if kind == "context" and ws.peer_of(thread.peer).welcome:
+    if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
+        if negotiates(kind) or kind == "resolution_response":
+            transferring.redirect(ws, thread)
+    elif kind == "context" and ws.peer_of(thread.peer).welcome:
         ws.notice(thread.thread_id, "after_the_end")
     elif kind == "thread_status" and thread.state is State.EXPIRED and fields.get("state") == "DECLINED":
         # A person's no beats a clock (A2ACP-163).
@@ -339,6 +347,29 @@ def _status(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> N
     told(ws, thread, fields)
 
 
+def _transfer(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    transferring.told(ws, thread, packet_id, fields)
+    group = ws.book.groups.get(thread.group)
+    for one in [one for one in ws.book.early.values() if group and one.peer == group.coordinator]:
+        # It was quicker than the word that makes it the coordinator.
+        ws.say(group_records.TakenUp(one.packet_id))
+        said = ws.values.packet(one.peer, one.packet_id, THEM)
+        if said is not None and group is not None:
+            receive(
+                ws,
+                peer=one.peer,
+                packet_id=one.packet_id,
+                thread_id=group.group_id,
+                packet_type=one.type,
+                fields=said,
+                ready=one.ready,
+            )
+
+
+def _transfer_answer(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
+    transferring.answered(ws, thread, fields)
+
+
 def _nothing(_ws: Workspace, _thread: Thread, _packet_id: str, _fields: Fields) -> None:
     """A type that the post itself has dealt with."""
 
@@ -354,6 +385,6 @@ _TAKES: Final = {
     "processing_error": _error,
     "thread_status": _status,
     "thread_sync": _nothing,
-    "coordinator_transfer": _nothing,
-    "coordinator_transfer_response": _nothing,
+    "coordinator_transfer": _transfer,
+    "coordinator_transfer_response": _transfer_answer,
 }

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from tacit.agent.engine import acting, concluding, grouping, proposing
-from tacit.agent.threads import records, timers
+from tacit.agent.engine import acting, concluding, grouping, proposing, transferring
+from tacit.agent.threads import groups, records, timers
 from tacit.agent.threads.state import HUB, LEG
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 
@@ -40,6 +40,8 @@ def tick(ws: Workspace) -> int:
         thread = ws.book.threads.get(name)
         if thread is not None:
             _moved(ws, thread)
+        elif (group_id := groups.offer_of(name)) in ws.book.groups:
+            transferring.lapsed(ws, group_id)
     return len(names)
 
 

@@ -11,6 +11,7 @@ from tacit.agent.engine import asking, concluding, considering, grouping
 from tacit.agent.engine.members import is_hub
 from tacit.agent.engine.view import view_of
 from tacit.agent.threads import records
+from tacit.agent.threads.state import LEG
 from tacit.agent.threads.states import State
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
     """What code can say before a brain writes a word."""
     if asking.opens(thread) or is_hub(thread):
         view = view_of(ws, thread)
-        windows = considering.our_windows(ws, view, busy)
+        # In a group the others are asked before anything of our own times is said.
+        windows = None if thread.role == LEG else considering.our_windows(ws, view, busy)
         return considering.Outlook(thread.consider, view, considering.Answers(), (), windows, busy)
     return considering.outlook(ws, thread, busy)
 

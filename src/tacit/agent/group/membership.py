@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEWEST: Final = 3
 MOST: Final = 50
 _DIGEST_SIGNS: Final = 12
-_LOOKS: Final = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"))
+_LOOKS: Final = (("0", "o"), ("1", "l"), ("i", "l"), ("5", "s"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def digest(members: Iterable[str]) -> str:

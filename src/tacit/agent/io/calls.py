@@ -49,6 +49,9 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         **grouping.options_of(given),
     ),
     "group": lambda agent, given: agent.group(str(given["thread_id"])),
+    "transfer": lambda agent, given: agent.transfer(
+        str(given["thread_id"]), str(given["to"]), str(given.get("reason") or "")
+    ),
     "program": lambda agent, given: programs.call(agent, str(given["tool"]), dict(given["arguments"])),
     "facts": lambda agent, given: agent.facts(given.get("facts")),
     "pending": lambda agent, _given: agent.pending(),

@@ -72,6 +72,9 @@ NOTICES: Final = {
     "left_the_group": "goes on without somebody who wants no part in it",
     "people_left": "goes on without some who were in it",
     "another_list": "names other people to others: compare the digest of its list with them",
+    "transfer_declined": "stays with you: the role was not accepted",
+    "transferred": "is coordinated by somebody else now",
+    "coordinates_now": "is coordinated by your agent now; everybody is asked again",
     "not_sent": "has a packet that could not be sent",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
@@ -146,6 +149,10 @@ class Commands(Settings):
     async def group(self, group_id: str) -> Fields:
         """A group of this agent's: who coordinates, who takes part, what the answers come to."""
         return await grouping.group(self, group_id)
+
+    async def transfer(self, group_id: str, to: str, reason: str = "") -> Fields:
+        """Offer the coordinator's role in a group to another who takes part."""
+        return await grouping.transfer(self, group_id, to, reason)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""

@@ -1,13 +1,13 @@
 """Groups as their owner asks for them and sees them: the same dictionaries for terminal, page and Python.
 
-A2ACP-173, A2ACP-175, A2ACP-180.
+A2ACP-173, A2ACP-175, A2ACP-180, A2ACP-183.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.agent.engine import grouping
+from tacit.agent.engine import grouping, transferring
 from tacit.agent.engine.members import leg_of
 from tacit.agent.group import membership
 from tacit.agent.packets import packet
@@ -101,6 +101,14 @@ def _group(ws: Workspace, group_id: str) -> Group:
     if found is None:
         raise Refused("unknown_thread", "this agent has no such group", row="A2ACP-173")
     return found
+
+
+async def transfer(agent: Commands, group_id: str, to: str, reason: str = "") -> Fields:
+    """Offer the coordinator's role to a participant; it changes when that one accepts (A2ACP-183)."""
+    who = str(address.parse_typed(to))
+    await agent.decide(lambda ws: transferring.offer(ws, _group(ws, group_id), who, reason))
+    await agent.refresh()
+    return await group(agent, group_id)
 
 
 def options_of(given: dict[str, Any]) -> dict[str, Any]:

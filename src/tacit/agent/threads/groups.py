@@ -107,6 +107,11 @@ def due_name(group_id: str) -> str:
     return f"offer:{group_id}"
 
 
+def offer_of(name: str) -> str:
+    """The group whose offer a due name is about; empty when it is about something else."""
+    return name.removeprefix("offer:") if name.startswith("offer:") else ""
+
+
 def begun(tables: Tables, thread_id: str, group_id: str, peer: str) -> None:
     """A thread of a group has begun: what comes from its counterpart belongs to it."""
     tables.legs[group_id, peer] = thread_id

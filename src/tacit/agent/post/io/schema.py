@@ -206,6 +206,13 @@ CREATE INDEX thoughts_thread ON thoughts (thread_id, number);
 CREATE INDEX thoughts_at ON thoughts (at);
 """
 
+# Who takes part in a thread of several, by the word of whoever began it: no outsiders to one another.
+_MEMBERS: Final = """
+CREATE TABLE thread_members (
+  thread_id TEXT NOT NULL, member TEXT NOT NULL, told_by TEXT NOT NULL, PRIMARY KEY (thread_id, member)
+) STRICT, WITHOUT ROWID;
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17702,
     steps=(
@@ -220,6 +227,7 @@ SCHEMA: Final = Schema(
         _LATER,
         _VAULT,
         _THOUGHTS,
+        _MEMBERS,
     ),
 )
 
