@@ -399,7 +399,9 @@ def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
 
 @agent.command()
 @click.argument("field", required=False)
-@click.argument("level", type=click.Choice(["always", "ask", "never"]), required=False)
+@click.argument(
+    "level", type=click.Choice(["always", "ask", "never", "onward", "not-onward"]), required=False
+)
 @click.option("--for", "counterpart", metavar="NAME@RELAY", help="For this contact alone.")
 @json_option
 @reported

@@ -60,7 +60,9 @@ class Circle:
             did = self.carry()
             for one in self.desks.values() if share else ():
                 for question in one.questions("consent"):
-                    one.share_all(question)
+                    fields = one.content(question)["fields"]
+                    known = [each["field"] for each in fields if len(each["values"]) == 1]
+                    one.answer(question, share=dict.fromkeys(known), decline_all=not known)
                     did = True
             if not did:
                 return

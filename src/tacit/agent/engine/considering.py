@@ -38,6 +38,7 @@ from tacit.agent.engine.consenting import (
     own_value,
     zone_of,
 )
+from tacit.agent.engine.members import policy_in
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import AVAILABILITY, their_spans, their_times, view_of
 from tacit.agent.negotiation import limits, options, tries
@@ -269,7 +270,7 @@ def _answers(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Ans
 
 def _outcome(ws: Workspace, thread: Thread, need: Need, value: Any) -> str:
     """What one need gets: a value, a refusal that does not say why, or the owner's attention (OPEN)."""
-    level = tier(ws.policy, need.field, thread.peer)
+    level = tier(policy_in(ws, thread), need.field, thread.peer)
     if level is Tier.NEVER or is_refused(ws, thread, need.field):
         return DECLINED
     if _allowed(ws, thread, need, value):
@@ -279,7 +280,7 @@ def _outcome(ws: Workspace, thread: Thread, need: Need, value: Any) -> str:
 
 def _allowed(ws: Workspace, thread: Thread, need: Need, value: Any) -> bool:
     """Whether a need may have our value without another question."""
-    if tier(ws.policy, need.field, thread.peer) is Tier.ALWAYS:
+    if tier(policy_in(ws, thread), need.field, thread.peer) is Tier.ALWAYS:
         return True
     approved = thread.approved
     return bool(allowed_by(ws, approved, need.field)) and (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.agent.consent import onward
 from tacit.agent.group import membership
 from tacit.agent.packets import packet
 from tacit.agent.threads.group_records import Regrouped
@@ -15,6 +16,7 @@ from tacit.agent.threads.state import HUB, LEG, MEMBER
 if TYPE_CHECKING:
     from typing import Any
 
+    from tacit.agent.consent.tiers import Policy
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
@@ -25,6 +27,14 @@ def members_of(ws: Workspace, thread: Thread) -> frozenset[str]:
     """Whom a thread is with, ourselves among them: no news to any of them."""
     group = ws.book.groups.get(thread.group) if thread.group else None
     return frozenset({ws.me, thread.peer, *(group.members if group is not None else ())})
+
+
+def policy_in(ws: Workspace, thread: Thread) -> Policy:
+    """The permissions that hold in a thread: in a group for everybody who would learn it (A2ACP-181)."""
+    if thread.role != MEMBER or not ws.policy.onward_fields:
+        return ws.policy
+    others = members_of(ws, thread) - {ws.me, thread.peer}
+    return onward.strictest(ws.policy, thread.peer, others)
 
 
 def group_of(ws: Workspace, thread: Thread) -> Group:

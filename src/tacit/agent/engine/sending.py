@@ -17,18 +17,19 @@ from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import Lists, Tier, ready, tier
 from tacit.agent.engine.consenting import allowed_by, facts_of, is_released, told_in
-from tacit.agent.engine.members import fanout_id, headed, members_of, open_legs
+from tacit.agent.engine.members import fanout_id, headed, members_of, open_legs, policy_in
 from tacit.agent.engine.view import negotiates, view_of
 from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
 from tacit.agent.packets import dates, formats, packet, profile
 from tacit.agent.threads import records
-from tacit.agent.threads.state import HUB, THEM, US
+from tacit.agent.threads.state import HUB, MEMBER, THEM, US
 from tacit.base.errors import Refused
 from tacit.wire import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tacit.agent.consent.tiers import Policy
     from tacit.agent.consent.walk import Held
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
@@ -57,7 +58,7 @@ def held(ws: Workspace, view: View, packet_type: str, body: Fields) -> tuple[Hel
     found = consent.examine(
         body,
         packet_type,
-        ws.policy,
+        policy_in(ws, thread),
         thread.peer,
         bases(thread),
         known=known(view),
@@ -153,12 +154,13 @@ def _cleared(
             draft = consent.Draft(thread.peer, packet_type, thread.wire, packet_id, ws.now, fields)
             return consent.clear(
                 draft,
-                ws.policy,
+                policy_in(ws, thread),
                 bases(thread) | dict.fromkeys(spoken, USER_APPROVED),
                 asked,
                 scanner(ws, thread, spoken),
                 known=known(view),
                 members=members,
+                passed_on=thread.role == MEMBER,
             )
         except Refused as refused:
             if refused.code not in _NOT_WRITTEN:
@@ -181,7 +183,8 @@ def _most(ws: Workspace, thread: Thread) -> int:
 
 def scanner(ws: Workspace, thread: Thread, spoken: tuple[str, ...] = ()) -> Scanner:
     """What must not turn up in any string for this counterpart (A2ACP-071)."""
-    return scanner_for(ws, thread.peer, thread.approved, facts_of(ws, thread), spoken)
+    policy = policy_in(ws, thread)
+    return scanner_for(ws, thread.peer, thread.approved, facts_of(ws, thread), spoken, policy)
 
 
 def scanner_for(
@@ -190,6 +193,7 @@ def scanner_for(
     approved: Mapping[str, str],
     facts: Fields,
     spoken: tuple[str, ...] = (),
+    policy: Policy | None = None,
 ) -> Scanner:
     """The same for a counterpart, and what was released to it.
 
@@ -201,7 +205,7 @@ def scanner_for(
     secret: list[tuple[str, Any]] = [(name, value) for name, value in said if value is not None]
     kept: list[tuple[str, Any]] = []
     for name, value in (*ws.profile.items(), *facts.items()):
-        level = tier(ws.policy, name, peer)
+        level = tier(policy or ws.policy, name, peer)
         if level is Tier.ALWAYS or Scanner([(name, value)]).found(ws.me):
             continue
         if level is Tier.ASK and is_released(ws, approved, name, value):
