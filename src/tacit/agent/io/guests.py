@@ -387,7 +387,8 @@ def disclosures(agent: Commands) -> list[Fields]:
         if not isinstance(one, guest_records.GuestAsked):
             continue
         guest = _guest(agent, one.guest_id)
-        told = cast("dict[str, Any]", (agent.vault.value(one.content) or {}).get("told") or {})
+        asked = cast("dict[str, Any]", agent.vault.value(one.content) or {})
+        told = cast("dict[str, Any]", asked.get("told") or {})
         found += [
             {
                 "to": guest.address,
