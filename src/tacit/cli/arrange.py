@@ -564,11 +564,14 @@ from tacit.cli import (  # noqa: E402
     agent_brain,
     agent_find,
     agent_group,
+    agent_guest,
     agent_join,
     agent_mcp,
+    agent_memory,
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )
 
@@ -579,8 +582,11 @@ FURTHER: Final = (
     agent_group,
     agent_join,
     agent_mcp,
+    agent_guest,
+    agent_memory,
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )

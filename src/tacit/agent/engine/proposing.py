@@ -17,11 +17,13 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from tacit.agent.brain import writing
+from tacit.agent.consent.aliases import GENERAL_LOCATION
 from tacit.agent.consent.tiers import canonical
-from tacit.agent.engine import planning, recalling, sending
+from tacit.agent.engine import planning, recalling, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.engine.wording import words_of
+from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
 from tacit.agent.negotiation.options import WHY
 from tacit.agent.packets import formats, vocabulary, windows
@@ -61,10 +63,16 @@ def details(ws: Workspace, view: View, slot: Span) -> Fields:
     if goal is not None and goal.event_type:
         found["event_type"] = goal.event_type
     place = recalling.wish(ws, view.thread, *recalling.PLACES) or (goal.place if goal is not None else "")
-    place = place or view.theirs.get("location_preference")
+    place = place or view.theirs.get("location_preference") or _remembered_place(view)
     if isinstance(place, str) and place:
         found["place"] = place
     return found
+
+
+def _remembered_place(view: View) -> Any:
+    """Where they said that they like to be, in an earlier thread; what our owner noted goes nowhere."""
+    known = view.remembered.get(GENERAL_LOCATION)
+    return known.value if known is not None and known.source == TOLD else None
 
 
 def slot_of(found: Fields, ws: Workspace) -> Span | None:
@@ -171,8 +179,10 @@ def propose(ws: Workspace, view: View, found: Options, thought: Thought | None) 
         ask_consent(ws, thread, asked, subject=thread.thread_id)
         return "the owner is asked before proposing"
     zone = ZoneInfo(zone_of(ws))
-    excluded = [[formats.write_window(one.what, zone), WHY[one.why]] for one in found.excluded[:50]]
-    why = ws.keep(view.thread.peer, {"excluded": excluded})
+    excluded = [
+        [window, WHY[one.why]] for one in found.excluded for window in formats.write_windows([one.what], zone)
+    ]
+    why = ws.keep(view.thread.peer, {"excluded": excluded[:50]})
     ws.change(view.thread.thread_id, why=why)
     send_resolution(ws, view, body, plain)
     return "resolution" if len(listed) == 1 else f"resolution with {len(listed) - 1} alternatives"
@@ -339,6 +349,7 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
     body = proposal_body(ws, thread)
     standing = thread.proposal
     found = cast("Fields", body.get("details") or {})
+    rests = remembering.rests_on(ws, view_of(ws, thread))
     choices = ["confirm"]
     listed = alternatives(body)
     choices += [f"alternative {number}" for number in range(len(listed))]
@@ -372,6 +383,7 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
         },
         "choices": choices,
         "excuses": dict(EXCUSES),
+        **({"remembered": rests} if rests else {}),
     }
 
 

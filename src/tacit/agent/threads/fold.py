@@ -10,6 +10,8 @@ is:
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
 - `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
+- `acquaintances`, how often there was something with each counterpart and how it ended;
+- `spaces`, `space_cells` and `space_packets`: shared spaces, their fields, what of theirs is to leave;
 - `groups`, `legs`, `outings` and `early`, what is known of groups (`threads.groups`).
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
@@ -25,8 +27,23 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import group_records, groups, hints, records, timers
+from tacit.agent.spaces.state import Cell, Leaving, Space
+from tacit.agent.threads import (
+    acquaintance,
+    group_records,
+    groups,
+    guest_fold,
+    guest_records,
+    hints,
+    memory_records,
+    records,
+    space_fold,
+    space_records,
+    timers,
+)
+from tacit.agent.threads.acquaintance import Acquaintance
 from tacit.agent.threads.groups import Early, Group, Outing
+from tacit.agent.threads.guest_fold import Guest
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
     HUB,
@@ -39,7 +56,7 @@ from tacit.agent.threads.state import (
     Question,
     Thread,
 )
-from tacit.agent.threads.states import State
+from tacit.agent.threads.states import CATEGORIES, State
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 
@@ -63,11 +80,12 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "tallies": (str, Tally),
     "hints": (str, Hint),
     "completions": (Pair, int),
+    **guest_fold.TABLES,
+    "acquaintances": (str, Acquaintance),
+    **space_fold.TABLES,
     **groups.TABLES,
 }
 """Each table with the types of its keys and values."""
-KINDS: Final[dict[str, type[records.Record]]] = {**records.KINDS, **group_records.KINDS}
-_KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 ALWAYS_LOADED: Final = frozenset(
     {
         "due",
@@ -81,8 +99,19 @@ ALWAYS_LOADED: Final = frozenset(
         "outings",
         "early",
     }
+    | guest_fold.ALWAYS_LOADED
+    | space_fold.TABLES.keys()
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
+
+KINDS: Final[dict[str, type[records.Record]]] = {
+    **records.KINDS,
+    **group_records.KINDS,
+    **guest_records.KINDS,
+    **memory_records.KINDS,
+    **space_records.KINDS,
+}
+KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
 @dataclass(slots=True)
@@ -102,6 +131,12 @@ class Book:
     tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
     hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
+    guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
+    open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
+    acquaintances: MutableMapping[str, Acquaintance] = field(default_factory=dict[str, Acquaintance])
+    spaces: MutableMapping[str, Space] = field(default_factory=dict[str, Space])
+    space_cells: MutableMapping[Pair, Cell] = field(default_factory=dict[Pair, Cell])
+    space_packets: MutableMapping[str, Leaving] = field(default_factory=dict[str, Leaving])
     groups: MutableMapping[str, Group] = field(default_factory=dict[str, Group])
     legs: MutableMapping[Pair, str] = field(default_factory=dict[Pair, str])
     outings: MutableMapping[str, Outing] = field(default_factory=dict[str, Outing])
@@ -117,6 +152,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _packet(book, record, at)
         case records.Posted():
             book.unposted.pop(record.packet_id, None)
+            book.space_packets.pop(record.packet_id, None)
         case records.Moved():
             _move(book, record, at)
         case records.Changed():
@@ -134,19 +170,32 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _mark(book.settings, record.name, record.value or None)
         case records.Hinted():
             book.hints[record.hint] = replace(book.hints[record.hint], seen=True)
-        case records.Forgotten():
-            # Whoever is forgotten is new when they come again.
-            book.tallies.pop(record.peer, None)
+        case records.Forgotten() | memory_records.Unlearned():
+            _forget(book, record)
         case _:
             groups.apply(book, record, at)
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
+            guest_fold.apply(book.guests, book.open_guests, record, at)
+            space_fold.apply(book.spaces, book.space_cells, book.space_packets, record, at)
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
     if isinstance(record, records.Counted):
         book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
+        acquaintance.approval_counted(book.acquaintances, record.peer, record.field)
     else:
         book.completions[record.peer, record.category] = record.count
+
+
+def _forget(book: Book, record: records.Forgotten | memory_records.Unlearned) -> None:
+    # Whoever is forgotten is new when they come again.
+    book.tallies.pop(record.peer, None)
+    for category in CATEGORIES:
+        book.completions.pop((record.peer, category), None)
+    if isinstance(record, records.Forgotten):
+        acquaintance.forgotten(book.acquaintances, book.approvals, record.peer)
+    else:
+        acquaintance.unlearned(book.acquaintances, record.peer)
 
 
 def _begin(book: Book, record: records.Began, at: Moment) -> None:
@@ -237,6 +286,15 @@ def _move(book: Book, record: records.Moved, at: Moment) -> None:
             members = book.groups[thread.group].members if thread.role == HUB else (thread.peer,)
             who = tuple(one for one in members if thread.role != HUB or one != thread.peer)
             hints.ended(book.tallies, book.hints, thread.thread_id, who)
+        if thread.is_open and thread.role != HUB:
+            acquaintance.ended(
+                book.acquaintances,
+                thread.peer,
+                state=moved.state,
+                before=thread.state,
+                cause=record.cause,
+                at=at,
+            )
     elif moved.state is State.NEGOTIATING and thread.state not in {State.NEGOTIATING, State.INITIATED}:
         moved = replace(moved, unanswered_since=at)
     _keep(book, moved)
@@ -280,7 +338,7 @@ def encoded(record: records.Record, at: Moment) -> tuple[str, dict[str, Any], by
     The moment of the decision is part of it: the ledger's own time is that of the commit, a little later.
     """
     data = {**msgspec.to_builtins(record), "at": int(at)}
-    return _KIND_OF[type(record)], data, msgspec.json.encode(data)
+    return KIND_OF[type(record)], data, msgspec.json.encode(data)
 
 
 def decoded(kind: str, data: dict[str, Any]) -> tuple[records.Record, Moment] | None:
