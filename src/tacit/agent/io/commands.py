@@ -386,6 +386,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += spaces.disclosures(self.post.store, who)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 
     async def why(self, thread_id: str) -> Fields:
