@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import setting_up, spaces
+from tacit.agent.io import guests, setting_up, spaces
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -42,12 +42,14 @@ from tacit.agent.io.outside import Outside
 from tacit.agent.io.taking import Taking
 from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
+from tacit.agent.memory import relationship
 from tacit.agent.negotiation.facts import busy_within
 from tacit.agent.packets.windows import read_windows
+from tacit.agent.post.io import purging
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
-from tacit.agent.threads import records
+from tacit.agent.threads import guest_records, memory_records, records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
@@ -75,6 +77,8 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
+GUESTS: Final = "guests"
+"""Under which name links of guests are looked after, beside the wheel."""
 
 
 class Agent(Taking):
@@ -107,6 +111,7 @@ class Agent(Taking):
         self._turning = asyncio.Lock()
         self.woken = asyncio.Event()
         self._resting: dict[str, Moment] = {}
+        self._guests_asked: dict[str, Moment] = {}
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
         self.changes = Changes()
@@ -149,22 +154,21 @@ class Agent(Taking):
                 waiting=self._waiting,
             )
             stack.push_async_callback(self.mind.close)
-            await self._close_blocked()
+            await self._purge_due()
             spaces.erase_left(self)
             await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
 
-    async def _close_blocked(self) -> None:
-        """End what was open with contacts that were blocked while no agent ran (A2ACP-196)."""
-        rows = self.post.store.rows(
-            "SELECT thread_id, peer FROM threads JOIN contacts ON address=peer WHERE blocked=1"
-        )
-        peers = {peer for name, peer in rows if name in self.journal.book.open_threads}
-        blocked = self.post.store.rows("SELECT address FROM contacts WHERE blocked=1")
-        peers |= {peer for (peer,) in blocked if spaces.keeps_with(self.journal.book, peer)}
-        for peer in sorted(peers):
+    async def _purge_due(self) -> bool:
+        """Let go of contacts that were blocked or removed, and are not gone yet (A2ACP-196).
+
+        Before anything else at a start: while no agent ran, or as the disk was full or the process ended.
+        """
+        found = purging.due(self.post.store)
+        for peer in found:
             await self.forget(peer)
+        return bool(found)
 
     async def __aexit__(self, *_: object) -> None:
         for task in self.deeds.values():
@@ -234,7 +238,10 @@ class Agent(Taking):
             return False
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
-        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or spaces.replaces(ws.kept)
+        replaced = spaces.replaces(ws.kept) or any(
+            isinstance(one, memory_records.Remembered) for one in ws.records
+        )
+        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or replaced
         spaces.erase_left(self, ws.records)
         for one in ws.records:
             self.changes.tell(one)
@@ -258,6 +265,10 @@ class Agent(Taking):
                 found.extend(getattr(before, name) for name in named)
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
+            elif isinstance(one, guest_records.GuestEnded):
+                found.append(book.guests[one.guest_id].secret)
+            elif isinstance(one, memory_records.Unlearned) and relationship.name_of(one.peer) not in ws.kept:
+                found.append(relationship.name_of(one.peer))
             else:
                 found.extend(spaces.gone(book, one))
         return [one for one in found if one]
@@ -272,7 +283,9 @@ class Agent(Taking):
         threads = [book.threads.get(name) for name in book.open_threads]
         days = self.post.store.choice(HISTORY_DAYS)
         until = None if days == FOR_EVER else Moment(self.clock.now() - int(days) * DAY)
-        self.vault.tidy(book.settings.values(), [one.peer for one in threads if one is not None], until)
+        peers = [one.peer for one in threads if one is not None]
+        peers += [book.guests[name].address for name in book.open_guests]
+        self.vault.tidy(book.settings.values(), peers, until)
 
     # The wheel.
 
@@ -292,7 +305,8 @@ class Agent(Taking):
                 pass
 
     async def _turn(self) -> bool:
-        did = await self.arrived()
+        did = await self._purge_due()
+        did = await self.arrived() or did
         did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():
@@ -300,6 +314,10 @@ class Agent(Taking):
                 did = await self._isolated(thread_id, self._consider) or did
             elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
                 self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
+        if GUESTS not in self.deeds and guests.due(self, self.connection, self._guests_asked):
+            self.beside(
+                GUESTS, guests.turned(self, cast("RelayConnection", self.connection), self._guests_asked)
+            )
         did = self.reap() or did
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
@@ -463,7 +481,7 @@ class Agent(Taking):
         if thread is None or entry is None or kept is None:
             return None
         draft = Draft(
-            thread.peer, entry.type, thread_id, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
+            thread.peer, entry.type, thread.wire, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
         )
         return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))
 
