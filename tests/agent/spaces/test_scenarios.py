@@ -10,9 +10,14 @@ import pytest
 from tests.agent.spaces.company import Company, company, opened
 from tests.relay_support import PATIENCE
 
+from tacit.agent.engine import space_sending
 from tacit.agent.io import calls
+from tacit.agent.io.journal import FOLDER, JournalEngine
 from tacit.base.errors import Refused
+from tacit.base.io.system import SystemEntropy
 from tacit.base.moment import SECOND
+from tacit.ledger.admission import Settings
+from tacit.ledger.io import upkeep
 
 DAY = 24 * 3600 * SECOND
 
@@ -292,3 +297,55 @@ def _events(agent):
 
 def _bytes(folder) -> bytes:
     return b"".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+
+
+@pytest.mark.spec("A2ACP-201")
+async def test_what_was_decided_and_not_posted_leaves_after_a_restart_once(tmp_path):
+    async with company(tmp_path, "anna", "ben") as (both, anna, ben):
+        space_id = await _space(both, anna, ben, status="active")
+        await _line(both, anna, on=False)
+        await anna.space("set", space_id=space_id, field="phase", value="design")
+        # Decided, durable, and then the process ends before the post has it.
+        await anna.decide(lambda ws: space_sending.publish(ws, space_id))
+        assert anna.journal.book.space_packets
+        await anna.__aexit__(None, None, None)
+        both.agents = (ben,)
+        async with opened(both, "anna") as again:
+            both.agents = (again, ben)
+            await both.sees(ben, space_id, phase="design")
+            await both.settled()
+            assert not again.journal.book.space_packets
+            shown = await again.space("show", space_id=space_id)
+            assert shown["field_versions"]["phase"]["v"] == 1
+            assert [one["field"] for one in (await ben.space("show", space_id=space_id))["changes"]] == [
+                "status",
+                "phase",
+            ]
+        both.agents = (ben,)
+        # The journal, folded anew, is the same state.
+        folder = tmp_path / "anna" / FOLDER
+        before = upkeep.fingerprint(folder)
+        upkeep.rebuild(folder, both.relay.clock, SystemEntropy(), Settings(), JournalEngine)
+        assert upkeep.fingerprint(folder) == before
+
+
+@pytest.mark.spec("A2ACP-203", "A2ACP-204")
+async def test_a_newcomer_gets_the_fields_that_are_cleared_for_it_and_the_rest_is_asked_about(tmp_path):
+    async with company(tmp_path, "anna", "ben", "carl") as (three, anna, ben, carl):
+        await anna.permissions("budget", "always", counterpart=ben.me)
+        space_id = await _space(three, anna, ben, status="active", budget="40 pounds")
+        await ben.space("set", space_id=space_id, field="phase", value="design")
+        await three.sees(anna, space_id, phase="design")
+        await anna.space("invite", space_id=space_id, who=carl.me)
+        await three.joined(carl)
+        shown = await three.sees(carl, space_id, status="active", phase="design")
+        assert _value(shown, "budget") is None
+        asked = await three.question(anna, "space_member")
+        assert asked["counterpart"] == carl.me
+        assert [one["field"] for one in asked["fields"]] == ["budget"]
+        await anna.answer(asked["question_id"], confirm=True)
+        await three.sees(carl, space_id, budget="40 pounds")
+        await anna.space("level", space_id=space_id, who=carl.me, level="removed")
+        await three.until(lambda: carl.journal.book.spaces[space_id].status == "left")
+        assert (await carl.space("list"))["spaces"] == []
+        await three.until(lambda: carl.me not in ben.journal.book.spaces[space_id].present())

@@ -166,11 +166,12 @@ def _about_us(ws: Workspace, space_id: str, was: str, status: str, before: str, 
 def _new_member(ws: Workspace, space_id: str, one: str) -> None:
     """One more keeps the space; whom our owner knows gets what is cleared for it, others are asked about."""
     known = ws.peer_of(one)
-    if known.heard or SHARED_CONTEXT_SPACES in known.features:
+    if not known.blocked and (known.heard or SHARED_CONTEXT_SPACES in known.features):
         out.compare_with(ws, space_id, one)
         return
     out.set_member(ws, space_id, one, silent=True)
-    out.ask_about_member(ws, out.space_of(ws, space_id), one)
+    if not known.blocked:
+        out.ask_about_member(ws, out.space_of(ws, space_id), one)
 
 
 # Updates.

@@ -220,7 +220,10 @@ class Agent(Taking):
             return Peer(peer)
         heard = self.post.store.row("SELECT 1 FROM history WHERE direction='in' AND peer=? LIMIT 1", peer)
         version = self.post.outbox.version_with(peer)
-        return Peer(peer, known.features, heard is not None, version=version, welcome=known.welcome)
+        blocked = known.reputation.blocked
+        return Peer(
+            peer, known.features, heard is not None, version=version, welcome=known.welcome, blocked=blocked
+        )
 
     async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
         """Make one decision and everything of it durable; what it gives back."""

@@ -424,6 +424,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += spaces.disclosures(self.post.store, who)
         found += [] if who else guests.disclosures(self)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.engine import space_sending as out
 from tacit.agent.spaces import links
@@ -42,7 +42,7 @@ async def opened(agent: Commands, space_id: str, path: str) -> Fields:
     url = links.url_of(out.value_of(ws, space_id, path))
     if url is None:
         raise Refused("no_link", "the field holds no link", row="A2ACP-206")
-    tools = ws.read(ws.book.settings.get(SETTING, "")) or {}
+    tools = cast("Fields", ws.read(ws.book.settings.get(SETTING, "")) or {})
     name = links.opener(url, tools)
     if name is None:
         return {"url": url, "tool": None, "text": url}

@@ -22,7 +22,7 @@ from tacit.agent.spaces.state import INVITED, JOINED, KEPT_CHANGES, LEFT, NOTIFY
 from tacit.agent.threads import records
 from tacit.agent.threads import space_records as said
 from tacit.base.errors import Refused
-from tacit.base.moment import SECOND, rfc3339
+from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.base.quoting import shown, shown_in
 from tacit.base.strict_json import parse
 from tacit.wire import address
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.agent import Agent
     from tacit.agent.io.commands import Commands
     from tacit.agent.packets.packet import Fields
+    from tacit.agent.post.io.store import AgentStore
     from tacit.agent.spaces.state import Space
     from tacit.agent.threads.fold import Book
     from tacit.agent.threads.state import Question
@@ -300,6 +301,34 @@ def _entries(ws: Workspace, space: Space) -> list[Fields]:
     return found
 
 
+def disclosures(store: AgentStore, who: str) -> list[Fields]:
+    """What of ours went into spaces, and to whom, as the packets themselves say."""
+    rows = store.rows(
+        "SELECT peer, packet_id, at, payload FROM history"
+        " WHERE direction='out' AND type=? AND payload<>x'' AND (?='' OR peer=?)",
+        schemas.SPACE_UPDATE, who, who,
+    )  # fmt: skip
+    found: list[Fields] = []
+    for peer, packet_id, at, payload in rows:
+        fields = packet.read(bytes(payload)).fields
+        found += [
+            {
+                "to": peer,
+                "thread_id": fields["space_id"],
+                "packet_id": packet_id,
+                "field": one["field"],
+                "value": one["value"],
+                "basis": "space",
+                "question_id": None,
+                "via": None,
+                "at": rfc3339(Moment(at)),
+            }
+            for one in cast("list[Fields]", fields["changes"])
+            if "value" in one
+        ]
+    return found
+
+
 # Questions.
 
 
@@ -334,7 +363,11 @@ def _join(ws: Workspace, space_id: str, *, yes: bool) -> tuple[str, ...]:
         out.set_member(ws, space_id, ws.me, status=JOINED)
     body = {"space_id": space_id, "accepted": yes}
     out.send(ws, space, space.creator, schemas.SPACE_INVITE_RESPONSE, body)
-    return space.present(besides=ws.me) if yes else ()
+    others = space.present(besides=ws.me) if yes else ()
+    for one in others:
+        if ws.peer_of(one).blocked:
+            out.set_member(ws, space_id, one, silent=True)
+    return tuple(one for one in others if not ws.peer_of(one).blocked)
 
 
 # What the wheel does.
