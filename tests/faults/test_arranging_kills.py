@@ -7,21 +7,14 @@ import contextlib
 import json
 import signal
 import sys
-from datetime import UTC, datetime
 
 import pytest
 from tests.agent.arrangements import registered
+from tests.days import weekday
 from tests.faults.arranging_program import said_to
 from tests.relay_support import Relay
 
 from tacit.agent.io.agent import Agent
-
-DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-
-
-def weekday(number: int) -> str:
-    """A day for a dinner, one to six days from now: these agents live by the real clock, and this evening may be over."""
-    return DAYS[(datetime.now(UTC).weekday() + 1 + number % 6) % 7]
 
 
 @contextlib.asynccontextmanager
@@ -72,7 +65,7 @@ async def killed_at(tmp_path, aims) -> tuple[int, int]:
             order = {"folder": str(folder), "peer": f"ben@{relay.domain}"}
             for number in aims:
                 dinners += done
-                day = weekday(dinners)
+                day = weekday(1 + dinners % 6)
                 end = await live(**order, dinners=dinners, day=day, number=number)
                 done = end["signal"] == 0
                 deaths += not done

@@ -19,9 +19,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "fork": "Make several of one.",
         "stop": "Want no more of it.",
         "resume": "Go on with one that stands still.",
+        "space": "A place that several agents keep together.",
     },
     "Understand it": {
         "demo": "Watch two agents arrange a dinner, here and now.",
+        "memory": "What it remembers of your contacts.",
         "disclosures": "Who got what of you, when, and what allowed it.",
         "why": "What stood against each option.",
         "notices": "What your agent has told you.",

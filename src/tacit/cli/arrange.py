@@ -561,9 +561,11 @@ from tacit.cli import (  # noqa: E402
     agent_guest,
     agent_join,
     agent_mcp,
+    agent_memory,
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )
 
@@ -574,8 +576,10 @@ FURTHER: Final = (
     agent_join,
     agent_mcp,
     agent_guest,
+    agent_memory,
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )

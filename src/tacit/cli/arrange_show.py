@@ -29,6 +29,9 @@ TITLES: Final = {
     "promotion": "Three times you said yes, to",
     "scope": "It is to be about something else, with",
     "failure": "Something was left behind, with",
+    "space_invite": "Into a shared space invites you",
+    "space_write": "May this be known in a shared space to",
+    "space_member": "New in a shared space of yours:",
 }
 BASES: Final = {"user_approved": "you said yes", "user_preauthorised": "always allowed"}
 """What allowed a disclosure, in words."""

@@ -103,6 +103,30 @@ SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
         "closed_reason": TEXT,
         "action_results": [{"action": TEXT, "action_id": TEXT, "status": TEXT, "reason": TEXT}],
     },
+    "space_invite": {
+        "space": {
+            "space_id": TEXT,
+            "title": TEXT,
+            "creator": TEXT,
+            "participants": TEXTS,
+            "created": TEXT,
+            "version": TEXT,
+            "last_modified_by": TEXT,
+            "conflict_resolution": TEXT,
+        },
+        "write_level": TEXT,
+    },
+    "space_invite_response": {"space_id": TEXT, "accepted": TEXT},
+    "space_update": {
+        "space_id": TEXT,
+        "changes": [AREA],
+        "members": AREA,
+        "field_versions": AREA,
+        "answer": TEXT,
+        "wanted": TEXTS,
+        "returned": [AREA],
+        "left": TEXT,
+    },
     "thread_sync": {"state": TEXT, "sent_ids": TEXTS, "received_ids": TEXTS, "answer": TEXT},
 }
 

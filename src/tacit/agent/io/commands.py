@@ -17,13 +17,14 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, guests, hinting, people, thoughts
+from tacit.agent.io import by_hand, erasing, guests, hinting, people, remembering, spaces, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
+from tacit.agent.post.io import purging
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
-from tacit.agent.threads.states import CATEGORIES, Cause
+from tacit.agent.threads.states import Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import shown, shown_in
@@ -70,8 +71,10 @@ NOTICES: Final = {
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
     "not_sent": "has a packet that could not be sent",
+    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
+    **spaces.NOTICES,
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
 }
 
@@ -223,6 +226,8 @@ class Commands(Settings):
         self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
+        if question.kind in spaces.KINDS:
+            return await spaces.answer(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -472,6 +477,26 @@ class Commands(Settings):
         """What to send to one who said yes."""
         return await guests.result(self, guest_id)
 
+    # Memory.
+
+    async def memory(self, who: str = "") -> Fields:
+        """What is remembered of a counterpart, or of each (A2ACP-194)."""
+        return await remembering.memory(self, who)
+
+    async def memory_edit(self, who: str, key: str, value: Any) -> Fields:
+        """Correct a value that is remembered."""
+        return await remembering.edit(self, who, key, value)
+
+    async def memory_forget(self, who: str, key: str = "") -> Fields:
+        """Have a value forgotten, or all that is remembered of a counterpart."""
+        return await remembering.forget(self, who, key)
+
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
+
     # Its own page.
 
     async def page_address(self) -> Fields:
@@ -487,30 +512,29 @@ class Commands(Settings):
         return {"url": self.page.link(question_id)}
 
     async def forget(self, peer: str) -> Fields:
-        """Let go of everything a contact ever said, and of what was said to it (A2ACP-196)."""
+        """Let go of everything a contact ever said, and of what was said to it (A2ACP-195, A2ACP-196)."""
         who = str(address.parse_typed(peer))
-        # Counters are found by their names alone, which the journal knows.
-        said = (one for one, _ in self.journal.records("x.a2acp.counted"))
-        counted = sorted({one.field for one in said if isinstance(one, records.Counted) and one.peer == who})
 
         def close_all(ws: Workspace) -> None:
             for name in list(ws.book.open_threads):
                 thread = ws.book.threads.get(name)
                 if thread is not None and thread.peer == who and not ws.close(name, Cause.CLOSED, "blocked"):
                     ws.notice(name, "not_undone")
+            for one in map(ws.book.questions.get, list(ws.book.questions)):
+                if one is not None and one.is_open and one.peer == who:
+                    ws.say(records.Withdrawn(one.question_id, "blocked"))
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
-            for name in counted:
-                ws.say(records.Counted(name, who, 0))
-            for name in CATEGORIES:
-                if ws.book.completions.get((who, name)):
-                    ws.say(records.Completed(who, name, 0))
+            spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
-        # The contents first: killed in between, the contact's threads are open, and this is done again.
+        # The contents first: killed in between, it is written down that they have to go, and done again.
         self.vault.forget(who)
         await self.decide(close_all)
+        erasing.cut(self)
+        with self.post.store.transaction():
+            purging.finished(self.post.store, who)
         return {"forgotten": who}
 
 

@@ -2,7 +2,7 @@
 
 A2ACP-025, A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-036, A2ACP-041, A2ACP-045, A2ACP-046, A2ACP-047, A2ACP-048,
 A2ACP-049, A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-056, A2ACP-057, A2ACP-058, A2ACP-097, A2ACP-100,
-A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148.
+A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148, A2ACP-201.
 
 `check_in` drops what lacks something without which a type means nothing; a sixth need, an unknown word and a
 strange block of permissions are no such thing. `check_out` lets nothing pass that is not in the table to the
@@ -48,8 +48,13 @@ RESOLUTION_RESPONSE: Final = "resolution_response"
 PROCESSING_ERROR: Final = "processing_error"
 THREAD_STATUS: Final = "thread_status"
 THREAD_SYNC: Final = "thread_sync"
+SPACE_INVITE: Final = "space_invite"
+SPACE_INVITE_RESPONSE: Final = "space_invite_response"
+SPACE_UPDATE: Final = "space_update"
 
 MOST_NEEDS: Final = 5
+MOST_CHANGES: Final = 100
+"""Of a space's fields in one packet."""
 DEFAULT_TIMEOUT: Final = "PT24H"
 """How long a proposal waits for its confirmations where that cannot be read (A2ACP-155)."""
 
@@ -295,6 +300,64 @@ _FORK_TYPE: Final = PacketType(
     ),
 )
 
+_SPACE_ID: Final = Member("space_id", Text(form=forms.SPACE_ID))
+_CHANGE: Final = Record(
+    (
+        Member("field", _NAME),
+        Member("value", Anything(), needed=False),
+        Member("deleted", Flag(), needed=False),
+        Member("v", Whole(1)),
+        Member("at", Text(form=forms.TIMESTAMP)),
+        Member("mark", Text(), needed=False),
+    )
+)
+_VERSION: Final = Record(
+    (Member("v", Whole(1)), Member("at", Text(form=forms.TIMESTAMP)), Member("by", Text(form=forms.ADDRESS)))
+)
+_LEVEL: Final = Word(words.WRITE_LEVELS, exact=True)
+_SPACE_MEMBER: Final = Record(
+    (Member("level", _LEVEL), Member("v", Whole(1)), Member("status", Word(words.MEMBER_STATES, exact=True)))
+)
+SPACE_TYPES: Final[dict[str, PacketType]] = {
+    SPACE_INVITE: PacketType(
+        "A2ACP-201",
+        (
+            Member(
+                "space",
+                Record(
+                    (
+                        _SPACE_ID,
+                        Member("title", Text()),
+                        Member("creator", Text(form=forms.ADDRESS)),
+                        Member("participants", ListOf(Text(form=forms.ADDRESS), least=1, unique=True)),
+                        Member("created", Text(form=forms.TIMESTAMP)),
+                        Member("version", Whole(), needed=False),
+                        Member("last_modified_by", Text(form=forms.ADDRESS), needed=False),
+                        Member("conflict_resolution", Word((words.LAST_WRITE_WINS,), exact=True)),
+                    )
+                ),
+                row="A2ACP-197",
+            ),
+            Member("write_level", _LEVEL, row="A2ACP-202"),
+        ),
+    ),
+    SPACE_INVITE_RESPONSE: PacketType("A2ACP-201", (_SPACE_ID, Member("accepted", Flag()))),
+    SPACE_UPDATE: PacketType(
+        "A2ACP-201",
+        (
+            _SPACE_ID,
+            Member("changes", ListOf(_CHANGE, most=MOST_CHANGES)),
+            Member("members", MapOf(_SPACE_MEMBER), needed=False, row="A2ACP-203"),
+            Member("field_versions", MapOf(_VERSION), needed=False, row="A2ACP-200"),
+            Member("answer", Flag(), needed=False),
+            Member("wanted", ListOf(Text()), needed=False),
+            Member("returned", ListOf(_CHANGE, most=MOST_CHANGES), needed=False),
+            Member("left", Flag(), needed=False),
+        ),
+    ),
+}
+"""Packets of shared spaces; each on a thread that is the space's own between two members."""
+
 TYPES: Final[dict[str, PacketType]] = {
     CONTEXT: _CONTEXT_TYPE,
     CONTEXT_REQUEST: PacketType(
@@ -338,6 +401,7 @@ TYPES: Final[dict[str, PacketType]] = {
             Member("action_results", ListOf(_RESULT), needed=False),
         ),
     ),
+    **SPACE_TYPES,
     THREAD_SYNC: PacketType(
         "A2ACP-057",
         (

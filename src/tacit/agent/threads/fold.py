@@ -9,7 +9,9 @@ is:
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
-- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
+- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
+- `acquaintances`, how often there was something with each counterpart and how it ended;
+- `spaces`, `space_cells` and `space_packets`: shared spaces, their fields, what of theirs is to leave.
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -24,7 +26,19 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import guest_fold, guest_records, hints, records, timers
+from tacit.agent.spaces.state import Cell, Leaving, Space
+from tacit.agent.threads import (
+    acquaintance,
+    guest_fold,
+    guest_records,
+    hints,
+    memory_records,
+    records,
+    space_fold,
+    space_records,
+    timers,
+)
+from tacit.agent.threads.acquaintance import Acquaintance
 from tacit.agent.threads.guest_fold import Guest
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
@@ -36,7 +50,7 @@ from tacit.agent.threads.state import (
     Question,
     Thread,
 )
-from tacit.agent.threads.states import State
+from tacit.agent.threads.states import CATEGORIES, State
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 
@@ -61,15 +75,23 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "hints": (str, Hint),
     "completions": (Pair, int),
     **guest_fold.TABLES,
+    "acquaintances": (str, Acquaintance),
+    **space_fold.TABLES,
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
     {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
     | guest_fold.ALWAYS_LOADED
+    | space_fold.TABLES.keys()
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
 
-KINDS: Final = {**records.KINDS, **guest_records.KINDS}
+KINDS: Final[dict[str, type[records.Record]]] = {
+    **records.KINDS,
+    **guest_records.KINDS,
+    **memory_records.KINDS,
+    **space_records.KINDS,
+}
 KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
@@ -92,6 +114,10 @@ class Book:
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
     guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
     open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
+    acquaintances: MutableMapping[str, Acquaintance] = field(default_factory=dict[str, Acquaintance])
+    spaces: MutableMapping[str, Space] = field(default_factory=dict[str, Space])
+    space_cells: MutableMapping[Pair, Cell] = field(default_factory=dict[Pair, Cell])
+    space_packets: MutableMapping[str, Leaving] = field(default_factory=dict[str, Leaving])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -104,6 +130,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _packet(book, record, at)
         case records.Posted():
             book.unposted.pop(record.packet_id, None)
+            book.space_packets.pop(record.packet_id, None)
         case records.Moved():
             _move(book, record, at)
         case records.Changed():
@@ -121,19 +148,31 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _mark(book.settings, record.name, record.value or None)
         case records.Hinted():
             book.hints[record.hint] = replace(book.hints[record.hint], seen=True)
-        case records.Forgotten():
-            # Whoever is forgotten is new when they come again.
-            book.tallies.pop(record.peer, None)
+        case records.Forgotten() | memory_records.Unlearned():
+            _forget(book, record)
         case _:
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
             guest_fold.apply(book.guests, book.open_guests, record, at)
+            space_fold.apply(book.spaces, book.space_cells, book.space_packets, record, at)
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
     if isinstance(record, records.Counted):
         book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
+        acquaintance.approval_counted(book.acquaintances, record.peer, record.field)
     else:
         book.completions[record.peer, record.category] = record.count
+
+
+def _forget(book: Book, record: records.Forgotten | memory_records.Unlearned) -> None:
+    # Whoever is forgotten is new when they come again.
+    book.tallies.pop(record.peer, None)
+    for category in CATEGORIES:
+        book.completions.pop((record.peer, category), None)
+    if isinstance(record, records.Forgotten):
+        acquaintance.forgotten(book.acquaintances, book.approvals, record.peer)
+    else:
+        acquaintance.unlearned(book.acquaintances, record.peer)
 
 
 def _begun(record: records.Began, at: Moment) -> Thread:
@@ -209,6 +248,14 @@ def _move(book: Book, record: records.Moved, at: Moment) -> None:
         moved = replace(moved, consider="", awaiting_user=False, paused=False, unanswered_since=None)
         if thread.is_open:
             hints.ended(book.tallies, book.hints, thread.thread_id, (thread.peer,))
+            acquaintance.ended(
+                book.acquaintances,
+                thread.peer,
+                state=moved.state,
+                before=thread.state,
+                cause=record.cause,
+                at=at,
+            )
     elif moved.state is State.NEGOTIATING and thread.state not in {State.NEGOTIATING, State.INITIATED}:
         moved = replace(moved, unanswered_since=at)
     _keep(book, moved)
