@@ -478,7 +478,7 @@ class Agent(Taking):
         if thread is None or entry is None or kept is None:
             return None
         draft = Draft(
-            thread.peer, entry.type, thread_id, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
+            thread.peer, entry.type, thread.wire, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
         )
         return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))
 

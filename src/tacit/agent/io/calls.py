@@ -11,6 +11,7 @@ from tacit.agent.engine.answering import Answer
 from tacit.agent.io import (
     choosing,
     finding,
+    grouping,
     guests,
     hinting,
     nudging,
@@ -56,6 +57,11 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         urgent=bool(given.get("urgent")),
         facts=given.get("facts"),
         by_program=bool(given.get("by_program")),
+        **grouping.options_of(given),
+    ),
+    "group": lambda agent, given: agent.group(str(given["thread_id"])),
+    "transfer": lambda agent, given: agent.transfer(
+        str(given["thread_id"]), str(given["to"]), str(given.get("reason") or "")
     ),
     "program": lambda agent, given: programs.call(agent, str(given["tool"]), dict(given["arguments"])),
     "facts": lambda agent, given: agent.facts(given.get("facts")),

@@ -13,11 +13,22 @@ from msgspec import structs
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
 from tacit.agent.consent import tiers
-from tacit.agent.engine import answering, asking, drafting, proposing
+from tacit.agent.engine import answering, asking, concluding, drafting, proposing
 from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.members import members_of
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, erasing, guests, hinting, people, remembering, spaces, thoughts
+from tacit.agent.io import (
+    by_hand,
+    erasing,
+    grouping,
+    guests,
+    hinting,
+    people,
+    remembering,
+    spaces,
+    thoughts,
+)
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -70,6 +81,13 @@ NOTICES: Final = {
     "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
+    "goes_ahead": "goes ahead: enough have confirmed; you may still say yes",
+    "left_the_group": "goes on without somebody who wants no part in it",
+    "people_left": "goes on without some who were in it",
+    "another_list": "names other people to others: compare the digest of its list with them",
+    "transfer_declined": "stays with you: the role was not accepted",
+    "transferred": "is coordinated by somebody else now",
+    "coordinates_now": "is coordinated by your agent now; everybody is asked again",
     "not_sent": "has a packet that could not be sent",
     "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
@@ -121,8 +139,16 @@ class Commands(Settings):
         urgent: bool = False,
         facts: Any = None,
         by_program: bool = False,
+        **group: Any,
     ) -> Fields:
-        """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
+        """Arrange something with somebody; `by_program` when the wish is not the owner's own word.
+
+        With several it is a group; then `quorum`, `in_order` and `after` say how (A2ACP-153).
+        """
+        if len(to) > 1 and not by_program:
+            return await grouping.ask(self, text, to, urgent=urgent, **group)
+        if any(group.values()):
+            raise Refused("bad_confirmation", "one other person confirms, or does not", row="A2ACP-153")
         peer = self.addressee(text, to)
         peer = people.accepted(self, peer) if by_program else peer
         known = read_facts(facts) if facts is not None else {}
@@ -134,6 +160,14 @@ class Commands(Settings):
         began = await self.decide(lambda ws: begin(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
         return self._state(began)
+
+    async def group(self, group_id: str) -> Fields:
+        """A group of this agent's: who coordinates, who takes part, what the answers come to."""
+        return await grouping.group(self, group_id)
+
+    async def transfer(self, group_id: str, to: str, reason: str = "") -> Fields:
+        """Offer the coordinator's role in a group to another who takes part."""
+        return await grouping.transfer(self, group_id, to, reason)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
@@ -169,7 +203,7 @@ class Commands(Settings):
     def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
         if len(to) > 1:
-            raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
+            raise Refused("not_supported", "a program asks one person at a time", row="A2ACP-266")
         if to:
             return str(address.parse_typed(to[0]))
         words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
@@ -315,7 +349,7 @@ class Commands(Settings):
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
             "intent": shown_in(view.intent),
-            "participants": [self.me, thread.peer],
+            "participants": sorted(members_of(ws, thread), key=lambda one: (one != self.me, one)),
             "turns": thread.turns,
             "shared": sorted(view.ours),
             "received": shown_in(view.theirs, LONGEST_RECEIVED),
@@ -402,7 +436,7 @@ class Commands(Settings):
 
     async def stop(self, thread_id: str) -> Fields:
         """Want no more of a thread."""
-        await self.decide(lambda ws: asking.stop(ws, thread_id))
+        await self.decide(lambda ws: concluding.stop(ws, thread_id))
         await self.refresh()
         return self._state(thread_id)
 

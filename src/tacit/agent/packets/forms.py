@@ -51,6 +51,7 @@ PROTOCOL: Final = _form(
     is_protocol,
 )
 PACKET_ID: Final = _form("packet id", "pkt_[A-Za-z0-9_-]{4,64}")
+FANOUT_ID: Final = _form("fan-out id", "fan_[A-Za-z0-9_-]{4,64}")
 THREAD_ID: Final = _form("thread id", "thr_[A-Za-z0-9_-]{4,64}")
 SPACE_ID: Final = _form("space id", "spc_[A-Za-z0-9_-]{4,64}")
 TIMESTAMP: Final = _form(

@@ -30,7 +30,7 @@ LARGEST_NUMBER: Final = 2**53
 NEEDS_FEATURE: Final = {
     THREAD_SYNC: version.THREAD_SYNC,
     schemas.THREAD_STATUS: version.THREAD_STATUS,
-    "coordinator_transfer_response": version.MULTI_PARTY,
+    schemas.COORDINATOR_TRANSFER_RESPONSE: version.MULTI_PARTY,
     schemas.SPACE_INVITE: version.SHARED_CONTEXT_SPACES,
     schemas.SPACE_INVITE_RESPONSE: version.SHARED_CONTEXT_SPACES,
     schemas.SPACE_UPDATE: version.SHARED_CONTEXT_SPACES,
@@ -39,13 +39,14 @@ NEEDS_FEATURE: Final = {
 
 FEATURES: Final = (
     version.CONTEXT_NEGOTIATION,
+    version.MULTI_PARTY,
     version.RESOLUTION_WITH_ALTERNATIVES,
     version.SHARED_CONTEXT_SPACES,
     version.THREAD_FORKING,
     version.THREAD_STATUS,
     version.THREAD_SYNC,
 )
-"""What this agent answers to: groups are known by name and not announced (A2ACP-236)."""
+"""What this agent answers to (A2ACP-236)."""
 
 
 @dataclass(frozen=True, slots=True)

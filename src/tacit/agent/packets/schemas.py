@@ -1,8 +1,9 @@
 """The packet types as one table, and the three things made from it: what we take, what we send, what we keep.
 
 A2ACP-025, A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-036, A2ACP-041, A2ACP-045, A2ACP-046, A2ACP-047, A2ACP-048,
-A2ACP-049, A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-056, A2ACP-057, A2ACP-058, A2ACP-097, A2ACP-100,
-A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148, A2ACP-201.
+A2ACP-049, A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-054, A2ACP-055, A2ACP-056, A2ACP-057, A2ACP-058,
+A2ACP-097, A2ACP-100, A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148, A2ACP-153, A2ACP-174, A2ACP-184,
+A2ACP-201.
 
 `check_in` drops what lacks something without which a type means nothing; a sixth need, an unknown word and a
 strange block of permissions are no such thing. `check_out` lets nothing pass that is not in the table to the
@@ -47,6 +48,8 @@ RESOLUTION: Final = "resolution"
 RESOLUTION_RESPONSE: Final = "resolution_response"
 PROCESSING_ERROR: Final = "processing_error"
 THREAD_STATUS: Final = "thread_status"
+COORDINATOR_TRANSFER: Final = "coordinator_transfer"
+COORDINATOR_TRANSFER_RESPONSE: Final = "coordinator_transfer_response"
 THREAD_SYNC: Final = "thread_sync"
 SPACE_INVITE: Final = "space_invite"
 SPACE_INVITE_RESPONSE: Final = "space_invite_response"
@@ -182,6 +185,7 @@ _PERMISSIONS: Final = Record(
         Member("shared_fields", ListOf(_NAME, unique=True)),
         Member("withheld_fields", ListOf(_NAME, unique=True)),
         Member("consent_level", Word(words.CONSENT_LEVELS)),
+        Member("onward_fields", ListOf(_NAME, unique=True), needed=False, row="A2ACP-181"),
     )
 )
 _CAPABILITIES: Final = Record(
@@ -197,6 +201,19 @@ _needs: Final = Member("needs", ListOf(_NEED, most=MOST_NEEDS), needed=False, ro
 _context: Final = Member("context", _FREE, needed=False, sent_shape=_CONTEXT_SENT, row="A2ACP-034")
 _provided: Final = Member("context_provided", _FREE, needed=False, sent_shape=_CONTEXT_SENT)
 _reason: Final = Member("reason", Text(), needed=False)
+_confirmation: Final = Member(
+    "confirmation",
+    Record(
+        (
+            Member("mode", Text()),
+            Member("quorum", Whole(1), needed=False),
+            Member("order", ListOf(Text(form=forms.ADDRESS), unique=True), needed=False),
+        )
+    ),
+    needed=False,
+    advisory=True,
+    row="A2ACP-153",
+)
 _in_reply_to: Final = Member("in_reply_to", Text(form=forms.PACKET_ID), needed=False, sent=True)
 
 OPENING: Final = (
@@ -209,6 +226,9 @@ OPENING: Final = (
         advisory=True,
         row="A2ACP-073",
     ),
+    Member("fanout_id", Text(form=forms.FANOUT_ID), needed=False, advisory=True, row="A2ACP-174"),
+    Member("participants", ListOf(Text()), needed=False, advisory=True, row="A2ACP-174"),
+    Member("participants_digest", Text(), needed=False, advisory=True, row="A2ACP-174"),
 )
 """What may stand in a packet of any type."""
 EVERYWHERE: Final = (
@@ -257,6 +277,18 @@ _RESOLUTION_TYPE: Final = PacketType(
         Member("confirmation_timeout", Text(sent_form=forms.DURATION)),
         Member("on_timeout", Word(words.ON_TIMEOUTS, words.on_timeout)),
         Member("actions_on_confirm", ListOf(_ACTION), needed=False, row="A2ACP-051"),
+        _confirmation,
+    ),
+)
+_TRANSFER_TYPE: Final = PacketType(
+    "A2ACP-055",
+    (
+        Member("from_coordinator", Text(form=forms.ADDRESS)),
+        Member("to_coordinator", Text(form=forms.ADDRESS)),
+        Member("reason", Text()),
+        Member("requires_acceptance", Flag()),
+        Member("aggregated_context", _FREE, needed=False),
+        _confirmation,
     ),
 )
 _ANSWER_TYPE: Final = PacketType(
@@ -401,6 +433,10 @@ TYPES: Final[dict[str, PacketType]] = {
             Member("action_results", ListOf(_RESULT), needed=False),
         ),
     ),
+    COORDINATOR_TRANSFER: _TRANSFER_TYPE,
+    COORDINATOR_TRANSFER_RESPONSE: PacketType(
+        "A2ACP-184", (Member("in_reply_to", Text(form=forms.PACKET_ID)), Member("accepted", Flag()), _reason)
+    ),
     **SPACE_TYPES,
     THREAD_SYNC: PacketType(
         "A2ACP-057",
@@ -434,6 +470,8 @@ def check_in(packet_type: str, fields: Fields) -> None:
     found = fault(_RECEIVED.get(packet_type, _UNKNOWN_RECEIVED), fields, sent=False)
     if found is not None:
         raise MalformedPacket(found.text)
+    if packet_type == COORDINATOR_TRANSFER and fields["from_coordinator"] != fields.get("from"):
+        raise MalformedPacket("only the coordinator hands its role on")
 
 
 def check_out(packet_type: str, body: Fields) -> None:
