@@ -500,6 +500,10 @@ class Commands(Settings):
         """Take a link back (A2ACP-277)."""
         return await guests.revoke(self, guest_id)
 
+    async def guest_forget(self, guest_id: str) -> Fields:
+        """Let go of every word about one of them."""
+        return await guests.forget(self, guest_id)
+
     async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
         """Read a reply that came another way, and keep it once it is read rightly."""
         return await guests.paste(self, guest_id, text, given)
