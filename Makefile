@@ -96,7 +96,7 @@ bench-language: $(VENV)/.ready-bench
 	$(PY) bench/language.py $(ARGS)
 
 bench-attention: setup
-	$(PY) bench/attention.py $(ARGS)
+	$(PY) -m bench.attention $(ARGS)
 	$(PY) bench/attention_host.py
 
 bench-harness: setup-test

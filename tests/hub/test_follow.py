@@ -443,7 +443,7 @@ async def test_typing_signals_do_not_pile_up_for_a_reader_that_stopped(tmp_path:
         await attached(room, group, 1)
         (follower,) = live._followers[group]
         for _ in range(20_000):
-            live.signal(group, "bob", "c" * 100)
+            live.signal(group, "bob", "c" * 100, None)
         assert follower.outlet.pending < 2 * SLOW.follower_bytes
         client.socket.close()
 

@@ -18,7 +18,7 @@ from tests.hub.room import WAIT, Room, Socket, running
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.hub import server
 from tacit.ledger.admission import Settings
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -213,7 +213,7 @@ async def kill_round(folder: Path, group: str, writers: list[Writer], after: flo
 
 def check(folder: Path, group: str, writers: list[Writer]) -> None:
     """Everything that was acknowledged is there once, in order; projections equal a rebuild."""
-    report = upkeep.verify(folder, SystemEntropy())
+    report = verification.verify(folder, SystemEntropy())
     assert report.sound, report.problems
     events = [json.loads(line) for line in upkeep.export(folder, group)]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))

@@ -59,7 +59,7 @@ from tacit.ledger.commands import (
     RevokeCredential,
     SetWebhook,
 )
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import verification
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.submission import Submission
 
@@ -299,7 +299,7 @@ async def test_the_two_ways_leave_the_same_ledger(tmp_path: Path) -> None:
             for number in range(20):
                 await made.say(f"@ada number {number}", client_id=f"c{number}")
             prints[where] = await made.ledger.read(_everything)
-        report = upkeep.verify(folder, Options().entropy)
+        report = verification.verify(folder, Options().entropy)
         assert report.sound, report.problems
     assert prints["thread"] == prints["process"]
 
@@ -356,7 +356,7 @@ async def test_a_killed_writer_loses_nothing_acknowledged_and_comes_back(tmp_pat
             lambda reader: {reader.glance(group).at(seq).event_id for seq in range(1, group.last_seq + 1)}
         )
         assert kept <= there
-    report = upkeep.verify(tmp_path / "data", Options().entropy)
+    report = verification.verify(tmp_path / "data", Options().entropy)
     assert report.sound, report.problems
 
 

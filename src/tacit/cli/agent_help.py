@@ -9,6 +9,7 @@ import click
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Arrange something": {
         "ask": "Have something arranged, in a sentence.",
+        "guest": "Ask somebody who has no agent, by a link.",
         "inbox": "What waits for you, on a whole screen.",
         "pending": "What waits for your answer.",
         "answer": "Answer one of these questions.",
@@ -21,6 +22,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     },
     "Understand it": {
         "demo": "Watch two agents arrange a dinner, here and now.",
+        "memory": "What it remembers of your contacts.",
         "disclosures": "Who got what of you, when, and what allowed it.",
         "why": "What stood against each option.",
         "notices": "What your agent has told you.",

@@ -4,6 +4,7 @@ Runs on the loop's thread alone. Each event is encoded once; each follower gets 
 that cannot keep up is cut with the position from which to resume: it is never skipped in silence, and it
 never slows the writer. A follower is there, and hears what is no event, from the moment it is told that it
 follows; events reach it once its replay is over. Signals are kept nowhere: nobody could ask for them later.
+What is held is counted in bytes: for one, and for all of a credential.
 """
 
 from __future__ import annotations
@@ -32,6 +33,14 @@ MANY_STIRRED: Final = 20
 
 class Outlet(Protocol):
     """Where a follower's bytes go."""
+
+    replaying: asyncio.Lock
+    """Held by the subscription that sends what was before."""
+
+    @property
+    def owner(self) -> str:
+        """The id of the credential that it is for."""
+        ...
 
     @property
     def is_away(self) -> bool:
@@ -93,12 +102,13 @@ def _is_person(principal: str) -> bool:
 class Live:
     """All followers of all groups."""
 
-    def __init__(self, metrics: Metrics, max_pending: int) -> None:
+    def __init__(self, metrics: Metrics, max_pending: int, max_of_credential: int) -> None:
         self._present: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
         self._followers: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
         self._ends: dict[str, int] = {}
         self._metrics = metrics
         self._max_pending = max_pending
+        self._max_of_credential = max_of_credential
         self._closed = False
         self._presence = Presence()
         self._stirred: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -144,11 +154,16 @@ class Live:
         public = not any(event.private for event in events)
         shared: dict[tuple[type[Outlet], int], bytes] = {}
         sent = 0
+        held: defaultdict[str, int] = defaultdict(int)
         for follower in list(followers):
             outlet = follower.outlet
-            if outlet.pending > self._max_pending:
-                self._cut(follower)
-                continue
+            pending = outlet.pending
+            if pending:
+                held[outlet.owner] += pending
+                if pending > self._max_pending or held[outlet.owner] > self._max_of_credential:
+                    held[outlet.owner] -= pending
+                    self._cut(follower)
+                    continue
             if public and follower.plain and events[0].seq > follower.seq:
                 key = (type(outlet), follower.subscription)
                 data = shared.get(key)
@@ -213,12 +228,12 @@ class Live:
             self._told[group_id, principal] = now
         return now != before
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
-        private = conversation_id is not None and conversation_id.startswith("dm:")
-        parties = {USER, *conversation_id[3:].split("+")} if conversation_id is not None and private else None
+    def signal(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
+        """Tell the other followers of a group that somebody is typing; in private only the parties."""
         said = {"group_id": group_id, "by": by, "conversation_id": conversation_id}
-        self._tell(group_id, "typing", said, by, parties)
+        self._tell(group_id, "typing", said, by, {USER, *parties} if parties is not None else None)
 
     def presence(self, group_id: str, actor_id: str, status: str) -> None:
         """Tell the followers of a group that somebody came, went, looks elsewhere, or has something to do."""

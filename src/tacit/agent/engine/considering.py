@@ -313,7 +313,7 @@ def _gaps(ws: Workspace, view: View) -> tuple[Need, ...]:
     """What we would ask for: wanted, not told, not answered (A2ACP-068, A2ACP-109)."""
     if view.goal is None:
         return ()
-    told = {canonical(ws.policy, name) for name in view.theirs}
+    told = {canonical(ws.policy, name) for name in view.theirs} | view.remembered.keys()
     wanted = [one for one in view.goal.wants if canonical(ws.policy, one.field) not in told]
     spans, unclear = _their_spans(ws, view)
     if unclear and not spans:

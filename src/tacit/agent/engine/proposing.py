@@ -18,11 +18,13 @@ from msgspec.structs import replace
 
 from tacit.agent.actions import plan
 from tacit.agent.brain import writing
+from tacit.agent.consent.aliases import GENERAL_LOCATION
 from tacit.agent.consent.tiers import canonical
-from tacit.agent.engine import recalling, sending
+from tacit.agent.engine import recalling, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.engine.wording import words_of
+from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
 from tacit.agent.negotiation.options import WHY
 from tacit.agent.packets import formats, vocabulary, windows
@@ -63,10 +65,16 @@ def details(ws: Workspace, view: View, slot: Span) -> Fields:
     if goal is not None and goal.event_type:
         found["event_type"] = goal.event_type
     place = recalling.wish(ws, view.thread, *recalling.PLACES) or (goal.place if goal is not None else "")
-    place = place or view.theirs.get("location_preference")
+    place = place or view.theirs.get("location_preference") or _remembered_place(view)
     if isinstance(place, str) and place:
         found["place"] = place
     return found
+
+
+def _remembered_place(view: View) -> Any:
+    """Where they said that they like to be, in an earlier thread; what our owner noted goes nowhere."""
+    known = view.remembered.get(GENERAL_LOCATION)
+    return known.value if known is not None and known.source == TOLD else None
 
 
 def slot_of(found: Fields, ws: Workspace) -> Span | None:
@@ -348,6 +356,7 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
     body = proposal_body(ws, thread)
     standing = thread.proposal
     found = cast("Fields", body.get("details") or {})
+    rests = remembering.rests_on(ws, view_of(ws, thread))
     choices = ["confirm"]
     listed = alternatives(body)
     choices += [f"alternative {number}" for number in range(len(listed))]
@@ -381,6 +390,7 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
         },
         "choices": choices,
         "excuses": dict(EXCUSES),
+        **({"remembered": rests} if rests else {}),
     }
 
 

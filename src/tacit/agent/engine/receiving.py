@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.consent.tiers import canonical, ready
-from tacit.agent.engine import acting, escalating, proposing
+from tacit.agent.engine import acting, escalating, proposing, remembering
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
 from tacit.agent.packets import forms, schemas, vocabulary
@@ -121,7 +121,8 @@ def _consider(ws: Workspace, thread_id: str, packet_id: str) -> None:
 
 
 def _learn(ws: Workspace, thread: Thread, fields: Fields) -> None:
-    """What a packet answers of what we asked (A2ACP-109)."""
+    """What a packet answers of what we asked (A2ACP-109), and what of it is not as we remember."""
+    remembering.heard(ws, thread, fields)
     wants = dict(thread.wants)
     clarified = False
     for name in _CARRIERS:

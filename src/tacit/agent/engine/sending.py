@@ -18,6 +18,7 @@ from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import Lists, Tier, ready, tier
 from tacit.agent.engine.consenting import allowed_by, facts_of, is_released, told_in
 from tacit.agent.engine.view import negotiates
+from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
 from tacit.agent.packets import dates, formats, packet, profile
 from tacit.agent.threads import records
@@ -62,7 +63,8 @@ def held(ws: Workspace, view: View, packet_type: str, body: Fields) -> tuple[Hel
 
 def known(view: View) -> tuple[object, ...]:
     """What the counterpart has said itself: no news to it."""
-    return tuple(view.theirs.values())
+    remembered = (one.value for one in view.remembered.values() if one.source == TOLD)
+    return (*view.theirs.values(), *remembered)
 
 
 def may_speak(thread: Thread, packet_type: str = "context") -> bool:

@@ -6,12 +6,13 @@ data without authority: it fills fields here and decides nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from tacit.agent.consent.tiers import canonical
+from tacit.agent.memory.relationship import Known, recalled, usable
 from tacit.agent.negotiation.goal import Goal, Need
 from tacit.agent.packets import vocabulary
 from tacit.agent.threads.state import THEM, US
@@ -28,7 +29,7 @@ NEGOTIATES: Final = frozenset({"context", "context_request", "context_response",
 NOT_TURNS: Final = frozenset(
     {"resolution", "resolution_response", "thread_fork", "thread_status", "thread_sync", "processing_error"}
 )
-_CARRIERS: Final = ("shared_context", "context", "context_provided")
+CARRIERS: Final = ("shared_context", "context", "context_provided")
 _ABOUT: Final = frozenset({"conflict", "proposed_alternatives", "flexibility"})
 EVENT_FIELDS: Final = frozenset({"event_type", "proposed_date", "duration", "party_size"})
 """What is said of one event, and of no other."""
@@ -55,6 +56,8 @@ class View:
     """Theirs, by dimension."""
     conflict: bool
     """Whether either side has said that there is no common time."""
+    remembered: dict[str, Known] = field(default_factory=dict[str, Known])
+    """What is known of the counterpart from earlier, by the tiers' names; what is too old is not."""
 
 
 def negotiates(packet_type: str) -> bool:
@@ -79,7 +82,7 @@ def view_of(ws: Workspace, thread: Thread) -> View:
             flexibility, conflict = {}, False
             needs = [one for one in needs if _outlives(ws, thread, one)]
         into = theirs if entry.side == THEM else ours
-        for name in _CARRIERS:
+        for name in CARRIERS:
             carried: object = fields.get(name)
             if isinstance(carried, dict):
                 into.update(
@@ -108,6 +111,7 @@ def view_of(ws: Workspace, thread: Thread) -> View:
         asked_beyond=beyond,
         flexibility=flexibility,
         conflict=conflict,
+        remembered=usable(recalled(ws.read, thread.peer), ws.now),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import choosing, finding, hinting, nudging, people, programs, setting_up
+from tacit.agent.io import choosing, finding, guests, hinting, nudging, people, programs, setting_up
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -85,11 +85,17 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "find": lambda agent, given: finding.find(
         agent, str(given["account"]), private=bool(given.get("private"))
     ),
+    **guests.CALLS,
     "setup": setting_up.setup,
     "hints": lambda agent, given: (
         hinting.seen(agent, str(given["seen"])) if given.get("seen") else hinting.due(agent)
     ),
     "seen": lambda agent, given: hinting.seen(agent, str(given["hint"])),
+    "memory": lambda agent, given: agent.memory(str(given.get("who") or "")),
+    "memory_edit": lambda agent, given: agent.memory_edit(
+        str(given["who"]), str(given["key"]), given.get("value")
+    ),
+    "memory_forget": lambda agent, given: agent.memory_forget(str(given["who"]), str(given.get("key") or "")),
     "forget": lambda agent, given: agent.forget(given["peer"]),
     "page": lambda agent, _given: agent.page_address(),
     "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),

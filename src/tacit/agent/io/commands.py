@@ -17,13 +17,14 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting, people, thoughts
+from tacit.agent.io import by_hand, erasing, guests, hinting, people, remembering, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
+from tacit.agent.post.io import purging
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
-from tacit.agent.threads.states import CATEGORIES, Cause
+from tacit.agent.threads.states import Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import shown, shown_in
@@ -65,9 +66,12 @@ NOTICES: Final = {
     "proposals_crossed": "has two proposals at once; yours stands",
     "different_alternatives": "had two different choices; it is proposed again",
     "another_previous_intent": "was described otherwise by the other side",
+    "guest_answered": "has an answer of somebody who was asked by a link",
+    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
     "not_sent": "has a packet that could not be sent",
+    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
@@ -383,6 +387,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += [] if who else guests.disclosures(self)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 
     async def why(self, thread_id: str) -> Fields:
@@ -439,6 +444,46 @@ class Commands(Settings):
         ]
         return {"notices": found}
 
+    # People without an agent.
+
+    async def guest_ask(self, name: str, text: str, **given: Any) -> Fields:
+        """Ask somebody by a link (A2ACP-275)."""
+        return await guests.ask(self, name, text, **given)
+
+    async def guests(self) -> Fields:
+        """Who was asked by a link, and what they answered."""
+        return await guests.listed(self)
+
+    async def guest(self, guest_id: str) -> Fields:
+        """One of them."""
+        return await guests.show(self, guest_id)
+
+    async def guest_revoke(self, guest_id: str) -> Fields:
+        """Take a link back (A2ACP-277)."""
+        return await guests.revoke(self, guest_id)
+
+    async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
+        """Read a reply that came another way, and keep it once it is read rightly."""
+        return await guests.paste(self, guest_id, text, given)
+
+    async def guest_result(self, guest_id: str) -> Fields:
+        """What to send to one who said yes."""
+        return await guests.result(self, guest_id)
+
+    # Memory.
+
+    async def memory(self, who: str = "") -> Fields:
+        """What is remembered of a counterpart, or of each (A2ACP-194)."""
+        return await remembering.memory(self, who)
+
+    async def memory_edit(self, who: str, key: str, value: Any) -> Fields:
+        """Correct a value that is remembered."""
+        return await remembering.edit(self, who, key, value)
+
+    async def memory_forget(self, who: str, key: str = "") -> Fields:
+        """Have a value forgotten, or all that is remembered of a counterpart."""
+        return await remembering.forget(self, who, key)
+
     # Its own page.
 
     async def page_address(self) -> Fields:
@@ -454,30 +499,28 @@ class Commands(Settings):
         return {"url": self.page.link(question_id)}
 
     async def forget(self, peer: str) -> Fields:
-        """Let go of everything a contact ever said, and of what was said to it (A2ACP-196)."""
+        """Let go of everything a contact ever said, and of what was said to it (A2ACP-195, A2ACP-196)."""
         who = str(address.parse_typed(peer))
-        # Counters are found by their names alone, which the journal knows.
-        said = (one for one, _ in self.journal.records("x.a2acp.counted"))
-        counted = sorted({one.field for one in said if isinstance(one, records.Counted) and one.peer == who})
 
         def close_all(ws: Workspace) -> None:
             for name in list(ws.book.open_threads):
                 thread = ws.book.threads.get(name)
                 if thread is not None and thread.peer == who and not ws.close(name, Cause.CLOSED, "blocked"):
                     ws.notice(name, "not_undone")
+            for one in map(ws.book.questions.get, list(ws.book.questions)):
+                if one is not None and one.is_open and one.peer == who:
+                    ws.say(records.Withdrawn(one.question_id, "blocked"))
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
-            for name in counted:
-                ws.say(records.Counted(name, who, 0))
-            for name in CATEGORIES:
-                if ws.book.completions.get((who, name)):
-                    ws.say(records.Completed(who, name, 0))
             ws.say(records.Forgotten(who))
 
-        # The contents first: killed in between, the contact's threads are open, and this is done again.
+        # The contents first: killed in between, it is written down that they have to go, and done again.
         self.vault.forget(who)
         await self.decide(close_all)
+        erasing.cut(self)
+        with self.post.store.transaction():
+            purging.finished(self.post.store, who)
         return {"forgotten": who}
 
 

@@ -9,7 +9,8 @@ is:
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
-- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
+- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
+- `acquaintances`, how often there was something with each counterpart and how it ended.
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -24,7 +25,17 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import hints, records, timers
+from tacit.agent.threads import (
+    acquaintance,
+    guest_fold,
+    guest_records,
+    hints,
+    memory_records,
+    records,
+    timers,
+)
+from tacit.agent.threads.acquaintance import Acquaintance
+from tacit.agent.threads.guest_fold import Guest
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
     REMEMBERED_PACKETS,
@@ -35,7 +46,7 @@ from tacit.agent.threads.state import (
     Question,
     Thread,
 )
-from tacit.agent.threads.states import State
+from tacit.agent.threads.states import CATEGORIES, State
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 
@@ -43,6 +54,8 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
 Pair: TypeAlias = tuple[str, str]
+KINDS: Final = records.KINDS | memory_records.KINDS
+KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 HOLDING: Final = frozenset({State.PROPOSED, State.CONFIRMED, State.EXECUTING})
 ACTING: Final = frozenset({State.CONFIRMED, State.EXECUTING, State.FAILED, State.ROLLBACK})
 TABLES: Final[dict[str, tuple[Any, Any]]] = {
@@ -59,12 +72,18 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "tallies": (str, Tally),
     "hints": (str, Hint),
     "completions": (Pair, int),
+    **guest_fold.TABLES,
+    "acquaintances": (str, Acquaintance),
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
     {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
+    | guest_fold.ALWAYS_LOADED
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
+
+KINDS: Final = {**records.KINDS, **guest_records.KINDS}
+KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
 @dataclass(slots=True)
@@ -84,6 +103,9 @@ class Book:
     tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
     hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
+    guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
+    open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
+    acquaintances: MutableMapping[str, Acquaintance] = field(default_factory=dict[str, Acquaintance])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -113,19 +135,33 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _mark(book.settings, record.name, record.value or None)
         case records.Hinted():
             book.hints[record.hint] = replace(book.hints[record.hint], seen=True)
-        case records.Forgotten():
-            # Whoever is forgotten is new when they come again.
-            book.tallies.pop(record.peer, None)
+        case records.Forgotten() | memory_records.Unlearned():
+            _forget(book, record)
         case _:
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
+            guest_fold.apply(book.guests, book.open_guests, record, at)
+
+            # Cycled, Noticed, NotMoved, Remembered and Violated are said for those who read the journal.
             return
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
     if isinstance(record, records.Counted):
         book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
+        acquaintance.approval_counted(book.acquaintances, record.peer, record.field)
     else:
         book.completions[record.peer, record.category] = record.count
+
+
+def _forget(book: Book, record: records.Forgotten | memory_records.Unlearned) -> None:
+    # Whoever is forgotten is new when they come again.
+    book.tallies.pop(record.peer, None)
+    for category in CATEGORIES:
+        book.completions.pop((record.peer, category), None)
+    if isinstance(record, records.Forgotten):
+        acquaintance.forgotten(book.acquaintances, book.approvals, record.peer)
+    else:
+        acquaintance.unlearned(book.acquaintances, record.peer)
 
 
 def _begun(record: records.Began, at: Moment) -> Thread:
@@ -201,6 +237,14 @@ def _move(book: Book, record: records.Moved, at: Moment) -> None:
         moved = replace(moved, consider="", awaiting_user=False, paused=False, unanswered_since=None)
         if thread.is_open:
             hints.ended(book.tallies, book.hints, thread.thread_id, (thread.peer,))
+            acquaintance.ended(
+                book.acquaintances,
+                thread.peer,
+                state=moved.state,
+                before=thread.state,
+                cause=record.cause,
+                at=at,
+            )
     elif moved.state is State.NEGOTIATING and thread.state not in {State.NEGOTIATING, State.INITIATED}:
         moved = replace(moved, unanswered_since=at)
     _keep(book, moved)
@@ -244,10 +288,10 @@ def encoded(record: records.Record, at: Moment) -> tuple[str, dict[str, Any], by
     The moment of the decision is part of it: the ledger's own time is that of the commit, a little later.
     """
     data = {**msgspec.to_builtins(record), "at": int(at)}
-    return records.KIND_OF[type(record)], data, msgspec.json.encode(data)
+    return KIND_OF[type(record)], data, msgspec.json.encode(data)
 
 
 def decoded(kind: str, data: dict[str, Any]) -> tuple[records.Record, Moment] | None:
     """The record in an event of the journal, and its moment; None for what is not of the agent's own."""
-    body = records.KINDS.get(kind)
+    body = KINDS.get(kind)
     return None if body is None else (msgspec.convert(data, body), Moment(data["at"]))

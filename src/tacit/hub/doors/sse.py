@@ -34,7 +34,9 @@ GRACE_SECONDS: Final = 10.0
 class SseOutlet:
     """A bounded hand-over from the loop to one response."""
 
-    def __init__(self, heartbeat: float, drop: Callable[[], None]) -> None:
+    def __init__(self, owner: str, heartbeat: float, drop: Callable[[], None]) -> None:
+        self.owner = owner
+        self.replaying = asyncio.Lock()
         self._waiting: list[bytes] = []
         self._bytes = 0
         self._wake = asyncio.Event()
@@ -115,6 +117,7 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
         await following.begin()
         transport = request.transport
         outlet = SseOutlet(
+            credential.token_id,
             hub.config.limits.heartbeat_seconds / 2,
             transport.abort if transport is not None else lambda: None,
         )

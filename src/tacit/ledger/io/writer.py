@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tacit.base import ids
 from tacit.base.errors import Bug, Corrupt, Refused, Unavailable
-from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint
+from tacit.base.io.sqlite import DAMAGED, FAILED, damage_hint, is_damage
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Admitted, Repeat, Settings, admit
 from tacit.ledger.codes import denied, invalid, missing
@@ -365,7 +365,7 @@ class Writer:
         self.failures += 1
         self._roll_back()
         log.error("commit failed", extra={"fault": type(error).__name__, "failures": self.failures})
-        if isinstance(error, DAMAGED):
+        if is_damage(error):
             return Corrupt("the ledger's file is damaged", hint=damage_hint(self._path))
         return Unavailable(f"the ledger cannot be written now ({type(error).__name__}); nothing was appended")
 
