@@ -10,6 +10,8 @@ SQLITE_OK: int
 SQLITE_CHECKPOINT_PASSIVE: int
 SQLITE_CHECKPOINT_RESTART: int
 SQLITE_CHECKPOINT_TRUNCATE: int
+FTS5_TOKENIZE_DOCUMENT: int
+FTS5_TOKENIZE_QUERY: int
 SQLITE_IOERR_DATA: int
 
 class Error(Exception):
@@ -36,6 +38,19 @@ class Cursor:
     @property
     def get(self) -> Any: ...
 
+class FTS5Tokenizer:
+    """As it answers without offsets and without words that share a place."""
+
+    def __call__(
+        self,
+        utf8: bytes,
+        flags: int,
+        locale: str | None,
+        *,
+        include_offsets: bool = ...,
+        include_colocated: bool = ...,
+    ) -> list[str]: ...
+
 class Backup:
     done: bool
     remaining: int
@@ -52,6 +67,7 @@ class Connection:
     def set_busy_timeout(self, milliseconds: int) -> None: ...
     def set_wal_hook(self, callable: Callable[[Connection, str, int], int] | None) -> None: ...
     def wal_checkpoint(self, dbname: str | None = ..., mode: int = ...) -> tuple[int, int]: ...
+    def fts5_tokenizer(self, name: str, args: list[str] | None = ...) -> FTS5Tokenizer: ...
     def last_insert_rowid(self) -> int: ...
     def changes(self) -> int: ...
     def backup(self, databasename: str, sourceconnection: Connection, sourcedatabasename: str) -> Backup: ...

@@ -46,9 +46,15 @@ class Pair:
                     await agent.settle()
                 busy = any(agent.post.outbox.waiting(limit=1) for agent in self.agents)
                 busy = busy or any(agent.post.inbox.unhandled(limit=1) for agent in self.agents)
-                held = self.relay.mailboxes.store.row("SELECT count(*) FROM queue") if False else None
-                quiet = 0 if busy or held else quiet + 1
+                quiet = 0 if busy or self._is_held() else quiet + 1
                 await asyncio.sleep(0.05)
+
+    def _is_held(self) -> bool:
+        """Whether the relay holds something for one who is there to take it."""
+        boxes = self.relay.mailboxes
+        there = [one for one in self.agents if one.connection and one.connection.connected.is_set()]
+        known = [boxes.agent(one.me.removeprefix("agent:").partition("@")[0]) for one in there]
+        return any(boxes.store.fetch(one.account, 0, 1) for one in known if one is not None)
 
     async def _turned(self) -> None:
         """Neither can wait for the other while only one of them is looked at."""

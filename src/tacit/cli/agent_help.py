@@ -9,6 +9,7 @@ import click
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Arrange something": {
         "ask": "Have something arranged, in a sentence.",
+        "guest": "Ask somebody who has no agent, by a link.",
         "inbox": "What waits for you, on a whole screen.",
         "pending": "What waits for your answer.",
         "answer": "Answer one of these questions.",

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
 from tacit.ledger.admission import Settings
 
@@ -20,15 +21,21 @@ class Limits:
 
     body_bytes: int = 1024 * 1024
     blob_bytes: int = 64 * 1024 * 1024
+    body_seconds: float = 30.0
+    """To send a body; a large one gets more as it comes."""
     in_flight: int = 1024
     requests_per_second: float = 20_000.0
     burst: float = 40_000.0
     failed_sign_ins_per_second: float = 5.0
     sign_in_seconds: float = 10.0
-    follower_bytes: int = 4 * 1024 * 1024
+    follower_bytes: int = 1024 * 1024
+    """What may wait to be read on one connection; more, and it is cut and told where to resume."""
+    page_bytes: int = 256 * 1024
+    """How much of a ledger is read at once for whoever follows it; the next when that is on the wire."""
     heartbeat_seconds: float = 30.0
     subscriptions: int = 256
     """To one group, on one connection."""
+    sockets: SocketLimits = SocketLimits()
 
 
 Writer: TypeAlias = Literal["thread", "process"]

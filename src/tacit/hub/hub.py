@@ -73,7 +73,9 @@ class Hub:
             elsewhere=writer_process if config.writer == "process" else None,
         )
         self.metrics = Metrics()
-        self.live = Live(self.metrics, config.limits.follower_bytes)
+        self.live = Live(
+            self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
+        )
         self.ledger = AsyncLedger(self.store, self.live, self.metrics)
         if isinstance(self.store.transport, WriterLink):
             self.store.transport.on_restart = self._writer_restarted
@@ -143,10 +145,12 @@ class Hub:
             raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
         return credential
 
-    def type_in(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Somebody is writing: people see it, and harnesses wait (C2A-084)."""
-        self.live.signal(group_id, by, conversation_id)
-        self.host.typing(group_id, by, conversation_id)
+    def type_in(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
+        """Somebody is writing: people see it, and harnesses wait (C2A-084); in private the parties alone."""
+        self.live.signal(group_id, by, conversation_id, parties)
+        self.host.typing(group_id, by, conversation_id, parties)
 
     def _here(self, group_id: str) -> Here:
         """Who is connected: agents as their harnesses say, people by their open windows."""
@@ -177,6 +181,7 @@ class Hub:
 
     def _removed(self, group_id: str, actor_id: str) -> None:
         self.drop_tokens(actor=(group_id, actor_id))
+        self.hooks.forget(group_id, actor_id)
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
         """Forget tokens and end the connections that used them."""

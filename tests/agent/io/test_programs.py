@@ -126,7 +126,7 @@ async def test_turns_needs_and_answers_of_a_program_keep_the_rules_of_a_thread(t
             anna, "respond_context", thread_id=thread_id, context_provided={"timezone": "Europe/London"}
         )
         assert (unasked.code, unasked.details["fields"]) == ("not_asked", ["timezone"])
-        waiting = asyncio.ensure_future(asked(anna, "wait_for_packet", cursor=cursor, timeout_seconds=20))
+        waiting = asyncio.ensure_future(asked(anna, "wait_for_packet", cursor=cursor, timeout_seconds=50))
         # Ben's own program answers what it was asked: Ben is asked, with the value that it found.
         await both.question(ben, "consent")
         answer = {"thread_id": thread_id, "context_provided": {"favourite_colour": "green"}}

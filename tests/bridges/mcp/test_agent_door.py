@@ -46,7 +46,7 @@ async def test_a_program_of_either_era_has_a_dinner_arranged_while_the_owner_ans
         await anna.answer(owners["question_id"], share(owners))
         theirs = await both.question(ben, "consent")
         await ben.answer(theirs["question_id"], share(theirs))
-        came = await model.done("wait_for_packet", cursor=begun["cursor"], timeout_seconds=30)
+        came = await model.done("wait_for_packet", cursor=begun["cursor"], timeout_seconds=50)
         assert came["packets"][0]["from"] == ben.me
         checkpoint = await both.question(anna, "checkpoint")
         seen = await model.done("get_thread", thread_id=begun["thread_id"])

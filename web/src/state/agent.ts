@@ -69,6 +69,28 @@ export interface Contact {
   offered_safety_number?: string;
 }
 
+export interface GuestAnswer {
+  at: string;
+  source: string;
+  readable: boolean;
+  counts: boolean;
+  choice: string | null;
+  answers: string[];
+  suggestion: string | null;
+}
+
+/** Somebody without an agent who was asked by a link; `link` and `text` stand only in the whole of one. */
+export interface GuestLine {
+  guest_id: string;
+  name: string;
+  state: string;
+  summary: string;
+  answers: GuestAnswer[];
+  counts: string | null;
+  link?: string | null;
+  text?: string | null;
+}
+
 export interface Permissions {
   always_share: string[];
   ask_first: string[];
@@ -117,6 +139,7 @@ export class AgentState {
   readonly closed = signal<Closed[]>([]);
   readonly threads = signal<ThreadLine[] | null>(null);
   readonly contacts = signal<Contact[] | null>(null);
+  readonly guests = signal<GuestLine[] | null>(null);
   readonly permissions = signal<Permissions | null>(null);
   readonly disclosures = signal<Disclosure[] | null>(null);
   readonly notices = signal<Notice[] | null>(null);
@@ -168,6 +191,9 @@ export class AgentState {
     },
     contacts: async () => {
       this.contacts.value = (await this.call<{ contacts: Contact[] }>("contacts")).contacts;
+    },
+    guests: async () => {
+      this.guests.value = (await this.call<{ guests: GuestLine[] }>("guests")).guests;
     },
     permissions: async () => {
       this.permissions.value = await this.call<Permissions>("permissions");
@@ -252,6 +278,9 @@ export class AgentState {
         break;
       case "settings":
         for (const part of ["permissions", "profile"]) this.reload(part);
+        break;
+      case "guest":
+        this.reload("guests");
         break;
       case "hint":
         this.reload("hints");

@@ -173,8 +173,10 @@ def propose(ws: Workspace, view: View, found: Options, thought: Thought | None) 
         ask_consent(ws, thread, asked, subject=thread.thread_id)
         return "the owner is asked before proposing"
     zone = ZoneInfo(zone_of(ws))
-    excluded = [[formats.write_window(one.what, zone), WHY[one.why]] for one in found.excluded[:50]]
-    why = ws.keep(view.thread.peer, {"excluded": excluded})
+    excluded = [
+        [window, WHY[one.why]] for one in found.excluded for window in formats.write_windows([one.what], zone)
+    ]
+    why = ws.keep(view.thread.peer, {"excluded": excluded[:50]})
     ws.change(view.thread.thread_id, why=why)
     send_resolution(ws, view, body, plain)
     return "resolution" if len(listed) == 1 else f"resolution with {len(listed) - 1} alternatives"

@@ -30,24 +30,24 @@ from tacit.agent.brain.rules import Rules
 from tacit.agent.calendars.busy import together
 from tacit.agent.consent.filter import Draft
 from tacit.agent.consent.restored import restored
-from tacit.agent.engine import acting, considering, proposing, receiving, ticking, turns
+from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import setting_up
+from tacit.agent.io import guests, setting_up
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
 from tacit.agent.io.outside import Outside
-from tacit.agent.io.thinking import THOUGHT, Thinking
+from tacit.agent.io.taking import Taking
+from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
 from tacit.agent.negotiation.facts import busy_within
-from tacit.agent.packets import packet, schemas
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
-from tacit.agent.threads import records
+from tacit.agent.threads import guest_records, records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from tacit.agent.brain.model import Models
     from tacit.agent.brain.port import Brain
     from tacit.agent.calendars.busy import Busy
-    from tacit.agent.post.io.inbox import Arrived
     from tacit.agent.post.io.relay_connection import RelayConnection
     from tacit.agent.post.io.store import AgentStore
     from tacit.agent.spans import Span
@@ -76,9 +75,11 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
+GUESTS: Final = "guests"
+"""Under which name links of guests are looked after, beside the wheel."""
 
 
-class Agent(Thinking):
+class Agent(Taking):
     """One person's agent, open; an async context."""
 
     def __init__(
@@ -108,6 +109,7 @@ class Agent(Thinking):
         self._turning = asyncio.Lock()
         self.woken = asyncio.Event()
         self._resting: dict[str, Moment] = {}
+        self._guests_asked: dict[str, Moment] = {}
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
         self.changes = Changes()
@@ -249,6 +251,8 @@ class Agent(Thinking):
                 found.extend(getattr(before, name) for name in named)
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
+            elif isinstance(one, guest_records.GuestEnded):
+                found.append(book.guests[one.guest_id].secret)
         return [one for one in found if one]
 
     async def tidy(self) -> None:
@@ -261,7 +265,9 @@ class Agent(Thinking):
         threads = [book.threads.get(name) for name in book.open_threads]
         days = self.post.store.choice(HISTORY_DAYS)
         until = None if days == FOR_EVER else Moment(self.clock.now() - int(days) * DAY)
-        self.vault.tidy(book.settings.values(), [one.peer for one in threads if one is not None], until)
+        peers = [one.peer for one in threads if one is not None]
+        peers += [book.guests[name].address for name in book.open_guests]
+        self.vault.tidy(book.settings.values(), peers, until)
 
     # The wheel.
 
@@ -281,14 +287,18 @@ class Agent(Thinking):
                 pass
 
     async def _turn(self) -> bool:
-        did = await self._arrived()
-        did = await self._first_contacts() or did
+        did = await self.arrived()
+        did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():
             if not self.mind.has_models:
                 did = await self._isolated(thread_id, self._consider) or did
             elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
                 self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
+        if GUESTS not in self.deeds and guests.due(self, self.connection, self._guests_asked):
+            self.beside(
+                GUESTS, guests.turned(self, cast("RelayConnection", self.connection), self._guests_asked)
+            )
         did = self.reap() or did
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
@@ -321,48 +331,6 @@ class Agent(Thinking):
             _log.error("a thread is paused: %s", place_of(fault))
             await self.decide(lambda ws: _pause(ws, thread_id, "fault"))
             return True
-
-    async def _arrived(self) -> bool:
-        did = False
-        while found := self.post.inbox.unhandled():
-            for one in found:
-                await self._taken(one)
-                with self.post.store.transaction():
-                    self.post.inbox.handled([one])
-            did = True
-        return did
-
-    async def _taken(self, one: Arrived) -> None:
-        """Take one packet; one that cannot be taken is counted against its sender and let go.
-
-        Only a fault of this device keeps it for later.
-        """
-        try:
-            await self.decide(lambda ws: _take(ws, one))
-        except OWN_FAULTS:
-            raise
-        except (Refused, PeerFault) as fault:
-            _log.warning("a packet is dropped: %s", type(fault).__name__)
-            await self.decide(lambda ws: _dropped(ws, one))
-        except Exception as fault:  # noqa: BLE001 - one packet must not stop the agent, nor come for ever
-            _log.error("a packet is dropped: %s", place_of(fault))
-            await self.decide(lambda ws: _dropped(ws, one))
-
-    async def _first_contacts(self) -> bool:
-        """Somebody unknown has written: only the owner can let it in (A2ACP-032)."""
-        rows = self.post.store.rows(
-            "SELECT peer, min(thread_id) FROM history"
-            " WHERE state IN ('held', 'asked') AND state='asked' GROUP BY peer"
-        )
-        did = False
-        for peer, thread_id in rows:
-            if not any(
-                one.kind == "first_contact" and one.peer == peer and one.is_open
-                for one in map(self.journal.book.questions.__getitem__, list(self.journal.book.questions))
-            ):
-                await self.decide(lambda ws, peer=peer, thread_id=thread_id: _ask_first(ws, peer, thread_id))
-                did = True
-        return did
 
     async def _time(self) -> bool:
         now = self.clock.now()
@@ -560,34 +528,6 @@ class Agent(Thinking):
         return False
 
 
-def _take(ws: Workspace, one: Arrived) -> None:
-    if not one.payload:
-        # Its sender was forgotten before it was read.
-        return
-    fields = schemas.normalised(one.type, packet.read(one.payload).fields)
-    receiving.receive(
-        ws,
-        peer=one.peer,
-        packet_id=one.packet_id,
-        thread_id=one.thread_id,
-        packet_type=one.type,
-        fields=fields,
-        ready=one.ready,
-    )
-
-
-def _dropped(ws: Workspace, one: Arrived) -> None:
-    ws.say(records.Violated(one.thread_id, one.peer, "not_taken"))
-
-
 def _pause(ws: Workspace, thread_id: str, code: str) -> None:
     ws.change(thread_id, paused=True)
     ws.notice(thread_id, "paused", code)
-
-
-def _ask_first(ws: Workspace, peer: str, thread_id: str) -> None:
-    from tacit.agent.threads.state import Question
-
-    question_id = packet.identifier("qst_", ws.draw(17))
-    content = ws.keep(peer, {"from": peer, "choices": ["confirm", "refuse"]})
-    ws.say(records.Asked(Question(question_id, "first_contact", thread_id, peer, ws.now, content)))

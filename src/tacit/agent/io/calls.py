@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import choosing, finding, hinting, nudging, people, programs, setting_up
+from tacit.agent.io import choosing, finding, guests, hinting, nudging, people, programs, setting_up
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
     "find": lambda agent, given: finding.find(
         agent, str(given["account"]), private=bool(given.get("private"))
     ),
+    **guests.CALLS,
     "setup": setting_up.setup,
     "hints": lambda agent, given: (
         hinting.seen(agent, str(given["seen"])) if given.get("seen") else hinting.due(agent)

@@ -17,7 +17,7 @@ from tacit.agent.engine import answering, asking, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, hinting, people, thoughts
+from tacit.agent.io import by_hand, guests, hinting, people, thoughts
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -65,6 +65,8 @@ NOTICES: Final = {
     "proposals_crossed": "has two proposals at once; yours stands",
     "different_alternatives": "had two different choices; it is proposed again",
     "another_previous_intent": "was described otherwise by the other side",
+    "guest_answered": "has an answer of somebody who was asked by a link",
+    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
     "not_sent": "has a packet that could not be sent",
@@ -383,6 +385,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += [] if who else guests.disclosures(self)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 
     async def why(self, thread_id: str) -> Fields:
@@ -438,6 +441,32 @@ class Commands(Settings):
             if isinstance(one, records.Noticed)
         ]
         return {"notices": found}
+
+    # People without an agent.
+
+    async def guest_ask(self, name: str, text: str, **given: Any) -> Fields:
+        """Ask somebody by a link (A2ACP-275)."""
+        return await guests.ask(self, name, text, **given)
+
+    async def guests(self) -> Fields:
+        """Who was asked by a link, and what they answered."""
+        return await guests.listed(self)
+
+    async def guest(self, guest_id: str) -> Fields:
+        """One of them."""
+        return await guests.show(self, guest_id)
+
+    async def guest_revoke(self, guest_id: str) -> Fields:
+        """Take a link back (A2ACP-277)."""
+        return await guests.revoke(self, guest_id)
+
+    async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
+        """Read a reply that came another way, and keep it once it is read rightly."""
+        return await guests.paste(self, guest_id, text, given)
+
+    async def guest_result(self, guest_id: str) -> Fields:
+        """What to send to one who said yes."""
+        return await guests.result(self, guest_id)
 
     # Its own page.
 

@@ -220,9 +220,9 @@ class Journal:
                 found = fold.decoded(event.kind, event.data)
                 if found is not None:
                     yield event.seq, *found
-            if len(page.events) < STEP:
+            if page.next_seq >= page.last_seq:
                 return
-            after = page.events[-1].seq
+            after = page.next_seq
 
     def close(self) -> None:
         """Let go of the folder."""

@@ -24,7 +24,8 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import hints, records, timers
+from tacit.agent.threads import guest_fold, guest_records, hints, records, timers
+from tacit.agent.threads.guest_fold import Guest
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
     REMEMBERED_PACKETS,
@@ -59,12 +60,17 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "tallies": (str, Tally),
     "hints": (str, Hint),
     "completions": (Pair, int),
+    **guest_fold.TABLES,
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
     {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
+    | guest_fold.ALWAYS_LOADED
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
+
+KINDS: Final = {**records.KINDS, **guest_records.KINDS}
+KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
 @dataclass(slots=True)
@@ -84,6 +90,8 @@ class Book:
     tallies: MutableMapping[str, Tally] = field(default_factory=dict[str, Tally])
     hints: MutableMapping[str, Hint] = field(default_factory=dict[str, Hint])
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
+    guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
+    open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
@@ -118,7 +126,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             book.tallies.pop(record.peer, None)
         case _:
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
-            return
+            guest_fold.apply(book.guests, book.open_guests, record, at)
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
@@ -244,10 +252,10 @@ def encoded(record: records.Record, at: Moment) -> tuple[str, dict[str, Any], by
     The moment of the decision is part of it: the ledger's own time is that of the commit, a little later.
     """
     data = {**msgspec.to_builtins(record), "at": int(at)}
-    return records.KIND_OF[type(record)], data, msgspec.json.encode(data)
+    return KIND_OF[type(record)], data, msgspec.json.encode(data)
 
 
 def decoded(kind: str, data: dict[str, Any]) -> tuple[records.Record, Moment] | None:
     """The record in an event of the journal, and its moment; None for what is not of the agent's own."""
-    body = records.KINDS.get(kind)
+    body = KINDS.get(kind)
     return None if body is None else (msgspec.convert(data, body), Moment(data["at"]))

@@ -247,4 +247,3 @@ KINDS: Final[dict[str, type[Record]]] = {
     "x.a2acp.hinted": Hinted,
     "x.a2acp.forgotten": Forgotten,
 }
-KIND_OF: Final[dict[type[Record], str]] = {body: kind for kind, body in KINDS.items()}

@@ -199,7 +199,8 @@ def _pragma(connection: apsw.Connection, name: str) -> int:
 class Checkpointer:
     """Moves the write-ahead log into the database in a thread of its own, so that no commit waits for it.
 
-    Below `soft_pages` nothing happens; above, a passive checkpoint follows each nudge. When the log passes
+    Below `soft_pages` nothing happens; above, a passive checkpoint follows whenever the log has grown by a
+    quarter of that since the last: each syncs twice, however little there is to move. When the log passes
     `hard_pages`, the next checkpoint starts the log anew. Doing so keeps writers out while it waits for
     readers, so it waits for a moment only; if a reader stays, it tries again `soft_pages` later.
     """
@@ -213,6 +214,7 @@ class Checkpointer:
         self._hard = hard_pages
         self._pages = 0
         self._held = 0
+        self._moved = 0
         self._wake = threading.Event()
         self._closing = False
         self.failures = 0
@@ -227,7 +229,10 @@ class Checkpointer:
 
         def committed(_connection: apsw.Connection, _database: str, pages: int) -> int:
             self._pages = pages
-            if pages >= self._soft:
+            if pages < self._moved:
+                # The log has begun anew.
+                self._moved = 0
+            if pages >= max(self._soft, self._moved + self._soft // 4):
                 self._wake.set()
             return apsw.SQLITE_OK
 
@@ -274,5 +279,6 @@ class Checkpointer:
             if restart:
                 self._held = pages + self._soft
             raise
+        self._moved = pages
         if restart:
             self._held = 0

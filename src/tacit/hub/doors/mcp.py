@@ -17,6 +17,7 @@ from aiohttp import web
 from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
+from tacit.hub.doors.body import whole
 from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
 
@@ -79,7 +80,7 @@ class McpDoor:
             else:
                 group_id, session = session_of(credential)
                 name, caller = ROOM, HubTools(self._hub, group_id, session)
-            body = await request.read()
+            body = await whole(request, self._hub.config.limits)
             manager = await self._opened(name)
             if isinstance(caller, HubTools):
                 await self._greet(caller.group_id, caller.session)

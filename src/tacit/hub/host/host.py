@@ -384,14 +384,11 @@ class Host:
             if link.session != by and (parties is None or link.session in parties):
                 link.notify(told)
 
-    def typing(self, group_id: str, by: str, conversation_id: str | None) -> None:
+    def typing(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
         """Somebody is writing: harnesses hold their windows open (C2A-084)."""
         told = Typing(conversation_id or "main", by, typing=True)
         for link in self.links(group_id):
-            if link.session == by or (
-                conversation_id is not None
-                and conversation_id.startswith("dm:")
-                and link.session not in conversation_id[3:].split("+")
-            ):
-                continue
-            link.notify(told)
+            if link.session != by and (parties is None or link.session in parties):
+                link.notify(told)

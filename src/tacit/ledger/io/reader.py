@@ -23,10 +23,13 @@ from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
+from tacit.ledger.io.audience_index import AudienceIndex, expressions
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
-from tacit.ledger.io.rows import SELECT, found, messages_before, one
+from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.projection import first_form
+from tacit.ledger.taken_back import SAYING, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
+PAGE_BYTES: Final = 4 * 1024 * 1024
 _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 
 
@@ -92,6 +96,10 @@ class Glance:
     def at(self, seq: int) -> StoredEvent | None:
         """The event at this position, in this group."""
         return self._model.at(self._number, seq)
+
+    def messages(self, limit: int) -> list[StoredEvent]:
+        """The last messages, oldest first."""
+        return self._model.messages(self._number, limit)
 
     def submission(self, by: str, client_id: str) -> Earlier | None:
         """The last submission under this idempotency key."""
@@ -158,9 +166,10 @@ class Reader:
         row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
         return self._salvage.event(self._connection, row[0]) if row else None
 
-    def page(self, group: Group, principal: str, wanted: Selection) -> Page:
+    def page(self, group: Group, principal: str, wanted: Selection, most_bytes: int = PAGE_BYTES) -> Page:
         """Up to `limit` events after the cursor, in append order (CCCS-103).
 
+        A page of large events ends early: at the first that fills `most_bytes`.
         Reads up to the end that `group` knew and no further: each kind is a query of its own, and an event
         that lands between two of them would otherwise be passed over.
         """
@@ -168,13 +177,33 @@ class Reader:
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
         self._damaged.clear()
-        for event in self._scan(group, after, kinds, _step(wanted.limit)):
+        size = 0
+        for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
-            if event.visible_to(principal):
-                events.append(event)
-                if len(events) == wanted.limit:
-                    return Page(events, after, group.last_seq, self._left_out(after))
-        return Page(events, max(after, group.last_seq), group.last_seq, self._left_out(group.last_seq))
+            events.append(event)
+            size += len(event.raw)
+            if len(events) == wanted.limit or size >= most_bytes:
+                return Page(self._as_left(group, events), after, group.last_seq, self._left_out(after))
+        left_out = self._left_out(group.last_seq)
+        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq, left_out)
+
+    def _as_left(self, group: Group, events: list[StoredEvent]) -> list[StoredEvent]:
+        """The events, of messages that were taken back only where they stood (C2A-187)."""
+        deleted = "SELECT target FROM marks WHERE group_no=? AND mark='delete'"
+        if self._connection.execute(deleted + " LIMIT 1", (group.number,)).fetchone() is None:
+            return events
+        glance = self.glance(group)
+        said = {
+            event.seq: first.seq
+            for event in events
+            if event.kind in SAYING and (first := first_form(event.event_id, glance)) is not None
+        }
+        gone = {
+            seq
+            for seq, first in said.items()
+            if self._connection.execute(deleted + " AND target=?", (group.number, first)).fetchone()
+        }
+        return [without_words(event) if event.seq in gone else event for event in events]
 
     def _left_out(self, last: int) -> tuple[int, ...]:
         return tuple(sorted({seq for seq in self._damaged if seq <= last}))
@@ -211,34 +240,46 @@ class Reader:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
 
-    def _scan(self, group: Group, after: int, kinds: list[int] | None, step: int) -> Iterator[StoredEvent]:
+    def _scan(
+        self, group: Group, principal: str, after: int, kinds: list[int] | None, step: int
+    ) -> Iterator[StoredEvent]:
         if kinds is None:
-            yield from self._walk(group, after, None, step)
+            yield from self._walk(group, principal, after, None, step)
         else:
-            lanes = [self._walk(group, after, kind, step) for kind in kinds]
+            lanes = [self._walk(group, principal, after, kind, step) for kind in kinds]
             yield from heapq.merge(*lanes, key=lambda event: event.seq)
 
-    def _walk(self, group: Group, after: int, kind: int | None, step: int) -> Iterator[StoredEvent]:
+    def _walk(
+        self, group: Group, principal: str, after: int, kind: int | None, step: int
+    ) -> Iterator[StoredEvent]:
         base = group.number << SHIFT
+        seen, reader = seen_by(group.number, principal)
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
+        query = f"{SELECT}{condition}AND {seen} ORDER BY e.pos LIMIT ?"
+        kinds = () if kind is None else (kind,)
         while True:
-            values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), step)
-            query = SELECT + condition + "ORDER BY e.pos LIMIT ?"
+            values = (base | after, base | group.last_seq, *kinds, *reader, step)
+            count = 0
             try:
-                events = [found(row) for row in self._connection.execute(query, values)]
+                # One row at a time: a page of large events that ends early has not read the others.
+                for row in self._connection.execute(query, values):
+                    count += 1
+                    event = found(row)
+                    after = event.seq
+                    yield event
             except (apsw.Error, DecodeError) as error:
                 if self._salvage is None or not _damaged(error):
                     raise
                 end = min(after + CHUNK, group.last_seq)
-                yield from self._saved(group.number, after, end, kind)
+                saved = self._saved(group.number, after, end, kind)
+                yield from (event for event in saved if event.visible_to(principal))
                 if end == group.last_seq:
                     return
                 after = end
                 continue
-            yield from events
-            if len(events) < step:
+            if count < step:
                 return
-            after, step = events[-1].seq, CHUNK
+            step = CHUNK
 
     def _saved(self, number: int, after: int, last: int, kind: int | None) -> Iterator[StoredEvent]:
         """A stretch of the ledger in which something is damaged; what can be vouched for."""
@@ -253,35 +294,23 @@ class Reader:
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
         base = group.number << SHIFT
-        events: list[StoredEvent] = []
-        upper, step = base | min(before, SEQ_MASK), _step(limit)
-        while len(events) < limit:
-            some = messages_before(self._connection, base, upper, step)
-            events += [event for event in some if event.visible_to(principal)]
-            if len(some) < step:
-                break
-            upper, step = base | some[-1].seq, CHUNK
-        return events[:limit][::-1]
+        upper = base | min(before, SEQ_MASK)
+        return messages_before(self._connection, base, upper, limit, principal)[::-1]
 
     def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:
         """A message and the newest replies in its thread, oldest first."""
         event = self.event(group, event_id, principal)
         root = event.root or event.seq
-        query = (
-            SELECT + "JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
-            "WHERE t.group_no=? AND t.root=? AND t.seq<? ORDER BY t.seq DESC LIMIT ?"
+        seen, reader = seen_by(group.number, principal)
+        rows = self._connection.execute(
+            f"{SELECT} JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
+            f"WHERE t.group_no=? AND t.root=? AND {seen} ORDER BY t.seq DESC LIMIT ?",
+            (group.number, root, *reader, limit),
         )
-        replies: list[StoredEvent] = []
-        before, step = SEQ_MASK, _step(limit)
-        while len(replies) < limit:  # what one may not read takes no place
-            rows = self._connection.execute(query, (group.number, root, before, step)).fetchall()
-            replies += [reply for row in rows if (reply := found(row)).visible_to(principal)]
-            if len(rows) < step:
-                break
-            before, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+        replies = [found(row) for row in rows]
         first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
         head = [first] if first is not None and first.visible_to(principal) else []
-        return head + replies[:limit][::-1]
+        return head + replies[::-1]
 
     def trace(
         self,
@@ -292,20 +321,13 @@ class Reader:
         fits: Callable[[StoredEvent], bool] = lambda _event: True,
     ) -> list[StoredEvent]:
         """The messages that carry this CLowl trace, in append order; of those that fit."""
-        query = (
-            SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
-            "WHERE p.group_no=? AND p.tid=? AND p.seq>? ORDER BY p.seq LIMIT ?"
+        seen, reader = seen_by(group.number, principal)
+        rows = self._connection.execute(
+            f"{SELECT} JOIN speech s ON e.pos=(s.group_no<<40)|s.seq "
+            f"WHERE s.group_no=? AND s.tid=? AND {seen} ORDER BY s.seq",
+            (group.number, tid, *reader),
         )
-        events: list[StoredEvent] = []
-        after, step = 0, _step(limit)
-        while len(events) < limit:
-            rows = self._connection.execute(query, (group.number, tid, after, step)).fetchall()
-            read = (event for row in rows if (event := found(row)).visible_to(principal))
-            events += islice((event for event in read if fits(event)), limit - len(events))
-            if len(rows) < step:
-                break
-            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
-        return events
+        return list(islice((event for row in rows if fits(event := found(row))), limit))
 
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""
@@ -414,25 +436,32 @@ class Reader:
         """Messages that contain every word of the query, newest first; of those that fit."""
         # SQLite reads a NUL as the end of the text; between words it means no more than a space.
         query = query.replace("\0", " ")
-        words = [word.replace('"', '""') for word in query.split()]
-        if not words or len(query) > 500 or _UNSEARCHABLE.search(query):
+        if not query.strip() or len(query) > 500 or _UNSEARCHABLE.search(query):
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
-        match = " ".join(f'"{word}"*' for word in words)
+        phrases = AudienceIndex(self._connection).phrases(query)
+        if not phrases:
+            return []
+        asked = expressions(self._connection, group.number, principal, phrases)
+        hits = (self._hits(group, match, _step(limit)) for match in asked)
+        newest = heapq.merge(*hits, key=lambda event: event.seq, reverse=True)
+        read = (event for event in newest if event.visible_to(principal) and fits(event))
+        return list(islice(read, limit))
+
+    def _hits(self, group: Group, match: str, step: int) -> Iterator[StoredEvent]:
+        """What one expression finds in a group, newest first."""
         base = group.number << SHIFT
-        events: list[StoredEvent] = []
-        upper, step = base | SEQ_MASK, _step(limit)
-        while len(events) < limit:
+        upper = base | SEQ_MASK
+        while True:
             rows = self._connection.execute(
                 SELECT + "JOIN search s ON s.rowid=e.pos WHERE search MATCH ? AND s.rowid>? AND s.rowid<? "
                 "ORDER BY s.rowid DESC LIMIT ?",
                 (match, base, upper, step),
             ).fetchall()
-            read = (event for row in rows if (event := found(row)).visible_to(principal))
-            events += islice((event for event in read if fits(event)), limit - len(events))
+            for row in rows:
+                yield found(row)
             if len(rows) < step:
-                break
+                return
             upper, step = int(rows[-1][0]), CHUNK
-        return events
 
     def context(self, group: Group, store: str) -> dict[str, Any]:
         """The shared context or the task store."""

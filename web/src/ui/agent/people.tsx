@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { AgentState, Contact } from "../../state/agent";
 import { bareAddress, nameIn, own, plain } from "../../text/agent";
 import { Icon } from "../icons";
+import { Guests } from "./guests";
 import { Empty, Face, failed, Long } from "./parts";
 
 export function People({ state }: { state: AgentState }): VNode {
@@ -37,6 +38,7 @@ export function People({ state }: { state: AgentState }): VNode {
           </li>
         )}
       </Long>
+      <Guests state={state} />
     </div>
   );
 }
