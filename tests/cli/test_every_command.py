@@ -60,6 +60,7 @@ REFUSED = {
 MISUSED = {
     "agent brain budget": "", "agent facts": "", "agent find": "", "agent restore": "no-such-file", "agent": "",
     "agent demo": "--nonsense", "join": "", "crew add": "", "crew install": "--port x",
+    "restore": "no-such-file", "ledger import": "no-such-file",
 }  # fmt: skip
 UNASKED = {"agent setup": "", "agent register": "x", "agent backup": "x"}
 WELL = {
@@ -77,7 +78,7 @@ UNAVAILABLE = {
     "relay accounts": "", "relay invite": "x", "relay peer": "x", "relay stats": "", "crew invite": "x x",
     "crew list": "", "crew logs": "x", "crew remove": "x", "crew restart": "x", "crew start": "x",
     "crew stop": "x", "agents": "x", "work": "", "ledger export": "", "ledger rebuild": "", "ledger verify": "",
-    "doctor": "",
+    "doctor": "", "backup": "x",
 }  # fmt: skip
 ENDS = {
     name: (words, code)

@@ -56,6 +56,16 @@ class AgentBeside:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupPlan:
+    """Backups that a hub takes by itself."""
+
+    folder: Path
+    every_seconds: int = 24 * 3600
+    keep: int = 7
+    passphrase: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HubConfig:
     """One hub."""
 
@@ -79,6 +89,8 @@ class HubConfig:
     """Where agents of this machine that are not of the crew have their state."""
     agent: AgentBeside | None = None
     """The owner's personal agent, run beside the hub and shown to the owner's token alone."""
+    backups: BackupPlan | None = None
+    """Backups that the hub takes by itself."""
 
     @property
     def is_loopback(self) -> bool:
