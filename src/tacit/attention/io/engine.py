@@ -24,16 +24,20 @@ from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_for
 from tacit.attention.read.roster import Roster
+from tacit.attention.send.appended import refused
+from tacit.attention.send.draft import Caller
 from tacit.attention.state import consequences, records, timers
 from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
 from tacit.attention.state.records import Written, submitted
 from tacit.attention.state.work import Lives
-from tacit.base.moment import Moment
+from tacit.base.errors import Refused
+from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
+from tacit.ledger.principal import PrincipalKind, kind_of
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -107,6 +111,28 @@ class AttentionEngine:
         """What is known beside the fold at this moment."""
         roster = roster_for(group, state.attention, self.online(group.group_id))
         return Around(roster, now, state.pushed)
+
+    # -- what agents append by themselves
+
+    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+        """Hold an agent to the rules of a send, whatever door it comes by, once attention has begun."""
+        if submission.kind != "chat.message" or kind_of(submission.by) is not PrincipalKind.ACTOR:
+            return
+        state = self.group(snapshot.group, snapshot.lookup)
+        if not state.attention.sessions:
+            return
+        roster = roster_for(snapshot.group, state.attention, self.online(submission.group_id))
+        archive = Archive(state.attention, state.past, snapshot.lookup, roster)
+        event = Event(
+            v=1, id="", ts=rfc3339(snapshot.now), seq=snapshot.group.last_seq + 1, kind=submission.kind,
+            group_id=submission.group_id, scope_key="", by=submission.by, data=submission.data,
+        )  # fmt: skip
+        refusal = refused(event, Caller(submission.by, state.attention, archive, roster, snapshot.now))
+        if refusal is not None:
+            remedy = {"remedy": refusal.remedy} if refusal.remedy else {}
+            raise Refused(
+                refusal.code, refusal.message, row=refusal.row, details={**refusal.details, **remedy}
+            )
 
     # -- following the ledger
 
