@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -18,7 +18,7 @@ from apsw import SQLITE_CHECKPOINT_TRUNCATE, BusyError
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.sqlite import DAMAGED, FAILED, Checkpointer, connect, damage_hint
+from tacit.base.io.sqlite import DAMAGED, FAILED, STOPPED, Checkpointer, connect, damage_hint
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
 from tacit.ledger.admission import Settings
@@ -33,11 +33,12 @@ from tacit.ledger.principal import SYSTEM
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
     import apsw
 
+    from tacit.base.io.sqlite import Stopping
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, GroupCommand, Success
     from tacit.ledger.engine import Engine
@@ -229,16 +230,16 @@ class Store:
         """Have the engine decide a command, and wait."""
         return cast("Decided", self.execute(command))
 
-    def read(self, query: Callable[[Reader], T]) -> T:
+    def read(self, query: Callable[[Reader], T], stopping: Stopping | None = None) -> T:
         """Run a query on a free reader, against one state of the ledger; blocks while all are busy."""
         reader = self._readers.get()
         try:
-            with reader.snapshot():
+            with (
+                read_faults(self.path),
+                stopping.on(reader.connection) if stopping is not None else nullcontext(),
+                reader.snapshot(),
+            ):
                 return query(reader)
-        except (*DAMAGED, msgspec.DecodeError) as error:
-            raise Corrupt("the ledger's file is damaged", hint=damage_hint(self.path)) from error
-        except FAILED as error:
-            raise Unavailable(f"the ledger cannot be read now ({type(error).__name__})") from error
         finally:
             self._readers.put(reader)
 
@@ -261,6 +262,19 @@ class Store:
                 self._embedded.close()
         finally:
             self.lock.release()
+
+
+@contextmanager
+def read_faults(path: Path) -> Generator[None]:
+    """What may go wrong with a read, in the house's own kinds of error."""
+    try:
+        yield
+    except STOPPED as error:
+        raise Unavailable("the read was stopped") from error
+    except (*DAMAGED, msgspec.DecodeError) as error:
+        raise Corrupt("the ledger's file is damaged", hint=damage_hint(path)) from error
+    except FAILED as error:
+        raise Unavailable(f"the ledger cannot be read now ({type(error).__name__})") from error
 
 
 def _check_ends(connection: apsw.Connection, path: Path) -> None:
