@@ -1,6 +1,6 @@
 """What a person waits for its timeline while one credential reads as hard as it can.
 
-    python -m bench.readers [--only OPERATION ...] [--rounds N] [--quick]
+    python -m bench.readers [--only OPERATION ...] [--rounds N] [--quick] [--save] [--note WORDS]
 
 A hub as `tacit up` starts it, with a long room. For every operation that reads, in turn: a person asks for its
 timeline some times, alone; then an agent's token asks for that operation without end on 16 connections, with the
@@ -212,7 +212,7 @@ def page(saved: dict[str, Any]) -> str:
     )
     return (
         f"{TITLE}\n\nA person's timeline (p95, ms) alone, and while one agent's token asks for an operation without end\n"
-        f"on {LINES} connections; the ratio may be {MOST:.0f}. `make bench-readers`; {saved['machine']}. {saved['note']}\n\n"
+        f"on {LINES} connections; the ratio may be {MOST:.0f}. `make bench-readers`; {saved['machine']['cores']} cores, {saved['machine']['processor']}. {saved['note']}\n\n"
         f"| operation | alone | beside it | ratio |\n|---|---|---|---|\n{rows}\n\n"
         f"Stopping the hub while it asks on: {saved['stop_s']:.1f} s (at most {STOPS:.0f}).\n"
     )
@@ -235,6 +235,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--note", default="")
+    parser.add_argument("--save", action="store_true")
     parser.add_argument("--hostile", nargs=5)
     given = parser.parse_args()
     if given.hostile:
@@ -242,7 +243,7 @@ def main() -> None:
         return
     operations = list(given.only or OPERATIONS)
     found = asyncio.run(measured(operations, 20 if given.quick else given.rounds))
-    if not given.only and not given.quick:
+    if given.save or not (given.only or given.quick):
         write({**found, "machine": describe(), "note": given.note})
     worst = max(one["ratio"] for one in found["operations"].values())
     print(
