@@ -56,10 +56,8 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Lookup, StoredEvent
     from tacit.ledger.state import Group
 
-ROSTER_KINDS: Final = frozenset(
-    {"actor.add", "actor.update", "actor.remove", "x.tacit.person.add", "x.c2a.session"}
-)
-HEARING_KINDS: Final = ROSTER_KINDS | {"x.c2a.rules", "context.sync"}
+MEMBER_KINDS: Final = frozenset({"actor.add", "actor.update", "actor.remove", "x.tacit.person.add"})
+HEARING_KINDS: Final = MEMBER_KINDS | {"x.c2a.session", "x.c2a.rules", "context.sync"}
 """After these the same words may mean something else."""
 LOOK_BACK: Final = 1_000
 """How many events before its own start attention reads, and a new session is held to."""
@@ -93,8 +91,8 @@ class AttentionEngine:
         """Who is connected, as far as the writer was told."""
         return self._present.get(group_id, frozenset())
 
-    def group(self, group: Group, lookup: Lookup) -> GroupAttention:
-        """A group's attention, ready for look-ups in the open batch."""
+    def group(self, group: Group, lookup: Lookup, *, reads: bool = True) -> GroupAttention:
+        """A group's attention, ready for look-ups in the open batch; `reads`: who is in it matters."""
         state = self._groups.get(group.group_id)
         if state is None:
             folds = GroupFolds(self._connection, group.number)
@@ -103,7 +101,7 @@ class AttentionEngine:
             attention.past = state.past
         self._touched[group.group_id] = state
         state.past.events = lookup
-        if state.roster is None:
+        if state.roster is None and reads:
             state.roster = state.past.roster = roster_for(group, state.attention)
         return state
 
@@ -146,7 +144,7 @@ class AttentionEngine:
         return Consequences(submissions, effects)
 
     def _follow(self, group: Group, found: StoredEvent, at: Moment, lookup: Lookup) -> Sequence[Submission]:
-        state = self.group(group, lookup)
+        state = self.group(group, lookup, reads=found.kind not in MEMBER_KINDS)
         if found.kind not in SAID:
             return self._recorded(state, group, found, at, lookup)
         if not state.attention.sessions:
@@ -168,7 +166,7 @@ class AttentionEngine:
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
         """Move past an event of the past, in a rebuild."""
-        state = self.group(group, lookup)
+        state = self.group(group, lookup, reads=event.kind not in MEMBER_KINDS)
         if event.kind not in SAID:
             self._fold(state, group, event, at, lookup)
         elif state.attention.sessions:
@@ -202,7 +200,10 @@ class AttentionEngine:
             event = decode(found.raw)
             data = event.data
             attention.apply(event, at)
-        if found.kind in ROSTER_KINDS:
+        if found.kind in MEMBER_KINDS:
+            # Made anew when somebody next says something: a thousand who are added cost a thousand steps.
+            state.roster = None
+        elif found.kind == "x.c2a.session":
             state.roster = state.past.roster = roster_for(group, attention)
         if found.kind in HEARING_KINDS:
             state.past.forget()

@@ -333,7 +333,8 @@ class Writer:
         self._model.stage(group, found, at, facts)
         group.last_ts = at
         if fold(group, entry.kind, entry.seq, _written(at), data):
-            self._model.save_group(group)
+            member = data.get("actor_id") or data.get("principal")
+            self._model.save_group(group, member if isinstance(member, str) else None)
         self._wrote = True
         return found
 
