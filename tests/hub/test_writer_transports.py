@@ -82,7 +82,7 @@ class Written:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.ledger = AsyncLedger(store, Live(Metrics(), 1 << 20), Metrics())
+        self.ledger = AsyncLedger(store, Live(Metrics(), 1 << 20, 1 << 20), Metrics())
         self.told: list[Committed] = []
         self.ledger.on_committed = self.told.append
 
