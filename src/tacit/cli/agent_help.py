@@ -17,8 +17,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "thread": "Everything about one of them.",
         "change": "Make something else of it.",
         "fork": "Make several of one.",
+        "group": "Of one with several people: who, and which times suit how many.",
+        "transfer": "Have another agent coordinate a group.",
         "stop": "Want no more of it.",
         "resume": "Go on with one that stands still.",
+        "space": "A place that several agents keep together.",
     },
     "Understand it": {
         "demo": "Watch two agents arrange a dinner, here and now.",

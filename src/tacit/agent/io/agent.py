@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import guests, setting_up
+from tacit.agent.io import guests, setting_up, spaces
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -120,6 +120,8 @@ class Agent(Taking):
         self._lost_since: Moment | None = None
         self._running = False
         """Whether the wheel turns by itself: then a thought under way ends by itself too."""
+        self.spaces_compared: Moment | None = None
+        """When the spaces were compared, since the line was last there."""
 
     # Opening and closing.
 
@@ -153,6 +155,7 @@ class Agent(Taking):
             )
             stack.push_async_callback(self.mind.close)
             await self._purge_due()
+            spaces.erase_left(self)
             await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
@@ -217,7 +220,10 @@ class Agent(Taking):
             return Peer(peer)
         heard = self.post.store.row("SELECT 1 FROM history WHERE direction='in' AND peer=? LIMIT 1", peer)
         version = self.post.outbox.version_with(peer)
-        return Peer(peer, known.features, heard is not None, version=version, welcome=known.welcome)
+        blocked = known.reputation.blocked
+        return Peer(
+            peer, known.features, heard is not None, version=version, welcome=known.welcome, blocked=blocked
+        )
 
     async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
         """Make one decision and everything of it durable; what it gives back."""
@@ -232,8 +238,11 @@ class Agent(Taking):
             return False
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
-        replaced = any(isinstance(one, memory_records.Remembered) for one in ws.records)
+        replaced = spaces.replaces(ws.kept) or any(
+            isinstance(one, memory_records.Remembered) for one in ws.records
+        )
         self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or replaced
+        spaces.erase_left(self, ws.records)
         for one in ws.records:
             self.changes.tell(one)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}
@@ -260,6 +269,8 @@ class Agent(Taking):
                 found.append(book.guests[one.guest_id].secret)
             elif isinstance(one, memory_records.Unlearned) and relationship.name_of(one.peer) not in ws.kept:
                 found.append(relationship.name_of(one.peer))
+            else:
+                found.extend(spaces.gone(book, one))
         return [one for one in found if one]
 
     async def tidy(self) -> None:
@@ -311,6 +322,7 @@ class Agent(Taking):
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
                 did = await self._isolated(thread_id, self._act) or did
+        did = await spaces.turn(self) or did
         return await self._post_all() or did
 
     async def _isolated(self, thread_id: str, work: Callable[[str], Any]) -> bool:
@@ -469,7 +481,7 @@ class Agent(Taking):
         if thread is None or entry is None or kept is None:
             return None
         draft = Draft(
-            thread.peer, entry.type, thread_id, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
+            thread.peer, entry.type, thread.wire, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
         )
         return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))
 

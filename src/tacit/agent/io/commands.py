@@ -13,11 +13,23 @@ from msgspec import structs
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
 from tacit.agent.consent import tiers
-from tacit.agent.engine import answering, asking, drafting, proposing
+from tacit.agent.engine import answering, asking, concluding, drafting, proposing
 from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.members import members_of
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, erasing, guests, hinting, people, remembering, thoughts
+from tacit.agent.io import (
+    by_hand,
+    erasing,
+    grouping,
+    guests,
+    hinting,
+    people,
+    remembering,
+    spaces,
+    thoughts,
+)
+from tacit.agent.io.notices import NOTICES
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -49,33 +61,6 @@ MESSAGE: Final = "message:"
 """How `Answer.via` names a message of the person in another program."""
 LONGEST_RECEIVED: Final = 4000
 """Of one text that a counterpart told, where all that it told is looked at."""
-NOTICES: Final = {
-    "stalled": "has had no answer for too long and stands still",
-    "expired": "has run out of time",
-    "completed": "is done",
-    "declined": "was declined",
-    "withdrawn": "was withdrawn by the other side",
-    "slot_taken": "had its time taken meanwhile; another is looked for",
-    "action_failed": "could not be carried out; what was done is undone",
-    "not_undone": "left something that cannot be undone",
-    "reminder": "still waits for your answer",
-    "relay_out_of_reach": "waits: the relay has been out of reach for longer than it waits for answers",
-    "generation_failed": "is paused: nothing could be written that may leave",
-    "their_agent_failed": "is paused: the other agent could not write an answer",
-    "after_the_end": "has ended, and the other side has written again",
-    "proposals_crossed": "has two proposals at once; yours stands",
-    "different_alternatives": "had two different choices; it is proposed again",
-    "another_previous_intent": "was described otherwise by the other side",
-    "guest_answered": "has an answer of somebody who was asked by a link",
-    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
-    "waits": "waits for something that is away now; it is tried again",
-    "paused": "is paused",
-    "not_sent": "has a packet that could not be sent",
-    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
-    "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
-    "budget_spent": "The models' budget of the day is spent; the rules go on alone",
-    "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
-}
 
 
 class Commands(Settings):
@@ -120,8 +105,16 @@ class Commands(Settings):
         urgent: bool = False,
         facts: Any = None,
         by_program: bool = False,
+        **group: Any,
     ) -> Fields:
-        """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
+        """Arrange something with somebody; `by_program` when the wish is not the owner's own word.
+
+        With several it is a group; then `quorum`, `in_order` and `after` say how (A2ACP-153).
+        """
+        if len(to) > 1 and not by_program:
+            return await grouping.ask(self, text, to, urgent=urgent, **group)
+        if any(group.values()):
+            raise Refused("bad_confirmation", "one other person confirms, or does not", row="A2ACP-153")
         peer = self.addressee(text, to)
         peer = people.accepted(self, peer) if by_program else peer
         known = read_facts(facts) if facts is not None else {}
@@ -133,6 +126,14 @@ class Commands(Settings):
         began = await self.decide(lambda ws: begin(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
         return self._state(began)
+
+    async def group(self, group_id: str) -> Fields:
+        """A group of this agent's: who coordinates, who takes part, what the answers come to."""
+        return await grouping.group(self, group_id)
+
+    async def transfer(self, group_id: str, to: str, reason: str = "") -> Fields:
+        """Offer the coordinator's role in a group to another who takes part."""
+        return await grouping.transfer(self, group_id, to, reason)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
@@ -168,7 +169,7 @@ class Commands(Settings):
     def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
         if len(to) > 1:
-            raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
+            raise Refused("not_supported", "a program asks one person at a time", row="A2ACP-266")
         if to:
             return str(address.parse_typed(to[0]))
         words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
@@ -225,6 +226,8 @@ class Commands(Settings):
         self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
+        if question.kind in spaces.KINDS:
+            return await spaces.answer(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -312,7 +315,7 @@ class Commands(Settings):
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
             "intent": shown_in(view.intent),
-            "participants": [self.me, thread.peer],
+            "participants": sorted(members_of(ws, thread), key=lambda one: (one != self.me, one)),
             "turns": thread.turns,
             "shared": sorted(view.ours),
             "received": shown_in(view.theirs, LONGEST_RECEIVED),
@@ -387,6 +390,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += spaces.disclosures(self.post.store, who)
         found += [] if who else guests.disclosures(self)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 
@@ -399,7 +403,7 @@ class Commands(Settings):
 
     async def stop(self, thread_id: str) -> Fields:
         """Want no more of a thread."""
-        await self.decide(lambda ws: asking.stop(ws, thread_id))
+        await self.decide(lambda ws: concluding.stop(ws, thread_id))
         await self.refresh()
         return self._state(thread_id)
 
@@ -462,6 +466,10 @@ class Commands(Settings):
         """Take a link back (A2ACP-277)."""
         return await guests.revoke(self, guest_id)
 
+    async def guest_forget(self, guest_id: str) -> Fields:
+        """Let go of every word about one of them."""
+        return await guests.forget(self, guest_id)
+
     async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
         """Read a reply that came another way, and keep it once it is read rightly."""
         return await guests.paste(self, guest_id, text, given)
@@ -483,6 +491,12 @@ class Commands(Settings):
     async def memory_forget(self, who: str, key: str = "") -> Fields:
         """Have a value forgotten, or all that is remembered of a counterpart."""
         return await remembering.forget(self, who, key)
+
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
 
     # Its own page.
 
@@ -513,6 +527,7 @@ class Commands(Settings):
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
+            spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
         # The contents first: killed in between, it is written down that they have to go, and done again.
