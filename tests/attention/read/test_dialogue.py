@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention.read.dialogue import LIKELY, SURE, Partner, continuation, spoke
+from tacit.attention.read.dialogue import LIKELY, OWN, SURE, Partner, continuation, spoke
 from tacit.attention.settings import Settings
 from tacit.base.moment import SECOND, Moment
 from tests.attention.world import Room, event
@@ -63,11 +63,11 @@ def test_it_gets_less_sure_with_time_and_is_nobody_else_s(
     assert gets(begun().line(at_s, "the old one has expired", by=by)) == expected
 
 
-def test_fragments_behind_a_mention_go_where_it_went() -> None:
+@pytest.mark.spec("C2A-083")
+def test_what_an_author_adds_to_their_own_words_is_no_second_question() -> None:
     room = Talk()
     room.line(0, "@lead hey")
-    assert gets(room.line(5, "staging shows an old certificate")) == ("may_respond", "buffered")
-    assert gets(room.line(9, "do you know why?")) == ("must_respond", "buffered")
+    assert gets(room.line(5, "staging shows an old certificate")) == ("must_not_respond", "tool_mailbox")
 
 
 def test_whoever_turns_to_somebody_else_has_left_the_dialogue() -> None:
@@ -100,9 +100,8 @@ def test_an_agent_s_own_line_goes_on_with_nothing_and_names_only_is_a_setting() 
 @given(age=st.integers(-(10**10), 10**10), theirs=st.booleans())
 def test_surer_is_never_older(age: int, theirs: bool) -> None:
     found = continuation(Partner("a", Moment(10**12), theirs), Moment(10**12 + age))
-    which = 0 if theirs else 1
-    assert (found is not None) is (0 <= age <= LIKELY[which])
-    assert (found is not None and found.sure) is (0 <= age <= SURE[which])
+    assert (found is not None) is (0 <= age <= (LIKELY if theirs else OWN))
+    assert (found is not None and found.sure) is (theirs and 0 <= age <= SURE)
 
 
 def test_who_speaks_to_several_is_everybody_s_partner_and_has_none() -> None:

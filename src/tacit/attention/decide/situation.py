@@ -160,7 +160,8 @@ def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | N
 def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
     """A line without a name that goes on with a dialogue: its partner gets it, and nobody else does.
 
-    Being sent away takes a name. What was asked can be taken back without one.
+    Being sent away takes a name. What was asked can be taken back without one. What else an author adds to
+    words of their own is part of those: whoever owes the answer is told that there is more (C2A-083).
     """
     follows = goes_on(parsed, state)
     if follows is None:
@@ -169,10 +170,10 @@ def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> S
         return Situation.TO_OTHER if follows.sure and parsed.intent is not Intent.STATUS else None
     if parsed.intent is Intent.CANCELLATION:
         return Situation.CANCELLATION
+    if follows.own or parsed.intent is Intent.STATUS:
+        return None
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
-    if parsed.intent is Intent.STATUS:
-        return None
     if not follows.sure:
         return Situation.LIKELY_CONTINUED
     return Situation.CONTINUED_QUESTION if parsed.intent in OPEN else Situation.CONTINUED

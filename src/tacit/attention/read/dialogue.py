@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, MutableMapping
 
 MINUTE: Final = 60 * SECOND
-SURE: Final = (2 * MINUTE, MINUTE)
-"""How long a line surely goes on: after a word of the partner's, and after one's own."""
-LIKELY: Final = (10 * MINUTE, 3 * MINUTE)
-"""The same for a line that may well go on."""
+SURE: Final = 2 * MINUTE
+"""How long after a word of the partner's a line surely goes on."""
+LIKELY: Final = 10 * MINUTE
+"""How long it may well do so."""
+OWN: Final = 3 * MINUTE
+"""How long after one's own word to the partner a line can still belong to it."""
 
 
 class Partner(msgspec.Struct, frozen=True, array_like=True):
@@ -40,17 +42,19 @@ class Continuation(msgspec.Struct, frozen=True):
 
     who: str
     sure: bool
+    own: bool = False
+    """Whether it goes on with its author's own words: then the partner has yet to answer those."""
 
 
 def continuation(partner: Partner | None, at: Moment) -> Continuation | None:
     """Whose dialogue a line of this moment goes on with, by its author's partner."""
     if partner is None:
         return None
-    age, which = at - partner.at, 0 if partner.spoke else 1
-    if not 0 <= age <= LIKELY[which]:
+    age = at - partner.at
+    if not 0 <= age <= (LIKELY if partner.spoke else OWN):
         # Too old; or of later than the line, when something of the past is looked at again.
         return None
-    return Continuation(partner.who, age <= SURE[which])
+    return Continuation(partner.who, partner.spoke and age <= SURE, own=not partner.spoke)
 
 
 def spoke(
