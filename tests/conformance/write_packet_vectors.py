@@ -85,6 +85,12 @@ BODIES = {
         "action_results": [{"action_id": "act_1", "action": "book_table", "status": "failed", "reason": "full"}],
     },
     "thread_sync": {"state": "open", "sent_ids": ["pkt_a1b2c3d4"], "received_ids": [], "answer": False},
+    "coordinator_transfer": {
+        "from_coordinator": ALICE, "to_coordinator": BOB,
+        "reason": "Bob's agent has calendar integration with all participants", "requires_acceptance": True,
+        "confirmation": {"mode": "quorum", "quorum": 3},
+    },
+    "coordinator_transfer_response": {"in_reply_to": "pkt_e5f6g7h8", "accepted": True},
     "space_invite": {
         "space": {
             "space_id": "spc_project_alpha", "title": "Side Quests", "creator": "agent:alice@a2acp.io",

@@ -348,3 +348,23 @@ def test_time_passes_and_everybody_agrees_that_it_ran_out():
     people.settle()
     assert set(people.states(group_id).values()) == {"EXPIRED"}
     assert all(one.done == [] for one in people.desks.values())
+
+
+@pytest.mark.spec("A2ACP-163")
+def test_a_yes_of_all_that_was_on_its_way_when_time_ran_out_stands_for_everybody():
+    people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
+    group_id = people.ask()
+    anna, bob = people["anna"], people["bob"]
+    for name in ("bob", "charlie"):
+        people[name].answer(people[name].question("checkpoint"), confirm=True)
+    people.carry()
+    anna.answer(anna.question("checkpoint"), confirm=True)
+    assert own_thread(anna, group_id).state == "EXECUTING"
+    # The others' clocks are ahead: with them it has run out before Anna's word is there.
+    for name in ("bob", "charlie"):
+        people[name].now = Moment(people[name].now + DAY + HOUR)
+        people[name].settle()
+    assert own_thread(bob, group_id).state == "EXPIRED"
+    people.settle()
+    assert set(people.states(group_id).values()) == {"COMPLETED"}
+    assert all(one.done == [("do", "calendar")] for one in people.desks.values())

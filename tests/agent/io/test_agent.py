@@ -9,7 +9,8 @@ from tests.agent.arrangements import registered
 from tests.relay_support import Relay
 
 from tacit.agent.io import calls
-from tacit.agent.io.agent import Agent, _ask_first
+from tacit.agent.io.agent import Agent
+from tacit.agent.io.taking import _ask_first
 from tacit.base.errors import Refused
 
 

@@ -115,7 +115,7 @@ def test_a_confirmation_names_the_proposal_it_confirms():
 
 
 def test_a_type_that_is_not_built_is_not_sent():
-    assert refused("space_update", {}).row == "A2ACP-057"
+    assert refused("telepathy", {}).row == "A2ACP-057"
 
 
 def test_a_refusal_names_no_value_and_no_name_that_was_passed():

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec.structs import replace
+
 from tacit.agent.actions import plan, port
 from tacit.agent.engine import proposing, sending
 from tacit.agent.engine.members import open_legs
 from tacit.agent.engine.view import view_of
+from tacit.agent.packets import vocabulary
 from tacit.agent.threads import records
 from tacit.agent.threads.state import HUB, THEM, US
 from tacit.agent.threads.states import Cause, State
@@ -133,8 +136,11 @@ def _told_all(ws: Workspace, thread: Thread, standing: Proposal) -> bool:
 
 def _has_told(thread: Thread, standing: Proposal) -> bool:
     """Whether our results of this proposal are on their way: they are told once, whatever is asked."""
-    names = [one.packet_id for one in thread.packets]
-    since = names.index(standing.packet_id) if standing.packet_id in names else 0
+    since = 0
+    for place, one in enumerate(thread.packets):
+        # What was said before the other's yes, that time had run out, is no result.
+        if one.packet_id == standing.packet_id or (one.side, one.type) == (THEM, "resolution_response"):
+            since = place
     return any(one.type == STATUS and one.side == US for one in thread.packets[since:])
 
 
@@ -282,6 +288,30 @@ def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Plann
     if not thread.ours:
         found["agent_a_values"], found["agent_b_values"] = found["agent_b_values"], found["agent_a_values"]
     return found
+
+
+def crossed_its_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> bool:
+    """Whether our time ran out while the other's yes was on its way to our own (A2ACP-163)."""
+    standing = thread.proposal
+    if thread.state is not State.EXPIRED or standing is None or ws.me not in standing.confirmed:
+        return False
+    if kind == "thread_status":
+        # From executing on the executor's report wins.
+        return fields.get("state") in {State.EXECUTING.value, State.COMPLETED.value}
+    return (
+        kind == "resolution_response"
+        and vocabulary.resolution_status(fields.get("status")) == "confirmed"
+        and fields.get("in_reply_to") == standing.packet_id
+        and proposing.said_at(ws, fields) < standing.expires
+    )
+
+
+def revive(ws: Workspace, thread: Thread) -> None:
+    """Both had said yes in time: it is confirmed after all."""
+    standing = cast("Proposal", thread.proposal)
+    choice = standing.confirmed[ws.me]
+    ws.change(thread, proposal=replace(standing, confirmed={**standing.confirmed, thread.peer: choice}))
+    ws.say(records.Moved(thread.thread_id, Cause.CONFIRMED, thread.state, State.CONFIRMED))
 
 
 def told(ws: Workspace, thread: Thread, fields: Fields) -> None:

@@ -131,6 +131,8 @@ def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> 
     if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
         if negotiates(kind) or kind == "resolution_response":
             transferring.redirect(ws, thread)
+    elif acting.crossed_its_end(ws, thread, kind, fields):
+        acting.revive(ws, thread)
     elif kind == "context" and ws.peer_of(thread.peer).welcome:
         ws.notice(thread.thread_id, "after_the_end")
     elif kind == "thread_status" and thread.state is State.EXPIRED and fields.get("state") == "DECLINED":

@@ -36,6 +36,8 @@ _NEEDS_FEATURE: Final = {
     schemas.THREAD_FORK: version.THREAD_FORKING,
     schemas.THREAD_STATUS: version.THREAD_STATUS,
     schemas.THREAD_SYNC: version.THREAD_SYNC,
+    schemas.COORDINATOR_TRANSFER: version.MULTI_PARTY,
+    schemas.COORDINATOR_TRANSFER_RESPONSE: version.MULTI_PARTY,
 }
 _BESIDE: Final = ("permissions", "capabilities", HINTS_FIELD)
 
