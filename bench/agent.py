@@ -9,7 +9,7 @@ Five ratios, each measured in one run, turn about with its bare counterpart:
 - common free time of many calendars beside `portion` (bench/agent_calendars.py);
 - the search for values that may not go: a packet twice as long, a hundred times as many values (bench/agent_scan.py).
 
-And what a model costs: calls, bytes and tokens of a dinner, and what each driver adds (bench/agent_minds.py); and what
+And what memory saves and forgetting costs (bench/agent_memory.py); what a model costs: calls, bytes and tokens of a dinner, and what each driver adds (bench/agent_minds.py); and what
 a hostile one gets out (bench/agent_leaks.py).
 """
 
@@ -27,7 +27,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from bench import agent_leaks, agent_minds, agent_scan
+from bench import agent_leaks, agent_memory, agent_minds, agent_scan
 from bench.agent_mcp import mcp_calls
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
@@ -409,6 +409,7 @@ def rows(found: dict[str, Any]) -> list[str]:
             "The same: a hundred times as many values", "", "", f"{search['values']:g}x", "about 1x",
             search["values"] <= 2,
         ),
+        *agent_memory.rows(found["memory"]),
         *agent_minds.rows(found["minds"]),
         agent_leaks.row(found["leaks"]),
         (
@@ -477,6 +478,7 @@ def main() -> int:
         "starts": starts(100, 1000 if given.quick else 10_000, 2 if given.quick else 5),
         "calendars": calendars(),
         "scan": scan(),
+        "memory": agent_memory.memory(quick=given.quick),
         "minds": agent_minds.minds(quick=given.quick),
         "leaks": agent_leaks.leaks(100 if given.quick else 1000),
         "mcp": mcp_calls(20 if given.quick else 200),

@@ -85,6 +85,12 @@ async def test_one_value_is_seen_corrected_and_forgotten_in_every_byte_of_the_fo
             "source": "told",
             "thread_id": record["context_cache"]["dietary"]["thread_id"],
         }
+        known = await anna.known("ben")
+        told = {one["field"]: one for one in known["told"]}
+        assert told["dietary"]["value"] == "anna eats no meat"
+        assert told["dietary"]["basis"] == "user_approved"
+        assert {"what": "always_share", "field": "timezone", "for": "everybody"} in known["can_be_undone"]
+        assert [one for one in known["can_be_undone"] if one["what"] == "open"] == []
         now = await anna.memory_edit("ben", "diet", "NEWMARK eats all")
         assert now["context_cache"]["dietary"]["source"] == "owner"
         assert [(one["old"], one["new"]) for one in now["changes"]] == [
@@ -120,6 +126,11 @@ async def test_one_value_is_seen_corrected_and_forgotten_in_every_byte_of_the_fo
     # The terminal says the same.
     other = tmp_path / "ben"
     assert (await typed(other))["memory"][0]["agent"] == anna.me
+    plain = await asyncio.to_thread(
+        CliRunner().invoke, tacit, ["agent", "--data", str(other), "known", "anna"]
+    )
+    assert "was told, and has it" in plain.output
+    assert "tacit agent permissions timezone ask" in plain.output
     now = await typed(other, "edit", "anna", "transport=by train")
     assert now["context_cache"]["transport_mode"]["value"] == "by train"
     assert (await typed(other, "forget", "anna", "transport"))["forgotten"] == "transport_mode"

@@ -95,6 +95,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         str(given["who"]), str(given["key"]), given.get("value")
     ),
     "memory_forget": lambda agent, given: agent.memory_forget(str(given["who"]), str(given.get("key") or "")),
+    "known": lambda agent, given: agent.known(str(given["who"])),
     "forget": lambda agent, given: agent.forget(given["peer"]),
     "page": lambda agent, _given: agent.page_address(),
     "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),

@@ -455,6 +455,10 @@ class Commands(Settings):
         """Have a value forgotten, or all that is remembered of a counterpart."""
         return await remembering.forget(self, who, key)
 
+    async def known(self, who: str) -> Fields:
+        """What a counterpart knows of the owner, and what can still be called off."""
+        return await remembering.known(self, who)
+
     # Its own page.
 
     async def page_address(self) -> Fields:
