@@ -14,7 +14,7 @@ from tests.agent.test_on_disk import CHEAP, ledger, tables
 from tests.faults.test_faults import FailingDisk
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import carrying, people
+from tacit.agent.io import carrying, erasing, people
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import FOLDER
 from tacit.agent.io.outside import OWN_CALENDAR
@@ -231,3 +231,71 @@ async def test_a_purge_that_a_full_disk_broke_off_is_done_at_the_next_start_befo
             break
     assert broke > 4
     assert came_through
+
+
+@pytest.mark.spec("A2ACP-194", "A2ACP-195")
+async def test_what_is_forgotten_while_a_thread_is_open_is_not_learned_from_it_and_goes_with_its_end(
+    tmp_path,
+):
+    folder = tmp_path / "anna"
+    async with pair(tmp_path) as (both, anna, ben):
+        await ben.profile({"dietary": "BENMARK no fish"})
+        thread = (await anna.ask("dinner with ben on Friday evening"))["thread_id"]
+        for person in (anna, ben):
+            asked = await both.question(person, "consent")
+            await person.answer(asked["question_id"], share(asked))
+        proposed = await both.question(anna, "checkpoint")
+        gone = await anna.memory_forget("ben", "dietary")
+        assert gone["remains_in"] == [thread]
+        assert b"BENMARK" in every_byte(folder)
+        await anna.answer(proposed["question_id"], Answer(refuse=True))
+        await both.state(anna, thread, "DECLINED")
+        (record,) = (await anna.memory())["memory"]
+        assert "dietary" not in record["context_cache"]
+        assert record["interaction_count"] == 1
+        erasing.cut(anna)
+        assert b"BENMARK" not in every_byte(folder)
+
+
+@pytest.mark.spec("A2ACP-195", "A2ACP-196")
+async def test_killed_at_any_step_of_a_purge_or_of_forgetting_the_next_start_or_try_ends_it(
+    tmp_path, monkeypatch
+):
+    folder = tmp_path / "anna"
+    stops: list[str] = []
+
+    def killed(name: str) -> None:
+        """What a kill would leave now."""
+        stops.append(name)
+        shutil.copytree(folder, tmp_path / name, ignore=shutil.ignore_patterns("*.sock"))
+
+    async with pair(tmp_path) as (both, anna, ben):
+        await ben.profile({"dietary": "BENMARK no fish"})
+        await dined(both, anna, ben)
+        who = ben.me
+        erasing.erase_told(anna, who, "dietary", ("BENMARK no fish",))
+        killed("half-forgotten")
+        anna.post.inbox.block(who)
+        killed("blocked")
+        anna.vault.forget(who)
+        killed("contents-gone")
+        finish = purging.finished
+        monkeypatch.setattr(
+            purging, "finished", lambda store, peer: (killed("not-crossed-out"), finish(store, peer))
+        )
+        await anna.forget(who)
+        monkeypatch.undo()
+    async with Agent(tmp_path / "half-forgotten", clock=both.relay.clock) as again:
+        assert (await again.memory("ben"))["memory"][0]["context_cache"]["dietary"][
+            "value"
+        ] == "BENMARK no fish"
+        await again.memory_forget("ben", "dietary")
+        assert b"BENMARK" not in every_byte(tmp_path / "half-forgotten")
+    assert stops[1:] == ["blocked", "contents-gone", "not-crossed-out"]
+    for name in stops[1:]:
+        async with Agent(tmp_path / name, clock=both.relay.clock) as again:
+            assert purging.due(again.post.store) == []
+            assert b"BENMARK" not in every_byte(tmp_path / name), name
+            assert again.journal.book.acquaintances.get(who) is None
+            assert set((await purge_rows(again, who)).values()) == {0}
+        assert ledger(tmp_path / name, "verify")["sound"]
