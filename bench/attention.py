@@ -1,25 +1,25 @@
 """What attention costs and saves.
 
-python bench/attention.py                                   speed, then a generated busy channel
-python bench/attention.py --only speed|replay
-python bench/attention.py --log FILE.jsonl --agents A,B [--decisions OUT.jsonl]     a real chat log instead
+python -m bench.attention                                   speed, then a generated busy channel
+python -m bench.attention --only speed|replay
+python -m bench.attention --log FILE [--links threaded] [--every 5] [--decisions OUT.jsonl]     a real chat log
 
-A log has one object a line: `by`, `text`, `at_s` (seconds), optional `reply_to` (list of line numbers `n`), optional
-`n`, optional `file` (several logs in one). The speakers named by `--agents` are agents, the others people. What they
-said was said by people who made progress, so the limit on exchanges between agents is off unless `--loops` is given.
+The last judges attention on other people's words: see `chatlog`.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
-import re
 import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from bench import chatlog
 
 from tacit.attention import Agent, Decision, Person, Roster, decide
 from tacit.attention.decide.explain import sentence
@@ -322,91 +322,6 @@ def replay(count: int, seed: int) -> dict:
     return run.table() | {"seconds": round(time.perf_counter() - started, 2), "seed": seed}
 
 
-# ------------------------------------------------------------------ a real log
-
-
-def principal(name: str) -> str:
-    return "usr:" + (re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip("._-") or "x")[:60]
-
-
-def agent_id(name: str) -> str:
-    return (re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip("._-") or "x")[:60]
-
-
-def read_log(path: Path) -> list[dict]:
-    found = []
-    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not raw.strip():
-            continue
-        try:
-            row = json.loads(raw)
-            row["by"], row["text"], row["at_s"] = str(row["by"]), str(row["text"]), float(row["at_s"])
-        except (ValueError, KeyError, TypeError) as fault:
-            sys.exit(f"{path.name}, line {number}: needs by, text and at_s ({type(fault).__name__})")
-        row.setdefault("n", number)
-        found.append(row)
-    return found
-
-
-def log_lines(rows: list[dict], agents: dict[str, str], roster: Roster) -> list[Line]:
-    """The log as messages. Meant for an agent: what names it at the start or by @, and what answers its line."""
-    at = {(row.get("file", ""), str(row["n"])): place for place, row in enumerate(rows)}
-    lines = []
-    for place, row in enumerate(rows):
-        by = agents.get(row["by"], principal(row["by"]))
-        above = row.get("reply_to") or []
-        above = above if isinstance(above, list) else [above]
-        places = [
-            at[key] for one in above if (key := (row.get("file", ""), str(one))) in at and at[key] < place
-        ]
-        answered = [
-            agents[rows[one]["by"]]
-            for one in places
-            if rows[one]["by"] in agents and rows[one]["by"] != row["by"]
-        ]
-        data: dict = {}
-        if places:
-            chosen = next(
-                (one for one in places if rows[one]["by"] in agents and rows[one]["by"] != row["by"]),
-                places[-1],
-            )
-            data["reply_to"] = f"e{chosen}"
-        named = {one for word in in_text(prose(row["text"]), roster) if (one := roster.principal(word))}
-        extra = set(answered[1:]) | (named if by in roster.agents else set())
-        if extra:
-            data["mentions"] = sorted(extra)
-        others = named - {by}
-        meant = (others & set(roster.agents)) | (set(answered) if not others else set(answered[1:]))
-        lines.append(
-            Line(
-                by,
-                row["text"],
-                row["at_s"],
-                data,
-                frozenset(meant - {by}),
-                n=row["n"],
-                room=str(row.get("file", "")),
-                name=row["by"],
-            )
-        )
-    return lines
-
-
-def from_log(path: Path, names: list[str], out, *, loops: bool) -> dict:
-    rows = read_log(path)
-    agents = {name: agent_id(name) for name in names}
-    people = {row["by"] for row in rows} - set(names)
-    roster = Roster.of(
-        [Agent(key, (name,)) for name, key in agents.items()],
-        [Person(principal(one), (one,)) for one in sorted(people)],
-    )
-    run = Replay(roster, out, DEFAULTS if loops else Settings(exchange_limit=sys.maxsize))
-    for number, line in enumerate(log_lines(rows, agents, roster)):
-        run.take(line, number)
-    absent = sorted(set(names) - {row["by"] for row in rows})
-    return run.table() | ({"agents_that_never_speak": absent} if absent else {})
-
-
 # ------------------------------------------------------------------ speed
 
 
@@ -477,28 +392,27 @@ def main() -> int:
     parser.add_argument("--messages", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=4)
     parser.add_argument("--log", type=Path, help="a chat log, one JSON object a line")
-    parser.add_argument("--agents", default="", help="the speakers that are agents, with commas between")
+    parser.add_argument("--links", choices=["flat", "threaded"], default="flat", help="reply links of a log")
+    parser.add_argument("--every", type=int, default=1, help="of a log only every so-many-th day")
     parser.add_argument("--decisions", type=Path, help="write every decision here, one JSON object a line")
-    parser.add_argument(
-        "--loops", action="store_true", help="keep the limit on exchanges between agents for a log"
-    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    results: dict[str, dict] = {}
     if options.log:
-        names = [name.strip() for name in options.agents.split(",") if name.strip()]
-        if not names:
-            parser.error("--log needs --agents NAME,...")
-        if options.decisions:
-            with options.decisions.open("w", encoding="utf-8") as out:
-                results["log"] = from_log(options.log, names, out, loops=options.loops)
+        with contextlib.ExitStack() as stack:
+            out = options.decisions and stack.enter_context(options.decisions.open("w", encoding="utf-8"))
+            found = chatlog.table(
+                options.log, threaded=options.links == "threaded", every=options.every, out=out
+            )
+        if options.json:
+            print(json.dumps({"log": found}))
         else:
-            results["log"] = from_log(options.log, names, None, loops=options.loops)
-    else:
-        if options.only != "replay":
-            results["speed"] = speed(4_000)
-        if options.only != "speed":
-            results["replay"] = replay(options.messages, options.seed)
+            chatlog.show(found)
+        return 0
+    results: dict[str, dict] = {}
+    if options.only != "replay":
+        results["speed"] = speed(4_000)
+    if options.only != "speed":
+        results["replay"] = replay(options.messages, options.seed)
     missed = any(one.get("ways", {}).get("attention", {}).get("missed") for one in results.values())
     if options.json:
         print(json.dumps(results))

@@ -60,7 +60,7 @@ class Person:
     async def online(self) -> None:
         self.connection = self.post.connection()
         self.running = asyncio.create_task(self.connection.run())
-        await asyncio.wait_for(self.connection.connected.wait(), 20)
+        await asyncio.wait_for(self.connection.connected.wait(), 60)
 
     async def offline(self) -> None:
         if self.running is not None:

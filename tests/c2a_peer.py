@@ -16,7 +16,7 @@ from aiohttp import WSMsgType, web
 from tacit.base.io.system import SystemClock
 from tacit.base.moment import rfc3339
 
-WAIT = 20.0
+WAIT = 60.0
 WRITTEN = "2026-01-13T10:00:00.000000Z"
 TOOLS = {
     "chat.list_events": (True, True),

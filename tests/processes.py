@@ -51,7 +51,7 @@ class RelayProcess:
         words = (RELAY, "--data", self.folder, "--domain", self.domain, "--port", self.port, *self._options)
         log = self.folder / "log"
         self._process = Started(tuple(map(str, words)), dict(os.environ), log, out=log)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 with urllib.request.urlopen(f"{self.url}/healthz", timeout=1, context=context) as answer:

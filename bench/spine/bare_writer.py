@@ -22,6 +22,7 @@ from bench.spine.texts import ClientIds, messages
 
 from tacit.base import ids
 from tacit.base.io.sqlite import Checkpointer, connect
+from tacit.ledger.io.audience_index import AudienceIndex
 from tacit.ledger.io.read_model import INSERTS
 from tacit.ledger.io.schema import SCHEMA, SHIFT
 
@@ -40,6 +41,7 @@ class BareWriter:
         self._checkpointer = Checkpointer(path)
         self._checkpointer.watch(self.connection)
         self._checkpointer.start()
+        self._index = AudienceIndex(self.connection)
         self._seq = 0
         self._uuid = ids.Uuid7()
         self._bodies = [
@@ -58,7 +60,7 @@ class BareWriter:
             events.append((pos, self._uuid.next(now // 1000, seq), 1, raw[:32], raw))
             lanes.append((GROUP, "@all", seq, seq))
             lanes.append((GROUP, "-" + by, seq, seq))
-            search.append((pos, text))
+            search.append((pos, self._index.document(GROUP, 0, text)))
             submissions.append((GROUP, by, client_id, seq, now))
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany("INSERT INTO events VALUES(?,?,?,?,?)", events)

@@ -46,9 +46,15 @@ class Pair:
                     await agent.settle()
                 busy = any(agent.post.outbox.waiting(limit=1) for agent in self.agents)
                 busy = busy or any(agent.post.inbox.unhandled(limit=1) for agent in self.agents)
-                held = self.relay.mailboxes.store.row("SELECT count(*) FROM queue") if False else None
-                quiet = 0 if busy or held else quiet + 1
+                quiet = 0 if busy or self._is_held() else quiet + 1
                 await asyncio.sleep(0.05)
+
+    def _is_held(self) -> bool:
+        """Whether the relay holds something for one who is there to take it."""
+        boxes = self.relay.mailboxes
+        there = [one for one in self.agents if one.connection and one.connection.connected.is_set()]
+        known = [boxes.agent(one.me.removeprefix("agent:").partition("@")[0]) for one in there]
+        return any(boxes.store.fetch(one.account, 0, 1) for one in known if one is not None)
 
     async def _turned(self) -> None:
         """Neither can wait for the other while only one of them is looked at."""
@@ -81,6 +87,27 @@ def share(question: dict[str, Any], *names: str) -> Answer:
     """Share what was asked, or only some of it."""
     fields = names or [one["field"] for one in question["fields"]]
     return Answer(share=dict.fromkeys(fields))
+
+
+@contextlib.asynccontextmanager
+async def people(folder, *names: str, now: str = MONDAY, more=None):
+    """Friends of each other, each with a profile, online; `more` is what each agent is given beside."""
+    async with Relay(folder / "relay") as relay:
+        relay.clock.ahead += parse_rfc3339(now) - relay.clock.now()
+        for name in names:
+            await registered(relay, folder / name, name, *(one for one in names if one != name))
+        async with contextlib.AsyncExitStack() as stack:
+            agents = []
+            for name in names:
+                agent = await stack.enter_async_context(
+                    Agent(folder / name, clock=relay.clock, **(more or {}).get(name, {}))
+                )
+                await agent.profile({"timezone": "Europe/London"})
+                agent.connect()
+                agents.append(agent)
+            for agent in agents:
+                await asyncio.wait_for(agent.connection.connected.wait(), PATIENCE)
+            yield Pair(relay, *agents), *agents
 
 
 @contextlib.asynccontextmanager

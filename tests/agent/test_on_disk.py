@@ -171,7 +171,7 @@ async def test_what_was_replaced_is_gone_once_the_agent_comes_to_rest_and_after_
         await anna.profile({"dietary": "NEWMARK"})
         stopped = asyncio.Event()
         running = asyncio.create_task(anna.run(stopped))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while anna.vault.owes_erasing:
                 await asyncio.sleep(0.05)
         stopped.set()

@@ -11,19 +11,19 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LOG = [
-    {"n": 1, "by": "ann", "text": "hi all, my sound card is dead", "at_s": 0, "reply_to": [1]},
+    {"n": 1, "by": "ann", "text": "hi all, my sound card is dead", "at_s": 0, "reply_to": []},
     {"n": 2, "by": "Helper", "text": "ann: which card is it", "at_s": 9, "reply_to": [1]},
     {"n": 3, "by": "ann", "text": "an old one", "at_s": 20, "reply_to": [2]},
-    {"n": 4, "by": "ann", "text": "Helper: it is a sblive", "at_s": 22},
-    {"n": 5, "by": "bob", "text": "Helper, thanks for yesterday", "at_s": 30},
-    {"n": 6, "by": "Other", "text": "Helper: could you take this one", "at_s": 40},
-    {"n": 7, "by": "bob", "text": "the weather is fine", "at_s": 50},
+    {"n": 4, "by": "ann", "text": "Helper: it is a sblive", "at_s": 22, "reply_to": [2]},
+    {"n": 5, "by": "bob", "text": "the weather is fine", "at_s": 50, "reply_to": []},
+    {"n": 6, "by": "bob", "text": "does anybody know a good card", "at_s": 60, "reply_to": []},
+    {"n": 7, "by": "Helper", "text": "bob: the same as hers", "at_s": 900, "reply_to": [6]},
 ]
 
 
 def bench(*arguments: str) -> tuple[int, dict[str, dict[str, object]]]:
     done = subprocess.run(
-        [sys.executable, "bench/attention.py", "--json", *arguments],
+        [sys.executable, "-m", "bench.attention", "--json", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -44,45 +44,44 @@ def test_a_busy_channel_costs_few_turns_and_misses_nobody() -> None:
     assert bench("--only", "replay", "--messages", "1500", "--seed", "11")[1]["replay"]["ways"] == ways
 
 
-def test_a_log_is_read_and_every_decision_written(tmp_path: Path) -> None:
-    log, out = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
-    log.write_text("\n".join(map(json.dumps, LOG)), encoding="utf-8")
-    code, found = bench("--log", str(log), "--agents", "Helper,Other", "--decisions", str(out))
+def written(tmp_path: Path, log: list[dict[str, object]], *more: str) -> tuple[dict, dict]:
+    path, out = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
+    rows = [row | {"annotated": True, "file": "day"} for row in log]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    code, found = bench("--log", str(path), "--decisions", str(out), *more)
     assert code == 0
-    assert (found["log"]["messages"], found["log"]["directed"]) == (7, 4)
-    assert found["log"]["directed_small_talk_left_silent"] == 1
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    policies = {(row["n"], row["agent"]): row["policy"] for row in rows}
-    assert len(policies) == 14
-    assert [policies[n, "Helper"] for n in range(1, 8)] == [
-        "must_not_respond", "must_not_respond", "must_respond", "must_respond", "must_not_respond", "must_respond", "must_not_respond",
-    ]  # fmt: skip
-    assert all(row["why"] and row["because"] for row in rows)
+    decisions = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return found["log"], {(one["n"], one["agent"]): one for one in decisions}
 
 
-def test_a_long_talk_of_two_speakers_of_a_log_is_no_loop_unless_asked(tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    talk = [
-        {
-            "by": ("[A]", "b|x")[n % 2],
-            "text": f"point {n} is about the kernel",
-            "at_s": n * 60,
-            "reply_to": [n],
-            "file": "f",
-        }
-        for n in range(12)
-    ]
-    log.write_text("\n".join(json.dumps(row | {"n": n + 1}) for n, row in enumerate(talk)), encoding="utf-8")
-    code, found = bench("--log", str(log), "--agents", "[A],b|x")
-    assert (code, found["log"]["directed"]) == (0, 11)
-    assert bench("--log", str(log), "--agents", "[A],b|x", "--loops")[0] == 1
+def test_a_log_is_judged_by_its_annotation_and_every_decision_is_written(tmp_path: Path) -> None:
+    found, decisions = written(tmp_path, LOG)
+    # Aimed at Helper: the lines that it answered, and those that answer it. The first and the sixth name nobody.
+    assert found["cues"]["name at the start or end"] == {"aimed": 3, "recall": 1.0}
+    assert found["ways"]["everything"]["recall"] == 1.0
+    assert {one["mode"] for key, one in decisions.items() if key in {(3, "Helper"), (4, "Helper")}} == {
+        "buffered"
+    }
+    assert decisions[5, "Helper"]["mode"] == decisions[6, "Helper"]["mode"] == "tool_mailbox"
+    assert set(decisions[3, "Helper"]) == {"file", "n", "agent", "mode", "policy", "confidence", "rule"}
+    assert len(decisions) == len(LOG) * 3 - len(LOG), "each line for each listener but its author"
+
+
+@pytest.mark.parametrize("links", ["flat", "threaded"])
+def test_the_decider_never_sees_the_label(tmp_path: Path, links: str) -> None:
+    """The same lines with every label moved are decided as before; only the links that a client has may differ."""
+    _, before = written(tmp_path, LOG, "--links", links)
+    moved = [row | {"reply_to": [7 - 2 * (row["n"] % 2)] if row["n"] < 4 else []} for row in LOG]  # type: ignore[operator]
+    _, after = written(tmp_path, moved, "--links", links)
+    same = {key: one for key, one in after.items() if key in before}
+    assert (same == {key: before[key] for key in same}) is (links == "flat")
 
 
 def test_a_log_that_is_not_one_is_refused_with_its_line(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text('{"by": "a", "text": "x", "at_s": 1}\n{"by": "a"}\n', encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "bench/attention.py", "--log", str(log), "--agents", "a"],
+        [sys.executable, "-m", "bench.attention", "--log", str(log)],
         cwd=ROOT,
         capture_output=True,
         text=True,

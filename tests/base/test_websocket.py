@@ -26,7 +26,7 @@ async def test_frames_of_every_length_are_read_whole_and_in_order(together):
 
     async with serve(speak, "127.0.0.1", 0, compression=None) as server:
         port = server.sockets[0].getsockname()[1]
-        async with asyncio.timeout(10), connect(f"ws://127.0.0.1:{port}", compression=None) as client:
+        async with asyncio.timeout(60), connect(f"ws://127.0.0.1:{port}", compression=None) as client:
             assert [await client.recv() for _ in texts] == texts
 
 
@@ -39,7 +39,7 @@ async def test_frames_of_a_client_are_read_whole_by_a_library():
 
     async with serve(listen, "127.0.0.1", 0, compression=None) as server:
         port = server.sockets[0].getsockname()[1]
-        async with asyncio.timeout(10), connect(f"ws://127.0.0.1:{port}", compression=None) as client:
+        async with asyncio.timeout(60), connect(f"ws://127.0.0.1:{port}", compression=None) as client:
             for number, text in enumerate(texts):
                 client.transport.write(client_frame(TEXT, text.encode(), bytes([number, 0, 255, 7])))
             await client.wait_closed()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+KEY = "k3y-of-the-model-that-chance-does-not-write"
 RULES = {"tiers": {}, "secondary": None, "budget": {"usd_per_day": None, "tokens_per_day": None}}
 
 
@@ -38,7 +39,7 @@ def people(relay, tmp_path_factory):
     anna.register(relay, "ben")
     ben.register(relay, "anna")
     for one in (anna, ben):
-        one.env["OPENAI_API_KEY"] = "k3y"
+        one.env["OPENAI_API_KEY"] = KEY
     yield anna, ben
     for one in (anna, ben):
         one.stop()
@@ -190,4 +191,4 @@ async def test_a_running_agent_thinks_with_the_model_that_was_chosen_while_it_ra
 
 
 def _keyless(folder: Path) -> bool:
-    return not any(b"k3y" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    return not any(KEY.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())

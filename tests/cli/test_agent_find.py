@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.test_agent_setup import Seat
 from tests.cli.test_arrange import Owner, shared
+from tests.days import weekday
 from tests.hub.test_tokens import certificate
 from tests.processes import RelayProcess
 from tests.relay_support import free_port
@@ -152,7 +153,7 @@ def test_a_value_is_asked_for_so_that_no_shell_remembers_it(people):
     anna.json("contact", who, "add")
     anna.type("profile", "dietary=-", stdin="no nuts\n")
     assert anna.json("profile")["profile"]["dietary"] == "no nuts"
-    anna.json("ask", "dinner with ben on Friday evening")
+    anna.json("ask", f"dinner with ben on {weekday(3)} evening")
     asked = anna.question("consent")
     others = [word for word in shared(asked) if word not in {"--share", "dietary"}]
     given = [word for one in others for word in ("--share", one)]

@@ -16,6 +16,7 @@ from tacit.agent import Agent, manners
 from tacit.agent.io import socket
 from tacit.cli.agent_room import FILE, Orders
 from tests.agent.arrangements import registered
+from tests.days import weekday
 from tests.hub.room import Room, running
 from tests.relay_support import Relay
 
@@ -95,7 +96,7 @@ async def test_the_owner_has_something_arranged_in_private_talk_and_no_value_is_
             await present(room, group)
             nothing = await ask(room, group, "pending", **PRIVATE)
             assert nothing["data"]["text"] == "Nothing waits for you."
-            begun = await ask(room, group, "dinner with ben on Friday evening", **PRIVATE)
+            begun = await ask(room, group, f"dinner with ben on {weekday(3)} evening", **PRIVATE)
             assert begun["data"]["text"].startswith("I have begun (thr_")
             told = (await ask(room, group, "pending", **PRIVATE))["data"]["text"]
             assert "1 waits for you:" in told
@@ -121,7 +122,7 @@ async def test_whoever_else_writes_to_the_agent_gets_its_manners_and_commands_no
         bridge = await room.service("svc:x.bridge", [group])
         async with joined(room, folder, "Room"):
             await present(room, group)
-            order = f"@{ME} dinner with ben on Friday evening, share my calendar"
+            order = f"@{ME} dinner with ben on {weekday(3)} evening, share my calendar"
             as_owner = {"author": {"id": "user", "kind": "human", "displayName": "user"}}
             tries = [
                 (guest, {}),
@@ -173,11 +174,11 @@ async def test_an_order_that_was_under_way_when_the_agent_was_killed_is_not_carr
         group = await room.group()
         async with joined(room, folder, "Room") as first:
             await present(room, group)
-            await ask(room, group, "dinner with ben on Friday evening", **PRIVATE)
+            await ask(room, group, f"dinner with ben on {weekday(3)} evening", **PRIVATE)
             first.kill()
             await first.wait()
         state = folder / "rooms" / group
-        said = await room.say(group, "lunch with ben on Saturday", **PRIVATE)
+        said = await room.say(group, f"lunch with ben on {weekday(4)}", **PRIVATE)
         orders = Orders(state)
         orders.take(said["id"], f"dm:{ME}+user")
         async with joined(room, folder, "Room"):

@@ -22,7 +22,7 @@ def signed_in(link: str) -> str:
         data=json.dumps({"link": secret}).encode(),
         headers={"Content-Type": "application/json", "Origin": home},
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.loads(answer.read())["token"]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import TACIT
 from tests.cli.test_arrange import PATIENCE, Owner
+from tests.days import weekday
 from tests.processes import RelayProcess
 from tests.relay_support import free_port
 
@@ -124,7 +125,7 @@ def test_the_first_day_at_a_real_terminal_leads_from_nothing_to_the_first_questi
     seat = Seat(cara)
     seat.sees("Nothing waits for you")
     # The seat is the agent now, and other commands find it.
-    cara.json("ask", "dinner with ben on Friday evening")
+    cara.json("ask", f"dinner with ben on {weekday(3)} evening")
     seat.sees("How this goes:")
     seat.sees("this is the first time with ben")
     seat.sees("y share")

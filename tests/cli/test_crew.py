@@ -15,7 +15,7 @@ from tests.cli.conftest import TACIT
 from tests.cli.test_join import ANSWER, Joining, until_said
 from tests.harness.io.test_worktrees import git
 
-WAIT = 40.0
+WAIT = 60.0
 
 
 @pytest.fixture(autouse=True)

@@ -59,7 +59,7 @@ def answer(shell):
 
 
 def until_said(shell, by: str, count: int = 1) -> list[dict]:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         shown = [json.loads(line) for line in shell.run("--json", "search", "Lobby", "answer").splitlines()]
         events = [one for group in shown for one in (group if isinstance(group, list) else [group])]

@@ -187,7 +187,7 @@ def test_a_tree_is_not_changed_under_a_running_turn(shell, project, act):
     ada = join(shell, "ada", str(slow), project, "--worktree")
     shell.run("send", "Lobby", "@ada write it")
     ada.until("thinks about it")
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while not (shell.home / "begun").exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert "in the middle of a turn" in shell.run("worktree", act, "ada", code=1)

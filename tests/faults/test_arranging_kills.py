@@ -10,12 +10,11 @@ import sys
 
 import pytest
 from tests.agent.arrangements import registered
+from tests.days import weekday
 from tests.faults.arranging_program import said_to
 from tests.relay_support import Relay
 
 from tacit.agent.io.agent import Agent
-
-DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
 @contextlib.asynccontextmanager
@@ -66,7 +65,7 @@ async def killed_at(tmp_path, aims) -> tuple[int, int]:
             order = {"folder": str(folder), "peer": f"ben@{relay.domain}"}
             for number in aims:
                 dinners += done
-                day = DAYS[dinners % 7]
+                day = weekday(1 + dinners % 6)
                 end = await live(**order, dinners=dinners, day=day, number=number)
                 done = end["signal"] == 0
                 deaths += not done

@@ -204,7 +204,7 @@ class FailingDisk(apsw.VFS):
         self.name = name
         self.full = False
         self.writes_left = -1
-        super().__init__(name, base="")
+        super().__init__(name, base="unix")
 
     def xOpen(self, name, flags):
         return _FailingFile(self, name, flags)
@@ -221,7 +221,7 @@ class FailingDisk(apsw.VFS):
 class _FailingFile(apsw.VFSFile):
     def __init__(self, disk: FailingDisk, name, flags) -> None:
         self._disk = disk
-        super().__init__("", name, flags)
+        super().__init__("unix", name, flags)
 
     def xWrite(self, data, offset):
         self._disk.check()

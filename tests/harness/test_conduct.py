@@ -352,7 +352,7 @@ def test_five_questions_in_a_minute_get_five_answers_in_order():
     ("place", "ended"),
     [
         ({"author": {"id": "usr:bo", "kind": "human"}}, set()),
-        ({"author": {"id": "usr:bo", "kind": "human"}, "conversation__threadId": "e1"}, {"e1"}),
+        ({"author": {"id": "usr:bo", "kind": "human"}, "conversation__threadId": "e1"}, set()),
         ({"conversation__threadId": "e2"}, {"e2"}),
         ({"conversation__id": "g9"}, {"e1", "e2"}),
         ({}, {"e1"}),
@@ -364,6 +364,16 @@ def test_a_stop_ends_what_it_replies_to_or_its_author_s_own_work_and_nobody_else
     conduct.heard(event("e2", "and now this", conversation__id="g2"), at(4))
     effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation", **place), at(9))
     assert {one for one, how in settled(effects).items() if how == "superseded"} == ended
+
+
+@pytest.mark.parametrize(("by", "ended"), [("user", {"e1"}), ("usr:bo", {"e1"}), ("usr:amy", set())])
+def test_work_is_its_asker_s_to_call_off_and_the_owner_s(by, ended):
+    conduct = OneTurn(PLAIN)
+    begin(conduct, event("e1", "refactor the parser", author={"id": "usr:bo", "kind": "human"}))
+    place = {"author": {"id": by, "kind": "human"}, "conversation__threadId": "e1"}
+    effects = conduct.heard(immediate("s1", text="stop", attention__reason="cancellation", **place), at(9))
+    assert {one for one, how in settled(effects).items() if how == "superseded"} == ended
+    assert ("s1" in settled(effects)) is bool(ended), "what nobody may call off is a question for the model"
 
 
 def test_a_turn_that_had_spoken_and_was_cut_for_something_urgent_does_not_stay_open():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
-WAIT = 20.0
+WAIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ async def joined(room: Room, group: str, name: str) -> aiohttp.ClientWebSocketRe
     info = {"name": "t", "version": "1"}
     params = {"protocolVersion": "2026-06-24", "clientInfo": info, "capabilities": EVERYTHING}
     await socket.send_json({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
-    assert "result" in await socket.receive_json(timeout=20)
+    assert "result" in await socket.receive_json(timeout=60)
     return socket
 
 
@@ -36,7 +36,7 @@ async def whisper(socket: aiohttp.ClientWebSocketResponse, text: str, key: str =
     }
     call = {"name": "chat.send_message", "arguments": arguments}
     await socket.send_json({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
-    return await socket.receive_json(timeout=20)
+    return await socket.receive_json(timeout=60)
 
 
 @pytest.mark.spec("C2A-217", "C2A-150")
@@ -45,7 +45,7 @@ async def test_an_ephemeral_message_reaches_those_who_are_there_and_leaves_only_
     ada, bob = await joined(room, group, "ada"), await joined(room, group, "bob")
     answer = await whisper(ada, "the marmalade is in the third drawer")
     assert answer["result"]["ephemeral"] is True
-    heard = await bob.receive_json(timeout=20)
+    heard = await bob.receive_json(timeout=60)
     assert heard["method"] == "notifications/ephemeral"
     assert heard["params"]["content"] == "the marmalade is in the third drawer"
     again = await whisper(ada, "the marmalade is in the third drawer")

@@ -52,10 +52,10 @@ class Target:
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Bearer {beside.server.hub.owner_token}"
         self.url = beside.server.url
-        self.group = self.session.post(f"{self.url}/v1/groups", json={"title": "t"}, timeout=10).json()[
+        self.group = self.session.post(f"{self.url}/v1/groups", json={"title": "t"}, timeout=60).json()[
             "group_id"
         ]
-        self.session.post(f"{self.url}/v1/groups/{self.group}/actors", json={"actor_id": "bob"}, timeout=10)
+        self.session.post(f"{self.url}/v1/groups/{self.group}/actors", json={"actor_id": "bob"}, timeout=60)
 
     def total(self) -> int:
         store = self.beside.server.hub.store
@@ -71,7 +71,7 @@ class Target:
 
     def post(self, path: str, raw: bytes) -> None:
         before = self.total()
-        answer = self.session.post(self.url + path, data=raw, timeout=10)
+        answer = self.session.post(self.url + path, data=raw, timeout=60)
         self.judge(answer.json(), before, refused=answer.status_code >= 400)
 
 
@@ -80,7 +80,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     beside = Beside(tmp_path_factory.mktemp("fuzz"))
     found = Target(beside)
     yield found
-    assert found.session.get(f"{found.url}/healthz", timeout=10).json() == {"status": "ok"}
+    assert found.session.get(f"{found.url}/healthz", timeout=60).json() == {"status": "ok"}
     found.session.close()
     beside.close()
 
@@ -141,9 +141,9 @@ def test_random_and_near_valid_frames(target: Target) -> None:
             socket.send('{"jsonrpc":"2.0","id":"mark","method":"capabilities"}')
             answers = []
             while not answers or answers[-1].get("id") != "mark":
-                answers.append(json.loads(socket.recv(timeout=10)))
+                answers.append(json.loads(socket.recv(timeout=60)))
             if len(answers) == 1:  # the mark overtook the slower call
-                answers.append(json.loads(socket.recv(timeout=10)))
+                answers.append(json.loads(socket.recv(timeout=60)))
             for body in answers:
                 if body.get("id") != "mark":
                     target.judge(body.get("error", {}).get("data"), before, refused="error" in body)
@@ -155,6 +155,8 @@ async def test_a_seeded_stretch_of_the_long_fuzzer(tmp_path: Path) -> None:
     counts = await fuzz(tmp_path, seed=20260113, rounds=25)
     assert counts["taken"] > 50
     assert counts["invalid_request"] > 100
+    assert counts["mcp"] == 125
+    assert counts["stranger"] == 25
 
 
 @pytest.mark.parametrize(

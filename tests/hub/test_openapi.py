@@ -40,14 +40,14 @@ def known(beside: Beside) -> dict[str, str]:
 
     headers = {"Authorization": f"Bearer {beside.server.hub.owner_token}"}
     url = beside.server.url
-    group = requests.post(f"{url}/v1/groups", json={"title": "t"}, headers=headers, timeout=10).json()[
+    group = requests.post(f"{url}/v1/groups", json={"title": "t"}, headers=headers, timeout=60).json()[
         "group_id"
     ]
     base = f"{url}/v1/groups/{group}"
-    requests.post(f"{base}/actors", json={"actor_id": "bob"}, headers=headers, timeout=10)
+    requests.post(f"{base}/actors", json={"actor_id": "bob"}, headers=headers, timeout=60)
     body = {"kind": "chat.message", "data": {"text": "hello"}}
-    event = requests.post(f"{base}/events", json=body, headers=headers, timeout=10).json()["id"]
-    blob = requests.post(f"{base}/blobs", data=b"x", headers=headers, timeout=10).json()["path"]
+    event = requests.post(f"{base}/events", json=body, headers=headers, timeout=60).json()["id"]
+    blob = requests.post(f"{base}/blobs", data=b"x", headers=headers, timeout=60).json()["path"]
     spoken = {
         "clowl": "0.2",
         "mid": "m1",
@@ -58,7 +58,7 @@ def known(beside: Beside) -> dict[str, str]:
         "cid": "c1",
     }
     spoken |= {"tid": "t1", "body": {"t": "news", "d": {}}}
-    requests.post(f"{base}/clowl", json={"message": spoken}, headers=headers, timeout=10)
+    requests.post(f"{base}/clowl", json={"message": spoken}, headers=headers, timeout=60)
     return {
         "group_id": group,
         "actor_id": "bob",
@@ -118,7 +118,7 @@ def answers_as_described(
         if next(lead) % 2:
             for part in case.path_parameters or {}:
                 case.path_parameters[part] = known[part]
-        case.call_and_validate(headers=headers, checks=checks, timeout=20)
+        case.call_and_validate(headers=headers, checks=checks, timeout=60)
 
     probe()
 
@@ -126,7 +126,7 @@ def answers_as_described(
 def test_the_description_names_every_operation_once(beside: Beside) -> None:
     import requests
 
-    found = requests.get(f"{beside.server.url}/v1/openapi.json", timeout=10).json()
+    found = requests.get(f"{beside.server.url}/v1/openapi.json", timeout=60).json()
     names = [one["operationId"] for path in found["paths"].values() for one in path.values()]
     assert sorted(names) == sorted(places())
     assert found["openapi"].startswith("3.1")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import pytest
 from tests.agent.arrangements import registered
+from tests.days import weekday
 from tests.hub.room import Failed, Room, Socket, running
 from tests.hub.test_crew import tokens
 from tests.relay_support import Relay
@@ -42,13 +43,16 @@ GIVEN: dict[str, dict[str, Any]] = {
     "agent_stop": {"thread_id": "thr_1"},
     "agent_resume": {"thread_id": "thr_1"},
     "agent_change": {"thread_id": "thr_1", "text": "lunch"},
-    "agent_ask": {"text": "dinner with ben on Friday evening"},
+    "agent_ask": {"text": f"dinner with ben on {weekday(3)} evening"},
     "agent_contact": {"who": "ben@example.org", "decision": "block"},
     "agent_add": {"uri": "tacit:agent:eve@example.org"},
     "agent_find": {"account": "eve@example.org"},
     "agent_setup": {"save": True},
     "agent_profile": {"changes": {"dietary": "MARKER-STRANGER"}},
     "agent_permissions": {"field": "dietary", "level": "always_share"},
+    "agent_memory_edit": {"who": "ben", "key": "dietary", "value": "MARKER-STRANGER"},
+    "agent_memory_forget": {"who": "ben"},
+    "agent_known": {"who": "ben"},
 }
 MARKER = "MARKER-eats-no-meat"
 PLACE = "MARKER-central-Reading"
@@ -84,7 +88,7 @@ async def dinner(room: Room) -> dict[str, Any]:
     """Anna's profile and wish, typed in the room; the question that comes of it."""
     changes = {"timezone": "Europe/London", "dietary": MARKER, "general_location_area": PLACE}
     await room.ok("POST", "/v1/agent/profile", json={"changes": changes})
-    await room.ok("POST", "/v1/agent/ask", json={"text": "dinner with ben on Friday evening"})
+    await room.ok("POST", "/v1/agent/ask", json={"text": f"dinner with ben on {weekday(3)} evening"})
     return await question(room)
 
 
@@ -401,7 +405,7 @@ async def test_a_hub_that_is_killed_with_a_question_open_shows_it_once_after_its
                 while (await owner.call("agent_status"))["state"] != "running":
                     await asyncio.sleep(0.05)
             await owner.call("agent_profile", changes={"timezone": "Europe/London", "dietary": MARKER})
-            await owner.call("agent_ask", text="dinner with ben on Friday evening")
+            await owner.call("agent_ask", text=f"dinner with ben on {weekday(3)} evening")
             asked = await asked_by(owner)
             said = await hub.ended(signal.SIGKILL)
             assert MARKER not in said

@@ -16,8 +16,9 @@ import pytest
 from tests.hub.room import WAIT, Room, Socket, running
 
 from tacit.base.io.system import SystemClock, SystemEntropy
+from tacit.hub import server
 from tacit.ledger.admission import Settings
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -108,10 +109,13 @@ async def test_while_stopping_an_append_is_refused_as_unavailable_on_every_door(
         assert (cut["since_seq"], cut["reason"]) == (1, "stopping")
 
 
-async def test_idle_connections_do_not_hold_up_a_stop(tmp_path: Path) -> None:
+async def test_idle_connections_do_not_hold_up_a_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SHUTDOWN_SECONDS", 600.0)
     async with running(tmp_path) as room, room.socket() as one, room.socket(None) as two:
         await one.call("groups")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(WAIT):
             await room.server.stop()
         assert await one.closed == await two.closed == 1001
 
@@ -209,7 +213,7 @@ async def kill_round(folder: Path, group: str, writers: list[Writer], after: flo
 
 def check(folder: Path, group: str, writers: list[Writer]) -> None:
     """Everything that was acknowledged is there once, in order; projections equal a rebuild."""
-    report = upkeep.verify(folder, SystemEntropy())
+    report = verification.verify(folder, SystemEntropy())
     assert report.sound, report.problems
     events = [json.loads(line) for line in upkeep.export(folder, group)]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))

@@ -17,7 +17,7 @@ from tacit.ledger.admission import Settings
 from tacit.ledger.commands import RecordBlob
 from tacit.ledger.cursor import selection
 from tacit.ledger.envelope import Event, decode
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.submission import Submission
 
@@ -192,7 +192,7 @@ class World:
         before = upkeep.fingerprint(self.folder)
         upkeep.rebuild(self.folder, self.clock, self.entropy, self.settings)
         assert upkeep.fingerprint(self.folder) == before
-        report = upkeep.verify(self.folder, self.entropy)
+        report = verification.verify(self.folder, self.entropy)
         assert report.sound, report.problems
 
 

@@ -83,7 +83,7 @@ async def test_what_an_agent_said_behind_a_ping_counts_though_it_is_gone_before_
         await bob.say(frames.Received([packet.delivery]))
         bob.ws._response.close()
         await bob.http.close()
-        await until(lambda: relay.mailboxes.quota.total()[0] == 0, patience=20)
+        await until(lambda: relay.mailboxes.quota.total()[0] == 0, patience=60)
 
 
 @pytest.mark.spec("A2ACP-016")

@@ -13,7 +13,7 @@ from tacit.c2a.negotiation import CAPABILITIES
 if TYPE_CHECKING:
     from tests.web.stage import HubProcess
 
-WAIT = 15.0
+WAIT = 60.0
 
 
 class Agent:

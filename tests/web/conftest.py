@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-PATIENCE = 20_000
+PATIENCE = 60_000
 """Milliseconds until something is missed; on a busy machine a page may take its time."""
 expect.set_options(timeout=PATIENCE)
 

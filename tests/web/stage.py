@@ -46,7 +46,7 @@ class HubProcess:
         environment = {**os.environ, "TACIT_URL": "", "TACIT_HOME": str(self.folder / "home")}
         log = self.folder / "log"
         self._process = Started(words, environment, log, out=log)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 with urllib.request.urlopen(f"{self.url}/healthz", timeout=1):
@@ -106,7 +106,7 @@ class HubProcess:
             method=method,
             headers={"Authorization": f"Bearer {token or self.owner}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read())
 
     def call_status(self, method: str, path: str, token: str) -> int:
@@ -115,7 +115,7 @@ class HubProcess:
             self.url + path, method=method, headers={"Authorization": f"Bearer {token}"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             return error.code

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from tests.days import weekday
 from tests.web.agent_stage import RelayStage
 from tests.web.stage import HubProcess
 from tests.web.test_access import faults
@@ -46,7 +47,7 @@ def test_the_owner_is_asked_above_the_talk_and_answers_there_and_a_member_sees_n
     page.get_by_role("link", name="Your agent").click()
     expect(page.get_by_text("Your agent is not running")).to_have_count(0)
     ask = page.get_by_label("What should your agent arrange?")
-    ask.fill("dinner with ben on Friday evening")
+    ask.fill(f"dinner with ben on {weekday(3)} evening")
     page.get_by_role("button", name="Arrange it").click()
     expect(page.locator(".ask.kind-consent")).to_be_visible()
     assert faults(page) == []

@@ -301,11 +301,11 @@ def test_the_copied_command_brings_an_agent_in_and_it_answers_while_the_others_s
         )
     try:
         expect(page.locator(".sidebar .entry", has_text="echo").locator(".dot.online")).to_be_visible(
-            timeout=30_000
+            timeout=60_000
         )
         write(page, "@echo are you there?")
         answer = page.locator(".main article.message.agent", has_text="You asked, I answer.")
-        expect(answer.locator("strong")).to_have_text("answer", timeout=30_000)
+        expect(answer.locator("strong")).to_have_text("answer", timeout=60_000)
         strip = page.locator(".main article.message.person", has_text="are you there?").locator(".strip")
         expect(strip).to_contain_text("echo answered")
         expect(strip).to_contain_text("3 others stay quiet")

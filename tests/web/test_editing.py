@@ -108,7 +108,7 @@ def test_what_never_left_is_sent_as_it_was_edited(visit: Visits, hub: HubProcess
     page.keyboard.press("Enter")
     expect(message(page, "another message")).to_contain_text("sending")
     hub.start()
-    expect(committed(page, "another message")).to_be_visible(timeout=20_000)
+    expect(committed(page, "another message")).to_be_visible(timeout=60_000)
     wait_until_all_is_sent(page)
     assert written(hub, group) == (["a first try", "another message"], [])
 
@@ -129,7 +129,7 @@ def test_an_edit_that_is_owed_survives_the_death_of_the_hub_and_a_reload(
     page.close()
     hub.start()
     again = visit(group, profile=profile)
-    expect(committed(again, "sent, and then edited").locator(".edited")).to_be_visible(timeout=20_000)
+    expect(committed(again, "sent, and then edited").locator(".edited")).to_be_visible(timeout=60_000)
     wait_until_all_is_sent(again)
     assert written(hub, group) == (["sent, and then?"], ["sent, and then edited"])
 

@@ -74,6 +74,14 @@ def settle(page) -> None:
     )
 
 
+def wheel(page, by: int) -> None:
+    """Turn the wheel, and wait until the history has moved and come to rest."""
+    before = page.evaluate("document.querySelector('.main .history').scrollTop")
+    page.mouse.wheel(0, by)
+    page.wait_for_function("top => document.querySelector('.main .history').scrollTop !== top", arg=before)
+    settle(page)
+
+
 def test_the_newest_is_shown_first_and_few_rows_are_elements(visit: Visits, group: str) -> None:
     page = visit(group)
     expect(page.get_by_text(f"message number {COUNT - 1} ")).to_be_in_viewport()
@@ -86,9 +94,7 @@ def test_scrolling_back_meets_every_message_once_in_order(visit: Visits, group: 
     page.locator(".main .history").hover()
     seen: list[int] = shown(page)
     for _ in range(30):
-        page.mouse.wheel(0, -550)
-        page.wait_for_timeout(30)
-        settle(page)
+        wheel(page, -550)
         now = shown(page)
         assert now == list(range(now[0], now[-1] + 1))
         assert now[-1] >= seen[0] - 1, "something between was skipped"
@@ -125,9 +131,7 @@ def test_a_link_to_a_position_opens_there_and_reading_goes_on_both_ways(
     settle(page)
     page.locator(".main .history").hover()
     for step in (900, 900, -900, -900, -900):
-        page.mouse.wheel(0, step)
-        page.wait_for_timeout(40)
-        settle(page)
+        wheel(page, step)
         now = shown(page)
         assert now == list(range(now[0], now[-1] + 1))
 
@@ -138,9 +142,7 @@ def test_what_the_reader_looks_at_stays_in_place_when_messages_arrive(
     page = visit(group)
     settle(page)
     page.locator(".main .history").hover()
-    page.mouse.wheel(0, -3000)
-    page.wait_for_timeout(150)
-    settle(page)
+    wheel(page, -3000)
     where = "[...document.querySelectorAll('.main .row')].map((r) => [r.dataset.seq, Math.round(r.getBoundingClientRect().top)]).find(([, top]) => top > 200)"
     before = page.evaluate(where)
     for number in range(5):

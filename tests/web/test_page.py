@@ -52,7 +52,7 @@ HOSTILE = [
 
 def headers(hub: HubProcess, path: str, **given: str):
     request = urllib.request.Request(hub.url + path, headers=given)
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.status, answer.headers, answer.read()
 
 

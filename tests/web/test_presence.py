@@ -96,6 +96,6 @@ def test_who_was_away_is_away_after_the_hub_came_back(
         expect(page.locator(".sidebar .connection.away")).to_be_visible()
     hub.start()
     for page in (owner, ben):
-        expect(page.locator(".sidebar .connection.online")).to_be_visible(timeout=20_000)
+        expect(page.locator(".sidebar .connection.online")).to_be_visible(timeout=60_000)
     expect(shown(owner).locator(".dot.away")).to_be_visible()
     assert hub.call("GET", f"/v1/groups/{group}/presence")["away"] == ["usr:ben"]

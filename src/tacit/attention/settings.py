@@ -51,6 +51,8 @@ class Settings:
     digest_chars: int = 2_000
     topic_chars: int = 80
     vocatives: bool = True
+    dialogue: bool = True
+    """Does a line without a name go on with the dialogue it continues? False: by names only."""
     channel_mentions_by_agents: bool = False
     show_gratitude: bool = False
     people_permit: bool = False

@@ -149,15 +149,15 @@ class HostEnd:
             self._recent.append(now)
             found.append(self._send(self._queue.popleft(), now))
         for waits in self._queue:
-            # What is said while it waits is told of nobody: whoever gets it has to look.
-            if not waits.delivered.late:
-                waits.delivered = replace(waits.delivered, late=True)
+            # What is said or taken back while it waits is told of nobody: whoever gets it has to look.
+            if not waits.delivered.late or waits.delivered.before is not None:
+                waits.delivered = replace(waits.delivered, late=True, before=None)
         return found
 
     def _send(self, pending: _Pending, now: float) -> Deliver:
         pending.tries += 1
         delivered = replace(pending.delivered, attempt=pending.attempt)
-        if delivered.late or pending.tries > 1:
+        if pending.tries > 1:
             # What was said before it may have been taken back since it was made.
             delivered = replace(delivered, before=None)
         if not self._acknowledges:

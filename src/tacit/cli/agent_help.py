@@ -9,6 +9,7 @@ import click
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Arrange something": {
         "ask": "Have something arranged, in a sentence.",
+        "guest": "Ask somebody who has no agent, by a link.",
         "inbox": "What waits for you, on a whole screen.",
         "pending": "What waits for your answer.",
         "answer": "Answer one of these questions.",
@@ -16,8 +17,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "thread": "Everything about one of them.",
         "change": "Make something else of it.",
         "fork": "Make several of one.",
+        "group": "Of one with several people: who, and which times suit how many.",
+        "transfer": "Have another agent coordinate a group.",
         "stop": "Want no more of it.",
         "resume": "Go on with one that stands still.",
+        "space": "A place that several agents keep together.",
     },
     "Understand it": {
         "demo": "Watch two agents arrange a dinner, here and now.",

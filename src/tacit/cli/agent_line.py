@@ -41,9 +41,9 @@ class Running:
     async def call(self, command: str, **given: Any) -> Any:
         """Ask the running agent; one that ended meanwhile is `ConnectionError`, whatever it was doing."""
         try:
-            return await asyncio.to_thread(socket.ask, self._folder, command, given)
+            return await socket.asked(self._folder, command, given)
         except Unavailable:
-            await asyncio.to_thread(socket.ask, self._folder, "hints", {})
+            await socket.asked(self._folder, "hints", {})
             raise
 
     def changes(self) -> AsyncGenerator[dict[str, Any]]:

@@ -97,6 +97,9 @@ def known(contact: str, *, as_json: bool) -> None:
     for one in found["can_be_undone"]:
         if one["what"] == "open":
             lines.append(f"  what is being arranged: tacit agent stop {one['thread_id']}")
+        elif one["what"] == "space":
+            named = f"{one['thread_id']} {plain(one['field'])}"
+            lines.append(f"  {label(one['field'])} in a space: tacit agent space unset {named}")
         else:
             alone = f" --for {peer}" if one["for"] == "them" else ""
             lines.append(

@@ -1,51 +1,99 @@
-"""`tacit ledger`: export, verify and rebuild a data folder."""
+"""`tacit ledger`: export, import, verify and rebuild a data folder."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from tacit.attention.io.engine import AttentionEngine
-from tacit.base.errors import Unavailable
+from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
 from tacit.cli.terminal import styled
 from tacit.ledger.admission import Settings
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import DATABASE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import apsw
+
+    from tacit.ledger.engine import Engine
 
 
 @click.group()
 @click.option("--data", type=click.Path(path_type=Path), help="The hub's data folder.")
 @pass_session
 def ledger(session: CliSession, data: Path | None) -> None:
-    """Take the ledger out, check it, or fold it anew."""
+    """Take the ledger out, bring it in, check it, or fold it anew."""
     session.data = data or session.data
+
+
+def _folder(session: CliSession) -> Path:
+    """The folder of the ledger; asked for by a command that runs, not by its help."""
     if not (session.data / DATABASE).exists():
         raise Unavailable(f"there is no ledger in {session.data}")
+    return session.data
+
+
+def _engine(folder: Path) -> Callable[[apsw.Connection], Engine]:
+    """The journal of a personal agent is folded by the agent's own rules."""
+    from tacit.agent.io.journal import GROUP, JournalEngine
+
+    try:
+        return JournalEngine if upkeep.holds(folder, GROUP) else AttentionEngine
+    except (Corrupt, Unavailable):
+        return AttentionEngine
 
 
 @ledger.command()
 @click.option("--group", "group_id", metavar="GROUP_ID", help="Only this group.")
+@click.option("--proof", is_flag=True, help="End with a line that says where each group's hashes end.")
 @pass_session
-def export(session: CliSession, group_id: str | None) -> None:
+def export(session: CliSession, group_id: str | None, proof: bool) -> None:
     """Every event as one line of JSON, in order. Works beside a running hub."""
-    for raw in upkeep.export(session.data, group_id):
+    for raw in upkeep.export(_folder(session), group_id, proof=proof):
         sys.stdout.buffer.write(raw + b"\n")
     sys.stdout.buffer.flush()
+
+
+@ledger.command(name="import")
+@click.argument("source", type=click.File("rb"), metavar="FILE")
+@pass_session
+def import_(session: CliSession, source: BinaryIO) -> None:
+    """Make a new ledger of exported events, and prove that it has the same hashes.
+
+    With `export --proof` the proof is in the file; without it, compare what is printed with `ledger verify`
+    of the old one. Blobs and tokens are not in an export: `tacit backup` has all.
+    """
+    found = upkeep.bring_in(session.data, source, SystemClock(), SystemEntropy(), AttentionEngine)
+
+    def human() -> None:
+        for group_id, end in found.ends.items():
+            session.out.print(f"{group_id}  {end.last_seq} events  {end.chain}", soft_wrap=True)
+        session.out.print("the same hashes" if found.proved else "no proof came with it: compare the hashes")
+
+    ends = {name: {"last_seq": end.last_seq, "chain": end.chain} for name, end in found.ends.items()}
+    session.answer({"groups": ends, "proved": found.proved}, human)
 
 
 @ledger.command()
 @pass_session
 @click.pass_context
 def verify(context: click.Context, session: CliSession) -> None:
-    """Check the file, every event's order, id, time and hash, and every blob."""
-    report = upkeep.verify(session.data, SystemEntropy())
+    """Check the file, every event's order, id, time and hash, every blob and every projection."""
+    folder = _folder(session)
+    report = verification.verify(folder, SystemEntropy(), _engine(folder))
 
     def human() -> None:
-        session.out.print(f"{report.groups} groups, {report.events} events, {report.blobs} blobs")
+        session.out.print(
+            f"{report.groups} groups, {report.events} events, {report.blobs} blobs, "
+            f"{report.projections} projections"
+        )
         for problem in report.problems:
             session.out.print(f"{styled('✗', 'red')} {problem}")
         if report.sound:
@@ -61,6 +109,7 @@ def verify(context: click.Context, session: CliSession) -> None:
             "groups": report.groups,
             "events": report.events,
             "blobs": report.blobs,
+            "projections": report.projections,
             "problems": report.problems,
             "sound": report.sound,
         },
@@ -73,9 +122,6 @@ def verify(context: click.Context, session: CliSession) -> None:
 @pass_session
 def rebuild(session: CliSession) -> None:
     """Fold every event again into empty projections. The hub, or the agent, must be stopped."""
-    from tacit.agent.io.journal import GROUP, JournalEngine
-
-    # The journal of a personal agent is folded by the agent's own rules.
-    engine = JournalEngine if upkeep.holds(session.data, GROUP) else AttentionEngine
-    count = upkeep.rebuild(session.data, SystemClock(), SystemEntropy(), Settings(), engine)
+    folder = _folder(session)
+    count = upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings(), _engine(folder))
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))

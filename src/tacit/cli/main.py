@@ -25,8 +25,9 @@ A first minute:
   tacit send "My first room" "hello"        speak as the owner
   tacit send "My first room" hi --as ada    speak as ada
 \b
-Every command takes --json, --as NAME and --help.
-Exit codes: 0 ok, 1 refused, 2 usage, 3 unavailable. Shell completion: tacit completion bash
+Every command takes --data DIR, --json, --as NAME and --help.
+Exit codes: 0 ok, 1 refused or unsound, 2 usage, 3 unavailable or damaged.
+Shell completion: tacit completion bash
 """
 
 # In the order in which one learns them: name, where it lives, what it does.
@@ -67,7 +68,9 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "worktree": ("tacit.cli.worktree:worktree", "Agents' own branches: look, merge, rebase, discard."),
     "agents": ("tacit.cli.agents:agents", "Who is online, busy, owing what, spending what."),
     "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
-    "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
+    "backup": ("tacit.cli.backup:backup", "Write a backup, beside a running hub."),
+    "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
+    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify or rebuild a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }
@@ -83,8 +86,29 @@ def _set_speaker(context: click.Context, _parameter: click.Parameter, value: str
         cast("CliSession", context.find_object(CliSession)).speaker = value
 
 
+def _set_data(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
+    """The folder of whatever the command belongs to: a hub, a relay or a personal agent."""
+    if value is None:
+        return
+    match context.obj:
+        case CliSession() as session:
+            session.data = value
+        case (Path(), *rest):
+            context.obj = (value, *rest)
+        case _:
+            context.obj = value
+
+
 def _common_options() -> list[click.Option]:
     return [
+        click.Option(
+            ["--data", "data_here"],
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            expose_value=False,
+            callback=_set_data,
+            help="The data folder.",
+        ),
         click.Option(
             ["--json", "as_json_here"],
             is_flag=True,
@@ -107,7 +131,7 @@ def _with_common_options(command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             _with_common_options(inner)
-    else:
+    if not isinstance(command, click.Group) or command.invoke_without_command:
         taken = {flag for parameter in command.params for flag in parameter.opts}
         command.params += [option for option in _common_options() if taken.isdisjoint(option.opts)]
     return command
@@ -167,9 +191,8 @@ def _fail(message: str, code: int) -> NoReturn:
 def main() -> None:
     """The entry point: errors become one clear line and an exit code."""
     try:
-        tacit(standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        # Outside of its standalone mode click returns the code of `Context.exit`; commands return nothing.
+        code: object = tacit(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -186,3 +209,5 @@ def main() -> None:
     except TacitError as error:
         # What is left is `OutcomeUnknown` of the client: it may have happened.
         _fail(f"outcome unknown: {error}", 3)
+    else:
+        sys.exit(code if isinstance(code, int) else 0)

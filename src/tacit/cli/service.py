@@ -70,7 +70,7 @@ def _words(data: Path, context: click.Context) -> list[str]:
     for parameter in context.command.params:
         name = parameter.name or ""
         typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if not typed or name in {"service", "data"}:
+        if not typed or name in {"service", "data"} or name not in context.params:
             continue
         value = context.params[name]
         flag = parameter.opts[0]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tacit.c2a.messages import Delivered
 
 MS: Final = 1000
+OWNER: Final = "user"
+"""The room's owner, as the ledger names it."""
 _READ: Final = 400
 """Characters at each end of a text that are looked at."""
 _NAMED: Final = re.compile(r"\A(?:\W*@[\w.-]+[\s,:;-]*)+")
@@ -146,12 +148,15 @@ def _was_more(event: Delivered, before: list[Delivered], now: Moment, settings: 
 
 
 def called_off_by(event: Delivered, questions: Iterable[Question]) -> list[Question]:
-    """The work that a call-off means: what it replies to; else its author's own there; else anywhere."""
+    """The work that a call-off means: what it replies to; else its author's own there; else anywhere.
+
+    Work is its asker's to call off, and the owner's; a reply of anybody else is for the model to read.
+    """
     known = list(questions)
+    own = [one for one in known if one.key[0] == event.author.id]
     thread = event.thread or ""
     if thread:
         replied = [one for one in known if one.key[2] == thread or one.holds(thread)]
         if replied:
-            return replied
-    own = [one for one in known if one.key[0] == event.author.id]
+            return replied if event.author.id == OWNER else [one for one in replied if one in own]
     return [one for one in own if one.key[1] == event.conversation] or own

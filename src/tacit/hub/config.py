@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
 from tacit.ledger.admission import Settings
 
@@ -20,18 +21,33 @@ class Limits:
 
     body_bytes: int = 1024 * 1024
     blob_bytes: int = 64 * 1024 * 1024
+    body_seconds: float = 30.0
+    """To send a body; a large one gets more as it comes."""
+    read_seconds: float = 20.0
+    """For one read, the waiting for its turn included."""
+    reads_waiting: int = 1024
+    """How many reads of one credential may wait for their turn."""
     in_flight: int = 1024
     requests_per_second: float = 20_000.0
     burst: float = 40_000.0
     failed_sign_ins_per_second: float = 5.0
     sign_in_seconds: float = 10.0
-    follower_bytes: int = 4 * 1024 * 1024
+    follower_bytes: int = 1024 * 1024
+    """What may wait to be read on one connection; more, and it is cut and told where to resume."""
+    page_bytes: int = 256 * 1024
+    """How much of a ledger is read at once for whoever follows it; the next when that is on the wire."""
     heartbeat_seconds: float = 30.0
     subscriptions: int = 256
     """To one group, on one connection."""
+    sockets: SocketLimits = SocketLimits()
 
 
 Writer: TypeAlias = Literal["thread", "process"]
+
+
+def default_readers() -> int:
+    """How many processes read when nobody says: two where there is a second core, else none."""
+    return 2 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 def default_writer() -> Writer:
@@ -46,6 +62,16 @@ class AgentBeside:
     folder: Path
     passphrase_file: Path | None = None
     trust: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackupPlan:
+    """Backups that a hub takes by itself."""
+
+    folder: Path
+    every_seconds: int = 24 * 3600
+    keep: int = 7
+    passphrase: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +92,16 @@ class HubConfig:
     settings: Settings = field(default_factory=Settings)
     writer: Writer = "thread"
     """Where the writer stands: behind a thread of the hub, or in a process of its own."""
+    readers: int = 0
+    """How many processes read for callers; 0: threads of the hub do."""
     crew: bool = False
     """Does the hub run agents for its owner? Whoever has the owner's token can then start programs here."""
     agent_folders: tuple[Path, ...] = ()
     """Where agents of this machine that are not of the crew have their state."""
     agent: AgentBeside | None = None
     """The owner's personal agent, run beside the hub and shown to the owner's token alone."""
+    backups: BackupPlan | None = None
+    """Backups that the hub takes by itself."""
 
     @property
     def is_loopback(self) -> bool:

@@ -2,7 +2,9 @@
 
 Runs on the loop's thread alone. Each event is encoded once; each follower gets one write a tick. A follower
 that cannot keep up is cut with the position from which to resume: it is never skipped in silence, and it
-never slows the writer.
+never slows the writer. A follower is there, and hears what is no event, from the moment it is told that it
+follows; events reach it once its replay is over. Signals are kept nowhere: nobody could ask for them later.
+What is held is counted in bytes: for one, and for all of a credential.
 """
 
 from __future__ import annotations
@@ -31,6 +33,14 @@ MANY_STIRRED: Final = 20
 
 class Outlet(Protocol):
     """Where a follower's bytes go."""
+
+    replaying: asyncio.Lock
+    """Held by the subscription that sends what was before."""
+
+    @property
+    def owner(self) -> str:
+        """The id of the credential that it is for."""
+        ...
 
     @property
     def is_away(self) -> bool:
@@ -92,33 +102,44 @@ def _is_person(principal: str) -> bool:
 class Live:
     """All followers of all groups."""
 
-    def __init__(self, metrics: Metrics, max_pending: int) -> None:
+    def __init__(self, metrics: Metrics, max_pending: int, max_of_credential: int) -> None:
+        self._present: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
         self._followers: defaultdict[str, dict[Follower, None]] = defaultdict(dict)
         self._ends: dict[str, int] = {}
         self._metrics = metrics
         self._max_pending = max_pending
+        self._max_of_credential = max_of_credential
         self._closed = False
         self._presence = Presence()
         self._stirred: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._told: dict[tuple[str, str], Status] = {}
         self.settle_seconds = SETTLES_SECONDS
 
+    def enter(self, follower: Follower) -> None:
+        """Be there: hear signals, and be seen; events come once it is attached."""
+        self._present[follower.group_id][follower] = None
+        self._metrics.followers.inc()
+        self._presence.enter(follower.group_id, follower.principal, follower.outlet)
+        self._stir(follower.group_id, follower.principal)
+
     def attach(self, follower: Follower, seq: int) -> bool:
-        """Go live from `seq`; False when newer events were published meanwhile: read them first."""
+        """Go live from `seq`; False when newer events were published meanwhile: read them first.
+
+        One that has gone meanwhile stays gone.
+        """
         if self._closed:
             raise Unavailable("the hub is stopping")
         if self._ends.get(follower.group_id, 0) > seq:
             return False
         follower.seq = seq
-        self._followers[follower.group_id][follower] = None
-        self._metrics.followers.inc()
-        self._presence.enter(follower.group_id, follower.principal, follower.outlet)
-        self._stir(follower.group_id, follower.principal)
+        if follower in self._present[follower.group_id]:
+            self._followers[follower.group_id][follower] = None
         return True
 
     def detach(self, follower: Follower) -> None:
         """Stop following; safe to call twice."""
-        if self._followers[follower.group_id].pop(follower, 0) is None:
+        self._followers[follower.group_id].pop(follower, None)
+        if self._present[follower.group_id].pop(follower, 0) is None:
             self._metrics.followers.dec()
             self._presence.leave(follower.group_id, follower.principal, follower.outlet)
             self._stir(follower.group_id, follower.principal)
@@ -133,11 +154,16 @@ class Live:
         public = not any(event.private for event in events)
         shared: dict[tuple[type[Outlet], int], bytes] = {}
         sent = 0
+        held: defaultdict[str, int] = defaultdict(int)
         for follower in list(followers):
             outlet = follower.outlet
-            if outlet.pending > self._max_pending:
-                self._cut(follower)
-                continue
+            pending = outlet.pending
+            if pending:
+                held[outlet.owner] += pending
+                if pending > self._max_pending or held[outlet.owner] > self._max_of_credential:
+                    held[outlet.owner] -= pending
+                    self._cut(follower)
+                    continue
             if public and follower.plain and events[0].seq > follower.seq:
                 key = (type(outlet), follower.subscription)
                 data = shared.get(key)
@@ -202,12 +228,12 @@ class Live:
             self._told[group_id, principal] = now
         return now != before
 
-    def signal(self, group_id: str, by: str, conversation_id: str | None) -> None:
-        """Tell the other followers of a group that somebody is typing; in a dm only its parties."""
-        private = conversation_id is not None and conversation_id.startswith("dm:")
-        parties = {USER, *conversation_id[3:].split("+")} if conversation_id is not None and private else None
+    def signal(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
+        """Tell the other followers of a group that somebody is typing; in private only the parties."""
         said = {"group_id": group_id, "by": by, "conversation_id": conversation_id}
-        self._tell(group_id, "typing", said, by, parties)
+        self._tell(group_id, "typing", said, by, {USER, *parties} if parties is not None else None)
 
     def presence(self, group_id: str, actor_id: str, status: str) -> None:
         """Tell the followers of a group that somebody came, went, looks elsewhere, or has something to do."""
@@ -220,14 +246,14 @@ class Live:
 
     def activity(self, group_id: str, said: dict[str, Any], about: StoredEvent) -> None:
         """Pass on what an agent does, to the people who may read what it is about; agents are not told."""
-        followers = self._followers.get(group_id, {})
+        followers = self._present.get(group_id, {})
         people = {one.principal for one in followers if _is_person(one.principal)}
         self._tell(group_id, "activity", said, "", {one for one in people if about.visible_to(one)})
 
     def _tell(
         self, group_id: str, name: str, said: dict[str, Any], by: str, parties: set[str] | None
     ) -> None:
-        followers = self._followers.get(group_id, {})
+        followers = self._present.get(group_id, {})
         told = (
             one for one in followers if one.principal != by and (parties is None or one.principal in parties)
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 if TYPE_CHECKING:
+    from tacit.base.connections import Connections
+    from tacit.hub.turns import Turns
     from tacit.ledger.io.store import Store
 
 
@@ -33,6 +35,24 @@ class Metrics:
         self._wal = Gauge("tacit_wal_pages", "Length of the write-ahead log", registry=self._registry)
         self._queue = Gauge("tacit_writer_queue", "Commands waiting for the writer", registry=self._registry)
         self._failures = Gauge("tacit_commit_failures", "Commits that failed", registry=self._registry)
+
+    def watch(self, connections: Connections[Any]) -> None:
+        """Tell of a server's connections: how many wait unknown, how many were cut for waiting."""
+        guests = Gauge("tacit_guests", "Connections that have proved nothing yet", registry=self._registry)
+        guests.set_function(lambda: connections.guests)
+        cut = Gauge(
+            "tacit_connections_cut", "Connections cut for waiting or not reading", registry=self._registry
+        )
+        cut.set_function(lambda: connections.cut)
+
+    def watch_turns(self, *every: Turns) -> None:
+        """Tell of reads: how many wait for a place, how many were stopped."""
+        waiting = Gauge("tacit_reads_waiting", "Reads that wait for their turn", registry=self._registry)
+        waiting.set_function(lambda: sum(one.waiting for one in every))
+        stopped = Gauge(
+            "tacit_reads_stopped", "Reads that were too slow or left alone", registry=self._registry
+        )
+        stopped.set_function(lambda: sum(one.stopped for one in every))
 
     def text(self, store: Store) -> bytes:
         """The exposition format."""

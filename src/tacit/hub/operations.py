@@ -15,13 +15,15 @@ import msgspec
 from tacit import __version__
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.views import current, has_changed_messages
+from tacit.attention.read.conversation import is_dm
+from tacit.base import ids
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.c2a.negotiation import VERSIONS
 from tacit.hub import requests, speech, views
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.commands import BlobShare, RevokeCredential
 from tacit.ledger.cursor import Selection, selection
-from tacit.ledger.principal import require_actor_id, require_service
+from tacit.ledger.principal import USER, require_actor_id, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data
 from tacit.ledger.references import blob_paths
@@ -124,12 +126,12 @@ async def token_for(hub: Hub, principal: str, group_id: str | None, groups: list
     issued = hub.registry.prepare(principal, group_id, groups)
     await hub.ledger.record(issued.record)
     hub.registry.admit(issued)
-    if group_id is not None:
-        # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
-        group = await hub.ledger.read(lambda reader: reader.group(group_id))
-        if not group.has_member(principal):
-            hub.drop_tokens(actor=(group_id, principal))
-            raise missing("actor", "no such actor in this group", "CCCS-011")
+    # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
+    if group_id is not None and not await hub.ledger.read(
+        lambda reader: reader.is_member(group_id, principal)
+    ):
+        hub.drop_tokens(actor=(group_id, principal))
+        raise missing("actor", "no such actor in this group", "CCCS-011")
     return issued.token
 
 
@@ -376,9 +378,36 @@ async def read_blob(hub: Hub, credential: Credential, request: requests.OneBlob)
 
 async def typing(hub: Hub, credential: Credential, request: requests.Typing) -> object:
     """Tell followers that the caller is writing; a signal, not an event."""
-    await group_of(hub, credential, request.group_id)
-    hub.type_in(request.group_id, credential.principal, request.conversation_id)
+    credential.require_group(request.group_id)
+    await type_in(hub, request.group_id, credential.principal, request.conversation_id)
     return {"ok": True}
+
+
+async def type_in(hub: Hub, group_id: str, by: str, conversation_id: str | None) -> None:
+    """Somebody of the group is writing in a conversation."""
+    parties = await hub.ledger.read(
+        lambda reader: _listeners(reader, reader.group(group_id), by, conversation_id)
+    )
+    hub.type_in(group_id, by, conversation_id, parties)
+
+
+def _listeners(reader: Reader, group: Group, by: str, conversation_id: str | None) -> frozenset[str] | None:
+    """Who may hear that something happens in a conversation: its parties, or None for the whole group.
+
+    Nobody stirs where they may not read (CCCS-110).
+    """
+    if conversation_id is None:
+        return None
+    if is_dm(conversation_id):
+        parties = frozenset(conversation_id[3:].split("+"))
+        if by not in {USER, *parties}:
+            raise denied("this is a conversation of others", "CCCS-110")
+        return parties
+    event_id = conversation_id.removeprefix("thread:")
+    if ids.raw(event_id) is None:
+        return None
+    event = reader.event(group, event_id, by)
+    return event.parties() if event.private else None
 
 
 class _Body(msgspec.Struct, frozen=True):

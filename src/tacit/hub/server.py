@@ -6,12 +6,14 @@ import asyncio
 import signal
 import ssl
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
+import msgspec
 from aiohttp import hdrs, web
 
 from tacit.base.io.built_page import asset
-from tacit.base.io.http_runner import Runner
+from tacit.base.io.http_runner import Runner, Site
+from tacit.hub.backups import Backups
 from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
 from tacit.hub.doors.mcp import McpDoor
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 Handler = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
 
+SHUTDOWN_SECONDS: Final = 5.0
+"""What requests under way have left when the hub stops; idle connections are closed at once."""
+
 
 async def _healthz(_request: web.Request) -> web.StreamResponse:
     return json_answer({"status": "ok"})
@@ -39,7 +44,7 @@ def application(hub: Hub) -> web.Application:
     app = web.Application(middlewares=[guard(hub)], client_max_size=hub.config.limits.body_bytes)
     app.on_response_prepare.append(allow_origin(hub))
     door = HttpDoor(hub)
-    description = describe(hub.config)
+    description = msgspec.json.encode(describe(hub.config))
     for operation in OPERATIONS:
         handle = door.handler(operation)
         if operation.name == "events":
@@ -57,7 +62,7 @@ def application(hub: Hub) -> web.Application:
         return web.Response(body=hub.metrics.text(hub.store), content_type="text/plain", charset="utf-8")
 
     async def openapi(_request: web.Request) -> web.StreamResponse:
-        return json_answer(description)
+        return web.Response(body=description, content_type="application/json")
 
     base = "/v1/groups/{group_id}/blobs"
     app.router.add_get("/healthz", _healthz)
@@ -92,6 +97,8 @@ class Server:
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         self.config = config
         self.hub = Hub(config, options)
+        opened = self.hub.store.options
+        self._backups = Backups(config.data, config.backups, opened.clock, opened.entropy)
         self._runner: Runner | None = None
         self._stopped = False
         self.port = config.port
@@ -99,13 +106,20 @@ class Server:
     async def start(self) -> None:
         """Open the store, then the doors: nobody is let in before the ledger is ready."""
         await self.hub.open()
-        self._runner = Runner(application(self.hub), unreadable, access_log=None, shutdown_timeout=5.0)
+        self._runner = Runner(
+            application(self.hub),
+            unreadable,
+            self.config.limits.sockets,
+            access_log=None,
+            shutdown_timeout=SHUTDOWN_SECONDS,
+        )
+        self.hub.metrics.watch(self._runner.connections)
         await self._runner.setup()
         context = None
         if self.config.tls_cert is not None:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             context.load_cert_chain(self.config.tls_cert, self.config.tls_key)
-        site = web.TCPSite(self._runner, self.config.host, self.config.port, ssl_context=context)
+        site = Site(self._runner, self.config.host, self.config.port, context=context)
         await site.start()
         server = cast("asyncio.Server", site._server)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         self.port = server.sockets[0].getsockname()[1]
@@ -114,6 +128,7 @@ class Server:
         if self.config.crew:
             await self.hub.crew.open(await self._way_for_crew(self._runner))
         self.hub.agent.open()
+        self._backups.open()
 
     async def _way_for_crew(self, runner: Runner) -> str:
         """Where the crew reaches the hub: plainly and on this machine, whatever the hub shows to others."""
@@ -141,12 +156,13 @@ class Server:
         if self._stopped:
             return
         self._stopped = True
-        await asyncio.gather(self.hub.crew.close(), self.hub.agent.close())
+        await asyncio.gather(self.hub.crew.close(), self.hub.agent.close(), self._backups.close())
         self.hub.ledger.close()
         await self.hub.ledger.settled()
         self.hub.live.close()
         for leave in list(self.hub.on_stop):
             leave()
+        self.hub.stop_reading()
         if self._runner is not None:
             await self._runner.cleanup()
         await self.hub.close()

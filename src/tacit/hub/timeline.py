@@ -6,7 +6,7 @@ view made here shows the newest text, and none of a deleted message.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,6 +15,7 @@ from tacit.hub.operations import group_of
 from tacit.ledger.codes import invalid
 from tacit.ledger.io import timeline
 from tacit.ledger.io.timeline import Row, TimelinePlace
+from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
@@ -23,16 +24,12 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
-KEPT: Final = ("to", "reply_to", "conversation", "priority")
-
 
 def shown_event(event: StoredEvent, *, deleted: bool) -> object:
     """An event's bytes; of a deleted message only where it stood (the ledger itself keeps it)."""
     if not deleted:
         return views.raw(event)
-    whole: dict[str, Any] = msgspec.json.decode(event.raw)
-    kept = {name: value for name, value in whole["data"].items() if name in KEPT}
-    return {**whole, "data": {**kept, "text": ""}}
+    return emptied(event)
 
 
 def shown_row(row: Row) -> dict[str, Any]:

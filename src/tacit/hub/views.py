@@ -36,8 +36,9 @@ def appended(outcome: Committed | Duplicate) -> object:
 
 
 def page(read: Page) -> dict[str, Any]:
-    """A stretch of a ledger and where to go on."""
-    return {"events": events(read.events), "next_cursor": read.next_seq, "last_seq": read.last_seq}
+    """A stretch of a ledger and where to go on; events that are damaged are named and left out."""
+    shown = {"events": events(read.events), "next_cursor": read.next_seq, "last_seq": read.last_seq}
+    return {**shown, "damaged": list(read.damaged)} if read.damaged else shown
 
 
 def actor(one: Actor) -> dict[str, Any]:

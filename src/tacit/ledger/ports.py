@@ -69,12 +69,16 @@ class Earlier(msgspec.Struct, frozen=True):
     at: Moment
 
 
-class EventLookup(Protocol):
-    """The events of one group; sees everything admitted so far, also in the open batch."""
+class OneEvent(Protocol):
+    """Finds an event of one group by its id."""
 
     def event(self, event_id: str) -> StoredEvent | None:
         """The event with this id, in this group."""
         ...
+
+
+class EventLookup(OneEvent, Protocol):
+    """The events of one group; sees everything admitted so far, also in the open batch."""
 
     def at(self, seq: int) -> StoredEvent | None:
         """The event at this position, in this group."""

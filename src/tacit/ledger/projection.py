@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.ledger import shapes
-    from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.ports import Lookup, OneEvent, StoredEvent
     from tacit.ledger.state import Group
 
 
@@ -102,7 +102,7 @@ def _message(body: shapes.ChatMessage, by: str, data: dict[str, Any], group: Gro
     # A reply to an edit is in the thread of the message that was edited.
     above = replied
     if replied is not None and replied.kind == "x.c2a.edit":
-        above = _first_form(replied.event_id, lookup) or replied
+        above = first_form(replied.event_id, lookup) or replied
     owed = body.priority == "attention"
     return Facts(
         audience=audience,
@@ -171,7 +171,7 @@ def _reaction(
 
 def _edit(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
     """An edit is as private as its message, can be searched for, and hangs on the message's first form."""
-    found = _first_form(before(data), lookup)
+    found = first_form(before(data), lookup)
     if found is None:
         return NOBODY
     text = data.get("text")
@@ -183,7 +183,7 @@ def _edit(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: 
 
 
 def _delete(_body: object, _by: str, data: dict[str, Any], _group: Group, lookup: Lookup) -> Facts:
-    found = _first_form(str(data.get("event_id")), lookup)
+    found = first_form(str(data.get("event_id")), lookup)
     return Facts(audience=_among(found), mark=Mark("delete", found.seq, "")) if found is not None else NOBODY
 
 
@@ -200,7 +200,7 @@ def before(edit: dict[str, Any]) -> str:
     return str(edit.get("original") or edit.get("supersedes"))
 
 
-def _first_form(event_id: str, lookup: Lookup) -> StoredEvent | None:
+def first_form(event_id: str, lookup: OneEvent) -> StoredEvent | None:
     """The message that an edit, or a chain of them, began with; an edit is later than what it changes."""
     found = lookup.event(event_id)
     while found is not None and found.kind == "x.c2a.edit":

@@ -56,6 +56,11 @@ class Limits:
     prekeys_to_strangers_an_hour: int = 40
     prekeys_for_contacts: int = 10
     prekey_request_valid: int = 5 * MINUTE
+    # Links for people without an agent: open at once, begun in a week, and requests of one source.
+    guests_open: int = 50
+    guests_a_week: int = 200
+    guest_requests_per_minute: int = 30
+    guest_command_valid: int = 5 * MINUTE
     federation_keep: int = 48 * HOUR
     enrolment_valid: int = 10 * MINUTE
     invite_valid: int = 7 * DAY

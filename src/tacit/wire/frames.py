@@ -17,6 +17,10 @@ MAX_TEXT: Final = 524_288
 """A frame above this is not even read; an envelope above its own limit but below this gets `too_large`."""
 
 
+GUEST_ANSWERED: Final = "guest_answered"
+"""The notice that a guest's answer can be fetched; it is said to who is connected and kept for nobody."""
+
+
 class Challenge(msgspec.Struct, frozen=True, tag_field="frame", tag="challenge"):
     """Relay: prove who you are."""
 

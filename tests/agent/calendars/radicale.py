@@ -44,7 +44,7 @@ class RadicaleProcess:
                 stdout=log,
                 stderr=log,
             )
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
@@ -77,7 +77,7 @@ class RadicaleProcess:
         token = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         headers = {"Authorization": f"Basic {token}", "Content-Type": "text/calendar"}
         request = urllib.request.Request(address, data=data, headers=headers, method=method)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             assert answer.status in {201, 204}, answer.status
 
 

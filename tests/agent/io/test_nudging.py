@@ -99,7 +99,7 @@ async def test_in_quiet_hours_nudges_are_held_and_then_come_in_one(tmp_path):
         anna.clock.ahead += evening - anna.clock.now()
         await asked(both, anna)
         await anna.ask("lunch with ben on Thursday")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len((await anna.pending())["questions"]) < 2:
                 await asyncio.sleep(0.02)
         await nudging.once(anna)
@@ -118,7 +118,7 @@ async def test_a_running_agent_nudges_by_itself_when_a_question_opens(tmp_path):
         running = asyncio.create_task(nudging.run(anna))
         try:
             await asked(both, anna)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while not told:
                     await asyncio.sleep(0.02)
         finally:

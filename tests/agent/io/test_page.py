@@ -199,7 +199,7 @@ async def test_the_page_hears_of_changes_and_of_the_end(tmp_path):
         await visitor.sign_in()
         headers = {"Origin": visitor.origin, "Authorization": f"Bearer {visitor.token}"}
         url = visitor.origin + "/agent/changes"
-        async with asyncio.timeout(30), visitor._session.post(url, json={}, headers=headers) as stream:
+        async with asyncio.timeout(60), visitor._session.post(url, json={}, headers=headers) as stream:
             assert json.loads(await stream.content.readline()) == {"following": agent.me}
             await agent.profile({"dietary": "no meat"})
             said = await stream.content.readline()

@@ -25,6 +25,7 @@ def test_receipts_are_one_line_a_field_and_what_can_be_called_off_stands_beside_
         [
             receipt("dietary", "vegan", "2026-03-02T00:00:00Z"),
             receipt("dietary", "no fish", "2026-03-01T00:00:00Z"),
+            receipt("status", "active", "2026-03-04T00:00:00Z") | {"basis": "space", "thread_id": "spc_1"},
             receipt("budget_range", None, "2026-03-03T00:00:00Z"),
         ],
         DEFAULT.__class__(
@@ -35,6 +36,7 @@ def test_receipts_are_one_line_a_field_and_what_can_be_called_off_stands_beside_
     assert [(one["field"], one["value"], one["times"]) for one in found["told"]] == [
         ("budget_range", None, 1),
         ("dietary", "vegan", 2),
+        ("status", "active", 1),
     ]
     assert (found["told"][1]["first"], found["told"][1]["last"]) == (
         "2026-03-01T00:00:00Z",
@@ -44,4 +46,5 @@ def test_receipts_are_one_line_a_field_and_what_can_be_called_off_stands_beside_
         {"what": "always_share", "field": "dietary", "for": "them"},
         {"what": "always_share", "field": "timezone", "for": "everybody"},
         {"what": "open", "thread_id": "thr_open"},
+        {"what": "space", "field": "status", "thread_id": "spc_1"},
     ]

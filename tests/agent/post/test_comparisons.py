@@ -181,7 +181,7 @@ async def test_a_refused_upload_of_prekeys_is_made_again_and_holds_up_no_mail(tm
         assert alice.connection._hold_until == 0
         monkeypatch.setattr(relay.mailboxes.checks, "_prekeys", PerMinute(250, 500))
         alice.connection._upload_at = 0.0
-        await asyncio.wait_for(alice.connection.stocked.wait(), 20)
+        await asyncio.wait_for(alice.connection.stocked.wait(), 60)
         assert alice.connection._upload is None
         assert alice.post.store.row("SELECT count(*) FROM prekeys WHERE kind=1") == (100,)
 

@@ -56,7 +56,7 @@ async def refused(person):
     """The device tries to connect, and stops by itself."""
     running = asyncio.create_task(person.post.connection().run())
     with pytest.raises(OtherDevice):
-        await asyncio.wait_for(running, 20)
+        await asyncio.wait_for(running, 60)
 
 
 @pytest.mark.spec("A2ACP-223", "A2ACP-224", "A2ACP-245")
@@ -147,7 +147,7 @@ async def test_an_old_device_that_wakes_while_the_new_one_is_connected_is_refuse
         laptop = moved_to(tmp_path, relay, bob)
         async with laptop.post:
             await laptop.online()
-            await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
+            await asyncio.wait_for(laptop.connection.stocked.wait(), 60)
             now_held = held(relay)
             alice.say(bob, "before it wakes")
             await laptop.has("one", "before it wakes")
@@ -170,7 +170,7 @@ async def test_an_old_device_that_wakes_while_the_new_one_sleeps_is_refused_and_
         laptop = moved_to(tmp_path, relay, bob)
         async with laptop.post:
             await laptop.online()
-            await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
+            await asyncio.wait_for(laptop.connection.stocked.wait(), 60)
             await laptop.offline()
             alice.say(bob, "for the laptop")
             await alice.sent()
@@ -189,16 +189,16 @@ async def test_the_owner_brings_the_address_back_by_a_command_and_the_other_devi
         laptop = moved_to(tmp_path, relay, bob)
         async with laptop.post:
             await laptop.online()
-            await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
+            await asyncio.wait_for(laptop.connection.stocked.wait(), 60)
             await refused(bob)
             words = ["--data", str(bob.folder), "take-over"]
             assert CliRunner().invoke(agent, words, catch_exceptions=False).exit_code == 0
             alice.say(bob, "sealed for the laptop, perhaps")
             await bob.online()
             with pytest.raises(Superseded):
-                await asyncio.wait_for(laptop.running, 20)
+                await asyncio.wait_for(laptop.running, 60)
             laptop.running = None
-            await asyncio.wait_for(bob.connection.stocked.wait(), 20)
+            await asyncio.wait_for(bob.connection.stocked.wait(), 60)
             # Nothing was set back: the owner has said so.
             assert rollback.NOTE not in bob.notes()
             await refused(laptop)
@@ -281,7 +281,7 @@ async def test_a_device_whose_clock_is_behind_begins_its_epoch_all_the_same(tmp_
             laptop.post.store.choose("prekey_epoch", "5")
         async with laptop.post:
             await laptop.online()
-            await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
+            await asyncio.wait_for(laptop.connection.stocked.wait(), 60)
             assert held(relay)[0] == epochs.epoch_of(laptop.post.store) == epoch + 1
             await laptop.offline()
             await laptop.online()
@@ -360,7 +360,7 @@ async def test_keys_of_a_device_that_is_no_more_are_taken_from_no_relay(tmp_path
             await until(alice.connection._bundles.resting)
             assert alice.post.outbox.pending(sent) == "waiting"
             await laptop.online()
-            await asyncio.wait_for(laptop.connection.stocked.wait(), 20)
+            await asyncio.wait_for(laptop.connection.stocked.wait(), 60)
             alice.connection._bundles._resting.clear()
             alice.connection._wake.set()
             await laptop.has("waits for the laptop")

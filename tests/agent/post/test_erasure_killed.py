@@ -30,7 +30,7 @@ class Life:
 
     async def end(self, by: signal.Signals) -> int:
         self.process.send_signal(by)
-        code = await asyncio.wait_for(self.process.wait(), 30)
+        code = await asyncio.wait_for(self.process.wait(), 60)
         await self.reading
         return code
 

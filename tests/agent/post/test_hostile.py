@@ -128,7 +128,7 @@ async def test_listening_says_why_the_line_ended(tmp_path, monkeypatch, fault, t
     monkeypatch.setattr(relay_connection.RelayConnection, "run", end)
     post = Post(tmp_path, clock=SystemClock(), entropy=SystemEntropy())
     with pytest.raises(Unavailable, match=told):
-        await asyncio.wait_for(agent._listen(post, once=False, count=None, as_json=True), 20)
+        await asyncio.wait_for(agent._listen(post, once=False, count=None, as_json=True), 60)
     post.store.close()
 
 

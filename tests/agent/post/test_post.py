@@ -234,9 +234,9 @@ async def test_after_superseded_the_agent_does_not_fight(tmp_path):
         await alice.online()
         second = alice.post.connection()
         running = asyncio.create_task(second.run())
-        await asyncio.wait_for(second.connected.wait(), 20)
+        await asyncio.wait_for(second.connected.wait(), 60)
         with pytest.raises(Superseded):
-            await asyncio.wait_for(alice.running, 20)
+            await asyncio.wait_for(alice.running, 60)
         assert "started elsewhere" in alice.notes()
         assert second.connected.is_set()
         running.cancel()

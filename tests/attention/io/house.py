@@ -24,7 +24,7 @@ from tacit.base.moment import Moment
 from tacit.c2a.lines import cut
 from tacit.harness.scrolling import open_lines
 from tacit.ledger.commands import Appended, Committed, Decided
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.io.writer import View
 from tacit.ledger.io.writer_thread import deliver_here
@@ -222,7 +222,7 @@ class House(World):
         }
         assert not differing, differing
         assert upkeep.fingerprint(self.folder) == prints
-        report = upkeep.verify(self.folder, self.entropy)
+        report = verification.verify(self.folder, self.entropy)
         assert report.sound, report.problems
 
     def folds(self) -> dict[tuple[str, str], tuple[int, str]]:

@@ -24,7 +24,7 @@ class Bench:
     def commit(self, jobs: Any) -> list[int]:
         self.batches.append(list(jobs))
         self.entered.release()
-        assert self.go.acquire(timeout=10)
+        assert self.go.acquire(timeout=60)
         if self.fails:
             raise MemoryError
         return [job * 10 for job in jobs]
@@ -36,7 +36,7 @@ class Bench:
 def test_jobs_that_wait_during_a_commit_share_the_next_one() -> None:
     bench = Bench()
     bench.writer.submit(1)
-    assert bench.entered.acquire(timeout=10)
+    assert bench.entered.acquire(timeout=60)
     for job in (2, 3, 4):
         bench.writer.submit(job)
     assert bench.writer.depth == 3
@@ -50,7 +50,7 @@ def test_jobs_handed_over_together_share_a_commit_or_are_refused_together() -> N
     bench = Bench()
     bench.writer.submit_all([])
     bench.writer.submit_all([1, 2, 3])
-    assert bench.entered.acquire(timeout=10)
+    assert bench.entered.acquire(timeout=60)
     bench.go.release(1)
     bench.writer.close()
     assert bench.batches == [[1, 2, 3]]
@@ -62,7 +62,7 @@ def test_jobs_handed_over_together_share_a_commit_or_are_refused_together() -> N
 def test_a_batch_has_a_largest_size_and_order_is_kept() -> None:
     bench = Bench(max_batch=2)
     bench.writer.submit(0)
-    assert bench.entered.acquire(timeout=10)
+    assert bench.entered.acquire(timeout=60)
     for job in range(1, 6):
         bench.writer.submit(job)
     bench.go.release(9)
@@ -86,7 +86,7 @@ def test_a_writer_that_dies_answers_everybody_who_waits() -> None:
     bench = Bench()
     bench.fails = True
     bench.writer.submit(1)
-    assert bench.entered.acquire(timeout=10)
+    assert bench.entered.acquire(timeout=60)
     bench.writer.submit(2)
     bench.go.release()
     bench.writer._thread.join(10)

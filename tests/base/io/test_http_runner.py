@@ -43,7 +43,7 @@ async def listening(answer: Callable[[int], web.Response]) -> AsyncIterator[int]
 
 async def said_to(port: int, request: bytes) -> tuple[bytes, bytes]:
     """The head and the body of the answer, read until the server hangs up."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request)
         answer = await reader.read()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -125,11 +126,11 @@ def test_a_place_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
 class Log:
     """A table that grows, with a checkpointer that is driven step by step instead of by its thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, soft_pages: int = 10, hard_pages: int = 40) -> None:
         self.connection = connect(path)
         self.connection.set_busy_timeout(0)
         self.connection.execute("CREATE TABLE t(x)")
-        self.checkpointer = Checkpointer(path, soft_pages=10, hard_pages=40)
+        self.checkpointer = Checkpointer(path, soft_pages=soft_pages, hard_pages=hard_pages)
         self.checkpointer.watch(self.connection)
         self.other = connect(path)
         self.other.set_busy_timeout(5)
@@ -155,6 +156,24 @@ def test_the_log_stays_bounded_when_nobody_holds_it(log: Log) -> None:
     for _ in range(50):
         assert log.grow(5) < 60
         log.step()
+
+
+def test_a_long_log_is_moved_when_it_has_grown_and_not_after_every_commit(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.db", soft_pages=40, hard_pages=4_000)
+    reader = connect(tmp_path / "log.db", readonly=True)
+    reader.execute("BEGIN")
+    assert value(reader, "SELECT count(*) FROM t") == 0  # the log cannot begin anew
+    nudge, moved = log.checkpointer._wake, []
+    while log.grow(1) < 200:
+        if nudge.is_set():
+            moved.append(log.checkpointer.pages)
+            nudge.clear()
+            log.step()
+    assert 40 <= moved[0] < 50
+    assert all(10 <= later - earlier < 20 for earlier, later in pairwise(moved))
+    assert len(moved) > 5
+    for one in (reader, log.connection, log.other):
+        one.close()
 
 
 def test_a_reader_that_holds_a_snapshot_lengthens_the_log_but_stops_no_writer(

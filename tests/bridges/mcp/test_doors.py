@@ -13,8 +13,9 @@ from mcp import MCPError
 from tacit.bridges.mcp.tools import OFFERED
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS
 from tacit.c2a.standing_rules import PULLED, standing_rules
+from tacit.hub import server
 from tests.bridges.mcp.rooms import DOORS, group_of, over_http, over_stdio
-from tests.hub.room import running
+from tests.hub.room import WAIT, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +160,7 @@ async def test_an_mcp_client_beside_a_live_harness_changes_nothing_of_what_was_a
         async with over_http(room, group.tokens["ada"]) as ada:
             await ada.done("chat_list_events")
             await group.say("@ada urgent: which port?")
-            delivered = await harness.receive_json(timeout=20)
+            delivered = await harness.receive_json(timeout=60)
     assert delivered["params"]["injection"]["mode"] == "buffered"
     sessions = await room.events(group.id, kinds="x.c2a.session")
     assert len(sessions) == 1
@@ -179,11 +180,19 @@ async def test_a_fault_of_the_hubs_own_is_told_without_its_words(
     assert "secret" not in str(refused)
 
 
-async def test_a_hub_stops_at_once_with_mcp_clients_about(room: Room) -> None:
+async def test_a_hub_stops_at_once_with_mcp_clients_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SHUTDOWN_SECONDS", 600.0)
+    async with running(tmp_path) as room:
+        await _stops_with_clients_about(room)
+
+
+async def _stops_with_clients_about(room: Room) -> None:
     group = await group_of(room, ada=[])
     async with over_http(room, group.tokens["ada"]) as ada:
         await ada.done("chat_list_events")
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(WAIT):
             await room.server.stop()
 
 

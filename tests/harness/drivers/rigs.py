@@ -22,7 +22,7 @@ from tests.model_server import ModelServer
 
 AGENTS = Path(__file__).parent / "agents"
 RULES = "STANDING RULES: be kind."
-PATIENCE = 30.0
+PATIENCE = 60.0
 PROMPT = 10.0
 """Seconds in which a cancelled turn is over, also where the agent had to be ended by force."""
 

@@ -21,7 +21,7 @@ TURNS = 80
 
 async def until(condition):
     """Wait for something that the harness does."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.01)
 

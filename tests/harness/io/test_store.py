@@ -147,7 +147,7 @@ class Failing(apsw.VFS):
     fail = False
 
     def __init__(self) -> None:
-        super().__init__("failing", "")
+        super().__init__("failing", "unix")
 
     def xOpen(self, name, flags):
         return FailingFile(name, flags)
@@ -155,7 +155,7 @@ class Failing(apsw.VFS):
 
 class FailingFile(apsw.VFSFile):
     def __init__(self, name, flags) -> None:
-        super().__init__("", name, flags)
+        super().__init__("unix", name, flags)
 
     def xWrite(self, data, offset):
         if Failing.fail:

@@ -52,6 +52,7 @@ async def test_in_a_channel_only_the_first_line_names_the_agent_and_typing_holds
     rig, home, model
 ):
     model.script(Say("Whole."), LAST)
+    await home.rules(compose_quiet_ms=5000)
     async with home.agent("ada", driver_of(rig, home, model)) as harness:
         await home.say("@ada hey")
         await harness.told.until("heard", asyncio.current_task())

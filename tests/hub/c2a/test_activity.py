@@ -34,7 +34,7 @@ def update(event: dict[str, Any], number: int = 1, text: str = MARK, **more: Any
 
 async def heard(socket: Socket, name: str = "activity") -> dict[str, Any]:
     """The next signal of this name."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             note = await socket.notes.get()
             if note["method"] == name:
@@ -44,7 +44,7 @@ async def heard(socket: Socket, name: str = "activity") -> dict[str, Any]:
 async def heard_before_typing(stage: Stage, agent: Agent, socket: Socket) -> list[dict[str, Any]]:
     """What a follower was told of activity before the agent typed in the room, which everybody hears."""
     found: list[dict[str, Any]] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             note = await socket.notes.get()
             if note["method"] == "activity":
@@ -126,7 +126,7 @@ async def test_who_comes_late_gets_the_turn_as_it_stands_and_the_ledger_nothing_
         }
         await ada.session.tell(Activity(question["id"], "t1", "ended", summary=summary))
         assert (await heard(owner))["state"] == "ended"
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (recorded := await stage.recorded("turn")):
                 await asyncio.sleep(0.01)
     assert (recorded[0]["session"], recorded[0]["event_id"], recorded[0]["files"]) == (
@@ -162,7 +162,7 @@ async def test_a_summary_of_private_work_is_for_those_who_may_read_the_question(
     private = await stage.tell("build it", to=["ada"])
     await ada.delivery(private)
     await ada.session.tell(Activity(private["id"], "t1", "ended", summary={"files": ["secret.py"]}))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await stage.recorded("turn"):
             await asyncio.sleep(0.01)
     assert "secret.py" not in json.dumps(await stage.events(stage.group_id, ben))
@@ -249,7 +249,7 @@ async def test_an_end_that_is_told_again_is_summed_up_once(stage: Stage) -> None
     for _ in range(3):
         await ada.session.tell(Activity(question["id"], "t1", "ended", summary={"ended": "done"}))
     await ada.session.tell(Activity(question["id"], "t2", "ended", summary={"ended": "done"}))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while "t2" not in [one["turn"] for one in await stage.recorded("turn")]:
             await asyncio.sleep(0.01)
     assert [one["turn"] for one in await stage.recorded("turn")] == ["t1", "t2"]

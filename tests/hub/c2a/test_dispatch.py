@@ -47,7 +47,9 @@ async def test_what_needs_no_reading_does_not_overtake_what_does(stage):
         plain = await stage.tell("@ada what about lunch?")
         assert not ada.got(in_thread)
         assert not ada.got(plain)
-    await ada.delivery(plain)
+    # What had to wait comes whole: with the open lines before it, as if it had not waited.
+    before = (await ada.delivery(plain))["linesBefore"]
+    assert [one["content"] for one in before] == ["@ada which port is it?"]
     order = [one["eventId"] for one in ada.heard]
     assert order.index(in_thread["id"]) < order.index(plain["id"])
     assert [one["content"] for one in (await ada.delivery(in_thread))["threadWindow"]] == [

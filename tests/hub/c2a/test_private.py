@@ -179,7 +179,7 @@ async def test_a_private_conversation_leaks_by_no_way_out_of_the_hub(stage, cast
             while not streamed or streamed[-1]["id"] != last["id"]:
                 streamed.append(await stream.event())
             clean(streamed)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not posted:
                     await asyncio.sleep(0.01)
             clean(posted, eve.heard, [one.reason for one in eve.cancelled])

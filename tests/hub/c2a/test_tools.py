@@ -599,7 +599,7 @@ async def test_members_says_who_is_here_and_busy_and_keeps_private_work_to_itsel
         members.update({one["id"]: one for one in answer["members"]})
         return members["eve"]["status"] == "busy"
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await busy():
             await asyncio.sleep(0.01)
     assert members["eve"]["detail"] == "on the importer"

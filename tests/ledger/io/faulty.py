@@ -1,4 +1,4 @@
-"""A disk that fails on command: an apsw VFS over the default one."""
+"""A disk that fails on command: an apsw VFS over the system's own, below which no page has a checksum."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Disk:
 class _Files(apsw.VFS):
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        super().__init__(disk.name, "")
+        super().__init__(disk.name, "unix")
 
     def xOpen(self, name: Any, flags: Any) -> _File:
         return _File(self._disk, name, flags)
@@ -55,7 +55,7 @@ class _Files(apsw.VFS):
 class _File(apsw.VFSFile):
     def __init__(self, disk: Disk, name: Any, flags: Any) -> None:
         self._disk = disk
-        super().__init__("", name, flags)
+        super().__init__("unix", name, flags)
 
     def xWrite(self, data: Any, offset: int) -> None:
         self._disk.tick("write")

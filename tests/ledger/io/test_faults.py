@@ -12,7 +12,7 @@ from tacit.base.errors import Unavailable
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append
 from tacit.ledger.envelope import decode
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 from tests.ledger.io import faulty
 from tests.ledger.world import HandClock, SeededEntropy, World, submission
 
@@ -29,7 +29,7 @@ SENDS = 2
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed folder with one group."""
     folder = tmp_path_factory.mktemp("template") / "data"
-    world = World(folder)
+    world = World(folder, vfs="unix")
     world.group("g_one", boss="foreman", ann="peer", bob="peer")
     world.close()
     return folder
@@ -72,7 +72,7 @@ def assert_sound(folder: Path) -> None:
     before = upkeep.fingerprint(folder)
     upkeep.rebuild(folder, HandClock(), SeededEntropy(), Settings())
     assert upkeep.fingerprint(folder) == before
-    report = upkeep.verify(folder, SeededEntropy())
+    report = verification.verify(folder, SeededEntropy())
     assert report.sound, report.problems
 
 
@@ -236,7 +236,7 @@ def test_a_read_that_fails_is_unavailable_and_passes(
 ) -> None:
     folder = tmp_path / "data"
     shutil.copytree(template, folder)
-    world = World(folder)
+    world = World(folder, vfs="unix")
     for number in range(40):
         send(world, number)
     world.close()
@@ -262,4 +262,4 @@ def test_exported_lines_are_the_acknowledged_events(
     said = [int(event.data["text"][:2]) for event in lines if event.kind == "chat.message"]
     assert said == acknowledged
     assert [event.seq for event in lines] == list(range(1, len(lines) + 1))
-    assert upkeep.verify(folder, SeededEntropy()).sound
+    assert verification.verify(folder, SeededEntropy()).sound

@@ -7,7 +7,7 @@ import pytest
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.sqlite import connect
 from tacit.ledger.envelope import decode
-from tacit.ledger.io import upkeep
+from tacit.ledger.io import upkeep, verification
 from tacit.ledger.io.journal import FIRST_LINK, link
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_verify_sees_that_the_chain_of_hashes_breaks(room: World, change: Any) -
     room.say("g_one", "user", "later")
     room.close()
     change_event(room, 6, change)
-    (problem,) = upkeep.verify(room.folder, room.entropy).problems
+    (problem,) = verification.verify(room.folder, room.entropy).problems
     assert "group g_one event 6: the chain of hashes breaks" in problem
 
 
@@ -137,7 +137,7 @@ def test_verify_names_a_forged_event(room: World, change: Any, says: str) -> Non
     room.say("g_one", "user", "later")
     room.close()
     change_event(room, 6, change, forge=True)
-    report = upkeep.verify(room.folder, room.entropy)
+    report = verification.verify(room.folder, room.entropy)
     assert not report.sound
     assert "group g_one event 6" in report.problems[0]
     assert says in report.problems[0]
@@ -150,10 +150,10 @@ def test_verify_names_a_missing_event_and_a_cut_end(room: World) -> None:
     connection = connect(room.folder / "ledger.db")
     connection.execute("DROP TRIGGER events_remain")
     connection.execute("DELETE FROM events WHERE pos=?", (1 << 40 | 8,))
-    assert "ends at 7, its record says 8" in upkeep.verify(room.folder, room.entropy).problems[0]
+    assert "ends at 7, its record says 8" in verification.verify(room.folder, room.entropy).problems[0]
     connection.execute("DELETE FROM events WHERE pos=?", (1 << 40 | 6,))
     connection.close()
-    assert "position 6 is missing" in upkeep.verify(room.folder, room.entropy).problems[0]
+    assert "position 6 is missing" in verification.verify(room.folder, room.entropy).problems[0]
 
 
 def test_verify_names_events_beyond_the_recorded_end(room: World) -> None:
@@ -165,39 +165,39 @@ def test_verify_names_events_beyond_the_recorded_end(room: World) -> None:
         (1 << 40 | 5,),
     )
     connection.close()
-    assert not upkeep.verify(room.folder, room.entropy).sound
+    assert not verification.verify(room.folder, room.entropy).sound
 
 
 def test_verify_names_a_blob_that_is_gone_or_changed(room: World) -> None:
     path = room.blob("g_one", "user", b"content")
     room.close()
-    assert upkeep.verify(room.folder, room.entropy).blobs == 1
+    assert verification.verify(room.folder, room.entropy).blobs == 1
     file = room.folder / "blobs" / path[:2] / path
     file.write_bytes(b"other")
-    assert path in upkeep.verify(room.folder, room.entropy).problems[0]
+    assert path in verification.verify(room.folder, room.entropy).problems[0]
     file.unlink()
-    assert path in upkeep.verify(room.folder, room.entropy).problems[0]
+    assert path in verification.verify(room.folder, room.entropy).problems[0]
 
 
 def test_verify_beside_a_running_hub_takes_new_events_for_no_fault(
     room: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = upkeep._groups
+    real = verification.groups_on
 
     def groups(connection: Any) -> Any:
         found = real(connection)
         room.say("g_one", "user", "meanwhile")
         return found
 
-    monkeypatch.setattr(upkeep, "_groups", groups)
-    report = upkeep.verify(room.folder, room.entropy)
+    monkeypatch.setattr(verification, "groups_on", groups)
+    report = verification.verify(room.folder, room.entropy)
     assert report.sound, report.problems
 
 
 def test_verify_beside_a_running_hub_leaves_an_arriving_blob_alone(room: World) -> None:
     incoming = room.store.blobs.incoming()
     incoming.write(b"half")
-    assert upkeep.verify(room.folder, room.entropy).sound
+    assert verification.verify(room.folder, room.entropy).sound
     incoming.write(b" and half")
     stored = incoming.finish()
     with room.store.blobs.open(stored.sha256) as file:
@@ -206,4 +206,4 @@ def test_verify_beside_a_running_hub_leaves_an_arriving_blob_alone(room: World) 
 
 def test_verify_of_a_folder_without_a_ledger_is_told_apart(world: World) -> None:
     with pytest.raises(Unavailable, match="cannot open"):
-        upkeep.verify(world.folder / "elsewhere", world.entropy)
+        verification.verify(world.folder / "elsewhere", world.entropy)

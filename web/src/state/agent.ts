@@ -69,6 +69,28 @@ export interface Contact {
   offered_safety_number?: string;
 }
 
+export interface GuestAnswer {
+  at: string;
+  source: string;
+  readable: boolean;
+  counts: boolean;
+  choice: string | null;
+  answers: string[];
+  suggestion: string | null;
+}
+
+/** Somebody without an agent who was asked by a link; `link` and `text` stand only in the whole of one. */
+export interface GuestLine {
+  guest_id: string;
+  name: string;
+  state: string;
+  summary: string;
+  answers: GuestAnswer[];
+  counts: string | null;
+  link?: string | null;
+  text?: string | null;
+}
+
 export interface Permissions {
   always_share: string[];
   ask_first: string[];
@@ -94,6 +116,14 @@ export interface Notice {
   at: string;
 }
 
+export interface SpaceLine {
+  space_id: string;
+  title: string;
+  status: string;
+  participants: string[];
+  new: number;
+}
+
 export interface Hint {
   hint: string;
   text: string;
@@ -117,12 +147,15 @@ export class AgentState {
   readonly closed = signal<Closed[]>([]);
   readonly threads = signal<ThreadLine[] | null>(null);
   readonly contacts = signal<Contact[] | null>(null);
+  readonly guests = signal<GuestLine[] | null>(null);
   readonly permissions = signal<Permissions | null>(null);
   readonly disclosures = signal<Disclosure[] | null>(null);
   readonly notices = signal<Notice[] | null>(null);
   readonly profile = signal<Record<string, unknown> | null>(null);
   readonly me = signal<Record<string, any> | null>(null);
   readonly hints = signal<Hint[]>([]);
+  /** Null where spaces are not offered: in a room. */
+  readonly spaces = signal<SpaceLine[] | null>(null);
   readonly every = signal(false);
   /** Counts up when something of a thread has changed: whoever shows one asks again. */
   readonly stirred = signal<{ thread_id: string; count: number }>({ thread_id: "", count: 0 });
@@ -169,6 +202,9 @@ export class AgentState {
     contacts: async () => {
       this.contacts.value = (await this.call<{ contacts: Contact[] }>("contacts")).contacts;
     },
+    guests: async () => {
+      this.guests.value = (await this.call<{ guests: GuestLine[] }>("guests")).guests;
+    },
     permissions: async () => {
       this.permissions.value = await this.call<Permissions>("permissions");
     },
@@ -183,6 +219,9 @@ export class AgentState {
     },
     me: async () => {
       this.me.value = await this.call("me");
+    },
+    spaces: async () => {
+      this.spaces.value = (await this.call<{ spaces: SpaceLine[] }>("space", { do: "list" })).spaces;
     },
     hints: async () => {
       this.hints.value = (await this.call<{ hints: Hint[] }>("hints")).hints;
@@ -253,8 +292,15 @@ export class AgentState {
       case "settings":
         for (const part of ["permissions", "profile"]) this.reload(part);
         break;
+      case "guest":
+        this.reload("guests");
+        break;
       case "hint":
         this.reload("hints");
+        break;
+      case "space":
+        this.reload("spaces");
+        this.stirred.value = { thread_id: change.space_id ?? "", count: this.stirred.peek().count + 1 };
         break;
       case "thread":
         this.reload("threads");

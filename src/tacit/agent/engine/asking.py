@@ -90,9 +90,9 @@ def opening(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Fiel
     zone = ws.profile.get("timezone")
     if zone and goal.kind == MEETING:
         context["timezone"] = zone
-    if windows:
-        own = ZoneInfo(str(zone or "UTC"))
-        context[AVAILABILITY] = [formats.write_window(one, own) for one in windows]
+    listed = formats.write_windows(windows or (), ZoneInfo(str(zone or "UTC")))
+    if listed:
+        context[AVAILABILITY] = listed
     for name in goal.offers:
         value = own_value(ws, view, name, windows or None)
         if value is not None:

@@ -59,7 +59,7 @@ def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | 
         return told
     if wanted == AVAILABILITY:
         zone = ZoneInfo(zone_of(ws))
-        return None if windows is None else [formats.write_window(one, zone) for one in windows]
+        return None if windows is None else formats.write_windows(windows, zone)
     if wanted == "handover_date":
         return ws.profile.get(name, view.theirs.get("deadline"))
     exact = ws.profile.get(name)

@@ -78,8 +78,7 @@ def _tries(
 
 
 def _write(ws: Workspace, spans: tuple[Span, ...]) -> list[Fields]:
-    zone = ZoneInfo(zone_of(ws))
-    return [dict(formats.write_window(one, zone)) for one in spans[:5]]
+    return [dict(one) for one in formats.write_windows(spans, ZoneInfo(zone_of(ws)))[:5]]
 
 
 def _conflict(

@@ -15,6 +15,7 @@ from tacit.agent.consent.tiers import canonical
 from tacit.agent.memory.relationship import Known, recalled, usable
 from tacit.agent.negotiation.goal import Goal, Need
 from tacit.agent.packets import vocabulary
+from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import THEM, US
 
 if TYPE_CHECKING:
@@ -22,12 +23,22 @@ if TYPE_CHECKING:
 
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
+    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Entry, Thread
 
 NEGOTIATES: Final = frozenset({"context", "context_request", "context_response", "intent_update"})
 """Types that count as turns (A2ACP-103)."""
 NOT_TURNS: Final = frozenset(
-    {"resolution", "resolution_response", "thread_fork", "thread_status", "thread_sync", "processing_error"}
+    {
+        "resolution",
+        "resolution_response",
+        "thread_fork",
+        "thread_status",
+        "thread_sync",
+        "processing_error",
+        "coordinator_transfer",
+        "coordinator_transfer_response",
+    }
 )
 CARRIERS: Final = ("shared_context", "context", "context_provided")
 _ABOUT: Final = frozenset({"conflict", "proposed_alternatives", "flexibility"})
@@ -170,3 +181,25 @@ def _flexibility(context: Fields) -> dict[str, str]:
     if not isinstance(named, dict):
         return {}
     return {str(name): vocabulary.flexibility(value) for name, value in cast("Fields", named).items()}
+
+
+def their_times(ws: Workspace, view: View) -> Any:
+    """When they have time, under whatever name they said it; None when they did not."""
+    names = [one for one in view.theirs if canonical(ws.policy, one) == AVAILABILITY]
+    return view.theirs.get("time_windows", view.theirs[names[-1]] if names else None)
+
+
+def their_spans(ws: Workspace, view: View) -> tuple[tuple[Span, ...], tuple[str, ...]]:
+    """The same as stretches, and what of it is unclear."""
+    value = their_times(ws, view)
+    if value is None:
+        return (), ()
+    zone: object = view.theirs.get("timezone")
+    date: object = view.theirs.get("proposed_date")
+    reading = read_windows(
+        value,
+        timezone=zone if isinstance(zone, str) else None,
+        proposed_date=date if isinstance(date, str) else None,
+        now=ws.now,
+    )
+    return reading.spans, reading.unclear

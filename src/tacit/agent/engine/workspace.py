@@ -64,6 +64,7 @@ class Peer:
     """Whether any packet of theirs has told us what they can do."""
     version: str = ""
     welcome: bool = True
+    blocked: bool = False
 
     def can(self, feature: str) -> bool:
         """Whether a feature may be used with it; before its first packet nothing is known, and all may."""

@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import erasing, setting_up
+from tacit.agent.io import erasing, guests, setting_up, spaces
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -49,7 +49,7 @@ from tacit.agent.post.io import purging
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
-from tacit.agent.threads import memory_records, records
+from tacit.agent.threads import guest_records, memory_records, records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
@@ -77,6 +77,8 @@ DAY: Final = 24 * 3600 * SECOND
 PAUSE: Final = Moment(30 * SECOND)
 """Before something that could not be done now, as a brain or a server was away, is tried again."""
 LOOK_AROUND: Final = 5.0
+GUESTS: Final = "guests"
+"""Under which name links of guests are looked after, beside the wheel."""
 
 
 class Agent(Taking):
@@ -109,6 +111,7 @@ class Agent(Taking):
         self._turning = asyncio.Lock()
         self.woken = asyncio.Event()
         self._resting: dict[str, Moment] = {}
+        self._guests_asked: dict[str, Moment] = {}
         self.deeds: dict[str, asyncio.Task[bool]] = {}
         self._tidied: Moment | None = None
         self.changes = Changes()
@@ -117,6 +120,8 @@ class Agent(Taking):
         self._lost_since: Moment | None = None
         self._running = False
         """Whether the wheel turns by itself: then a thought under way ends by itself too."""
+        self.spaces_compared: Moment | None = None
+        """When the spaces were compared, since the line was last there."""
 
     # Opening and closing.
 
@@ -150,6 +155,7 @@ class Agent(Taking):
             )
             stack.push_async_callback(self.mind.close)
             await self._purge_due()
+            spaces.erase_left(self)
             await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
@@ -214,7 +220,10 @@ class Agent(Taking):
             return Peer(peer)
         heard = self.post.store.row("SELECT 1 FROM history WHERE direction='in' AND peer=? LIMIT 1", peer)
         version = self.post.outbox.version_with(peer)
-        return Peer(peer, known.features, heard is not None, version=version, welcome=known.welcome)
+        blocked = known.reputation.blocked
+        return Peer(
+            peer, known.features, heard is not None, version=version, welcome=known.welcome, blocked=blocked
+        )
 
     async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
         """Make one decision and everything of it durable; what it gives back."""
@@ -229,8 +238,11 @@ class Agent(Taking):
             return False
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
-        replaced = any(isinstance(one, memory_records.Remembered) for one in ws.records)
+        replaced = spaces.replaces(ws.kept) or any(
+            isinstance(one, memory_records.Remembered) for one in ws.records
+        )
         self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or replaced
+        spaces.erase_left(self, ws.records)
         for one in ws.records:
             self.changes.tell(one)
             if isinstance(one, memory_records.Remembered) and one.why == memory_records.LEARNED:
@@ -255,8 +267,12 @@ class Agent(Taking):
                 found.extend(getattr(before, name) for name in named)
             elif isinstance(one, records.Posted):
                 found.append(one.packet_id)
+            elif isinstance(one, guest_records.GuestEnded):
+                found.append(book.guests[one.guest_id].secret)
             elif isinstance(one, memory_records.Unlearned) and relationship.name_of(one.peer) not in ws.kept:
                 found.append(relationship.name_of(one.peer))
+            else:
+                found.extend(spaces.gone(book, one))
         return [one for one in found if one]
 
     async def tidy(self) -> None:
@@ -269,7 +285,9 @@ class Agent(Taking):
         threads = [book.threads.get(name) for name in book.open_threads]
         days = self.post.store.choice(HISTORY_DAYS)
         until = None if days == FOR_EVER else Moment(self.clock.now() - int(days) * DAY)
-        self.vault.tidy(book.settings.values(), [one.peer for one in threads if one is not None], until)
+        peers = [one.peer for one in threads if one is not None]
+        peers += [book.guests[name].address for name in book.open_guests]
+        self.vault.tidy(book.settings.values(), peers, until)
 
     # The wheel.
 
@@ -298,10 +316,15 @@ class Agent(Taking):
                 did = await self._isolated(thread_id, self._consider) or did
             elif f"{THOUGHT}{thread_id}" not in self.deeds and self.may_think(thread_id):
                 self.beside(f"{THOUGHT}{thread_id}", self._isolated(thread_id, self._consider))
+        if GUESTS not in self.deeds and guests.due(self, self.connection, self._guests_asked):
+            self.beside(
+                GUESTS, guests.turned(self, cast("RelayConnection", self.connection), self._guests_asked)
+            )
         did = self.reap() or did
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
                 did = await self._isolated(thread_id, self._act) or did
+        did = await spaces.turn(self) or did
         return await self._post_all() or did
 
     async def _isolated(self, thread_id: str, work: Callable[[str], Any]) -> bool:
@@ -460,7 +483,7 @@ class Agent(Taking):
         if thread is None or entry is None or kept is None:
             return None
         draft = Draft(
-            thread.peer, entry.type, thread_id, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
+            thread.peer, entry.type, thread.wire, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
         )
         return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))
 

@@ -96,6 +96,10 @@ def change_of(record: records.Record) -> Change | None:
             return {"change": "hint", "hint": record.hint}
         case records.Set():
             return {"change": "settings", "name": record.name}
+        case _ if guest_id := getattr(record, "guest_id", ""):
+            return {"change": "guest", "guest_id": guest_id}
         case _:
+            if space_id := getattr(record, "space_id", ""):
+                return {"change": "space", "space_id": space_id}
             thread_id = getattr(record, "thread_id", "")
             return {"change": "thread", "thread_id": thread_id} if thread_id else None

@@ -12,12 +12,22 @@ from msgspec import structs
 
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
-from tacit.agent.consent import tiers
-from tacit.agent.engine import answering, asking, drafting, proposing
+from tacit.agent.engine import answering, asking, concluding, drafting, proposing
 from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.members import members_of
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, erasing, hinting, people, remembering, thoughts
+from tacit.agent.io import (
+    erasing,
+    grouping,
+    guests,
+    hinting,
+    people,
+    receipts,
+    remembering,
+    spaces,
+    thoughts,
+)
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -66,12 +76,22 @@ NOTICES: Final = {
     "proposals_crossed": "has two proposals at once; yours stands",
     "different_alternatives": "had two different choices; it is proposed again",
     "another_previous_intent": "was described otherwise by the other side",
+    "guest_answered": "has an answer of somebody who was asked by a link",
+    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
     "waits": "waits for something that is away now; it is tried again",
     "paused": "is paused",
+    "goes_ahead": "goes ahead: enough have confirmed; you may still say yes",
+    "left_the_group": "goes on without somebody who wants no part in it",
+    "people_left": "goes on without some who were in it",
+    "another_list": "names other people to others: compare the digest of its list with them",
+    "transfer_declined": "stays with you: the role was not accepted",
+    "transferred": "is coordinated by somebody else now",
+    "coordinates_now": "is coordinated by your agent now; everybody is asked again",
     "not_sent": "has a packet that could not be sent",
     "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
     "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
     "budget_spent": "The models' budget of the day is spent; the rules go on alone",
+    **spaces.NOTICES,
     "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
 }
 
@@ -118,8 +138,16 @@ class Commands(Settings):
         urgent: bool = False,
         facts: Any = None,
         by_program: bool = False,
+        **group: Any,
     ) -> Fields:
-        """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
+        """Arrange something with somebody; `by_program` when the wish is not the owner's own word.
+
+        With several it is a group; then `quorum`, `in_order` and `after` say how (A2ACP-153).
+        """
+        if len(to) > 1 and not by_program:
+            return await grouping.ask(self, text, to, urgent=urgent, **group)
+        if any(group.values()):
+            raise Refused("bad_confirmation", "one other person confirms, or does not", row="A2ACP-153")
         peer = self.addressee(text, to)
         peer = people.accepted(self, peer) if by_program else peer
         known = read_facts(facts) if facts is not None else {}
@@ -131,6 +159,14 @@ class Commands(Settings):
         began = await self.decide(lambda ws: begin(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
         return self._state(began)
+
+    async def group(self, group_id: str) -> Fields:
+        """A group of this agent's: who coordinates, who takes part, what the answers come to."""
+        return await grouping.group(self, group_id)
+
+    async def transfer(self, group_id: str, to: str, reason: str = "") -> Fields:
+        """Offer the coordinator's role in a group to another who takes part."""
+        return await grouping.transfer(self, group_id, to, reason)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
@@ -166,7 +202,7 @@ class Commands(Settings):
     def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
         if len(to) > 1:
-            raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
+            raise Refused("not_supported", "a program asks one person at a time", row="A2ACP-266")
         if to:
             return str(address.parse_typed(to[0]))
         words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
@@ -223,6 +259,8 @@ class Commands(Settings):
         self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
+        if question.kind in spaces.KINDS:
+            return await spaces.answer(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -310,7 +348,7 @@ class Commands(Settings):
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
             "intent": shown_in(view.intent),
-            "participants": [self.me, thread.peer],
+            "participants": sorted(members_of(ws, thread), key=lambda one: (one != self.me, one)),
             "turns": thread.turns,
             "shared": sorted(view.ours),
             "received": shown_in(view.theirs, LONGEST_RECEIVED),
@@ -355,37 +393,7 @@ class Commands(Settings):
 
     async def disclosures(self, peer: str = "") -> Fields:
         """Who got what, when, and what allowed it."""
-        who = str(address.parse_typed(peer)) if peer else ""
-        found: list[Fields] = []
-        known: set[str] = set()
-        said_via = {
-            one.question_id: one.via
-            for one, _ in self.journal.records("x.a2acp.answered")
-            if isinstance(one, records.Answered) and one.via
-        }
-        for one, at in self.journal.records("x.a2acp.sent"):
-            if not isinstance(one, records.Sent):
-                continue
-            known.add(one.packet_id)
-            if who and one.peer != who:
-                continue
-            body = self.vault.packet(one.peer, one.packet_id, US) or {}
-            for name, basis, question in one.bases:
-                found.append(
-                    {
-                        "to": one.peer,
-                        "thread_id": one.thread_id,
-                        "packet_id": one.packet_id,
-                        "field": name,
-                        "value": _sent_value(body, name, self.outside.policy()),
-                        "basis": basis,
-                        "question_id": question or None,
-                        "via": said_via.get(question),
-                        "at": rfc3339(at),
-                    }
-                )
-        found += by_hand.disclosures(self.post.store, known, who)
-        return {"disclosures": sorted(found, key=lambda one: one["at"])}
+        return receipts.disclosures(self, str(address.parse_typed(peer)) if peer else "")
 
     async def why(self, thread_id: str) -> Fields:
         """What excluded each option of the last proposal."""
@@ -396,7 +404,7 @@ class Commands(Settings):
 
     async def stop(self, thread_id: str) -> Fields:
         """Want no more of a thread."""
-        await self.decide(lambda ws: asking.stop(ws, thread_id))
+        await self.decide(lambda ws: concluding.stop(ws, thread_id))
         await self.refresh()
         return self._state(thread_id)
 
@@ -441,6 +449,36 @@ class Commands(Settings):
         ]
         return {"notices": found}
 
+    # People without an agent.
+
+    async def guest_ask(self, name: str, text: str, **given: Any) -> Fields:
+        """Ask somebody by a link (A2ACP-275)."""
+        return await guests.ask(self, name, text, **given)
+
+    async def guests(self) -> Fields:
+        """Who was asked by a link, and what they answered."""
+        return await guests.listed(self)
+
+    async def guest(self, guest_id: str) -> Fields:
+        """One of them."""
+        return await guests.show(self, guest_id)
+
+    async def guest_revoke(self, guest_id: str) -> Fields:
+        """Take a link back (A2ACP-277)."""
+        return await guests.revoke(self, guest_id)
+
+    async def guest_forget(self, guest_id: str) -> Fields:
+        """Let go of every word about one of them."""
+        return await guests.forget(self, guest_id)
+
+    async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
+        """Read a reply that came another way, and keep it once it is read rightly."""
+        return await guests.paste(self, guest_id, text, given)
+
+    async def guest_result(self, guest_id: str) -> Fields:
+        """What to send to one who said yes."""
+        return await guests.result(self, guest_id)
+
     # Memory.
 
     async def memory(self, who: str = "") -> Fields:
@@ -458,6 +496,12 @@ class Commands(Settings):
     async def known(self, who: str) -> Fields:
         """What a counterpart knows of the owner, and what can still be called off."""
         return await remembering.known(self, who)
+
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
 
     # Its own page.
 
@@ -488,6 +532,7 @@ class Commands(Settings):
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
+            spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
         # The contents first: killed in between, it is written down that they have to go, and done again.
@@ -516,14 +561,3 @@ def _step(one: records.Record, at: str) -> Fields:
             return {"at": at, "notice": one.code}
         case _:
             return {"at": at}
-
-
-def _sent_value(body: Fields, name: str, policy: tiers.Policy) -> Any:
-    for carrier in ("context", "context_provided", "shared_context"):
-        carried: object = body.get(carrier)
-        for key, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
-            if key == name or tiers.canonical(policy, key) == name:
-                return value
-    proposal: object = body.get("proposal")
-    details: object = cast("Fields", proposal).get("details") if isinstance(proposal, dict) else None
-    return cast("Fields", details).get(name) if isinstance(details, dict) else None

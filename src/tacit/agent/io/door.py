@@ -1,7 +1,8 @@
 """The running agent's own door: a socket in its folder, for its owner alone.
 
 Whoever may open the folder is the owner; nobody else can reach it. A line of JSON asks, a line answers; to
-`follow` there is a line for each change, until the asker hangs up.
+`follow` there is a line for each change, until the asker hangs up. When the agent stops, what is under way
+comes to its end within a few seconds or is hung up on: nobody waits for an agent that has gone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tacit.agent.io.commands import Commands
 
 _log: Final = logging.getLogger("tacit.agent")
+AT_THE_END: Final = 5.0
+"""Seconds that a command under way has left when the agent stops."""
 
 
 @contextlib.asynccontextmanager
@@ -34,10 +37,13 @@ async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
     path.unlink(missing_ok=True)
 
     closing = asyncio.Event()
+    asking = _Asking()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asking.enter(writer)
         try:
-            line = await reader.readline()
+            line = b"" if closing.is_set() else await reader.readline()
+            asking.silent.discard(task)
             if _is_follow(line):
                 await _follow(agent, reader, writer, closing)
             elif line:
@@ -47,6 +53,7 @@ async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
             # Whoever asked has gone, or said more than a line can hold; nothing was begun for it.
             return
         finally:
+            asking.leave(task)
             writer.close()
 
     before = os.umask(0o177)
@@ -60,6 +67,38 @@ async def served(agent: Commands, folder: Path) -> AsyncGenerator[None]:
         server.close()
         closing.set()
         path.unlink(missing_ok=True)
+        await asking.ended()
+
+
+class _Asking:
+    """Who is at the door, and who of them has not said what for."""
+
+    def __init__(self) -> None:
+        self._lines: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
+        self.silent: set[asyncio.Task[Any]] = set()
+
+    def enter(self, writer: asyncio.StreamWriter) -> asyncio.Task[Any]:
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._lines[task] = writer
+        self.silent.add(task)
+        return task
+
+    def leave(self, task: asyncio.Task[Any]) -> None:
+        self.silent.discard(task)
+        self._lines.pop(task, None)
+
+    async def ended(self) -> None:
+        """Return when nobody is left."""
+        everybody = set(self._lines)
+        for task in self.silent:
+            task.cancel()
+        if not everybody:
+            return
+        _done, stuck = await asyncio.wait(everybody, timeout=AT_THE_END)
+        for task in stuck:
+            self._lines[task].transport.abort()
+            task.cancel()
+        await asyncio.gather(*everybody, return_exceptions=True)
 
 
 def _is_follow(line: bytes) -> bool:

@@ -92,6 +92,9 @@ class JournalEngine:
         self._folds: GroupFolds | None = None
         self._book = fold.Book()
 
+    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+        """The journal's only writer is the agent itself: there is nobody to refuse."""
+
     def committed(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> Consequences:
         """Move past an event."""
         self.folded(group, event, at, lookup)
@@ -220,9 +223,9 @@ class Journal:
                 found = fold.decoded(event.kind, event.data)
                 if found is not None:
                     yield event.seq, *found
-            if len(page.events) < STEP:
+            if page.next_seq >= page.last_seq:
                 return
-            after = page.events[-1].seq
+            after = page.next_seq
 
     def close(self) -> None:
         """Let go of the folder."""

@@ -27,7 +27,7 @@ from tacit.agent.io import calls
 from tacit.agent.io.sign_in import SignIn
 from tacit.base.errors import Bug, Corrupt, PeerFault, Refused, TacitError, Unavailable
 from tacit.base.io.built_page import HEADERS, Built, asset, built, built_files, send
-from tacit.base.io.http_runner import Runner
+from tacit.base.io.http_runner import Runner, proved
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -54,6 +54,12 @@ ALLOWED: Final = frozenset(
         "contacts",
         "disclosures",
         "find",
+        "guest",
+        "guest_ask",
+        "guest_paste",
+        "guest_result",
+        "guest_revoke",
+        "guests",
         "hints",
         "known",
         "me",
@@ -67,6 +73,7 @@ ALLOWED: Final = frozenset(
         "resume",
         "seen",
         "setup",
+        "space",
         "stop",
         "thread",
         "threads",
@@ -152,6 +159,7 @@ class Page:
         if request.path != "/agent/open":
             scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
             self._sign_in.check(token if scheme == "Bearer" else "", self._agent.clock.now())
+            proved(request, "owner")
 
     async def _front(self, request: web.Request) -> web.StreamResponse:
         return send(request, _front_file(), "no-cache")

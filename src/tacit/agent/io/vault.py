@@ -51,7 +51,9 @@ CREATE INDEX IF NOT EXISTS vault_contact ON vault (contact, at);
 """
 _OF_CONTACT: Final = "SELECT value_id, contact, at, value FROM vault WHERE contact=?"
 _DROP: Final = "DELETE FROM vault WHERE value_id=?"
-_DROP_OLD: Final = "DELETE FROM vault WHERE contact=? AND at<? AND value_id NOT GLOB ?"
+_DROP_OLD: Final = (
+    "DELETE FROM vault WHERE contact=? AND at<? AND value_id NOT GLOB ? AND value_id NOT GLOB 'space:*'"
+)
 Kept = tuple[str, str, int, bytes]
 """A value's id, its contact, when, and its bytes."""
 
@@ -168,7 +170,8 @@ class Vault:
             contacts = [] if until is None else run("SELECT DISTINCT contact FROM vault").fetchall()
             for (contact,) in contacts:
                 if contact and contact not in busy:
-                    # What is remembered of a contact has an age of its own (A2ACP-192).
+                    # What is remembered of a contact has an age of its own (A2ACP-192), and what a space
+                    # holds stays as long as the space.
                     run(_DROP_OLD, (contact, int(until or 0), REMEMBERED))
             self.owes_erasing = self.owes_erasing or self._file.total_changes() > before
 

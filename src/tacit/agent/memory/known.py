@@ -6,7 +6,7 @@ goes without a question, a thread that is open. Made of receipts when it is aske
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.consent.tiers import Override
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tacit.agent.consent.tiers import Policy
 
 Receipt = dict[str, Any]
+SPACE: Final = "space"
+"""The basis of what stands in a shared space: there it can be taken out for all."""
 
 
 def known_of(
@@ -36,7 +38,15 @@ def known_of(
     return {
         "agent": peer,
         "told": sorted(told.values(), key=lambda one: one["field"]),
-        "can_be_undone": [*_standing(peer, policy), *({"what": "open", "thread_id": one} for one in threads)],
+        "can_be_undone": [
+            *_standing(peer, policy),
+            *({"what": "open", "thread_id": one} for one in threads),
+            *(
+                {"what": "space", "field": one["field"], "thread_id": one["thread_id"]}
+                for one in told.values()
+                if one["basis"] == SPACE
+            ),
+        ],
     }
 
 

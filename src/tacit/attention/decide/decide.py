@@ -157,6 +157,8 @@ def exceptional(
     )
     if state.replied_to is not None:
         found.add(state.replied_to)
+    if state.follows is not None:
+        found.add(state.follows.who)
     if parsed.private is not None:
         found.update(parsed.private)
     if common.mode not in _NOTHING_TO_STEP:

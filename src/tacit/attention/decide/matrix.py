@@ -42,6 +42,9 @@ class Situation(StrEnum):
     DIRECT_MESSAGE = "direct_message"
     DIRECT_MENTION = "direct_mention"
     THREAD_QUESTION = "thread_question"
+    CONTINUED_QUESTION = "continued_question"
+    CONTINUED = "continued"
+    LIKELY_CONTINUED = "likely_continued"
     LEFT = "left"
     ATTENTION_REQUEST = "attention_request"
     ATTENTION = "attention"
@@ -183,6 +186,21 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     Situation.THREAD_QUESTION: MatrixRow(
         "C2A-070", "it answers the agent's own message in a thread and wants something back", _ME, _MUST,
         _SOON, Reason.THREAD_QUESTION, "(in reply to lead) and which branch", thread_window=True,
+    ),
+    Situation.CONTINUED_QUESTION: MatrixRow(
+        "C2A-070", "it asks on in what its author and the agent were just talking about", _ME, _MUST, _SOON,
+        Reason.THREAD_QUESTION, "(to the channel, a moment after lead answered) and which branch is that?",
+        thread_window=True,
+    ),
+    Situation.CONTINUED: MatrixRow(
+        "C2A-072", "it goes on with what its author and the agent were just talking about", _ME, _MAY, _SOON,
+        Reason.THREAD_PARTICIPATION, "(to the channel, a moment after lead answered) the old one fails too",
+        thread_window=True,
+    ),
+    Situation.LIKELY_CONTINUED: MatrixRow(
+        "C2A-072", "it may go on with what its author and the agent were talking about before", _ME, _MAY,
+        _KNOCK, Reason.THREAD_PARTICIPATION,
+        "(to the channel, minutes after lead answered) the index is slow",
     ),
     Situation.LEFT: MatrixRow(
         "C2A-192", "the agent has left this conversation", _OTHER, _NOT, _BOX, Reason.AMBIENT,

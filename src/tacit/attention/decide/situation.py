@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.attention.read.context import ConversationState
+    from tacit.attention.read.dialogue import Following
     from tacit.attention.read.message import ParsedMessage
     from tacit.attention.read.roster import Roster
 
@@ -84,6 +85,8 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         return _aimed(agent, parsed, state)
     if agent in state.left:
         return Situation.LEFT
+    if weakest in {None, Directedness.TO_ME} and (found := _continued(agent, parsed, state)):
+        return found
     if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
         found := _shared(agent, parsed, state)
     ):
@@ -147,6 +150,32 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     if dm:
         return Situation.DIRECT_MESSAGE
     return Situation.DIRECT_MENTION if is_named(agent, parsed) else Situation.THREAD_QUESTION
+
+
+def goes_on(parsed: ParsedMessage, state: ConversationState) -> Following | None:
+    """Whose dialogue the event goes on with: whoever names somebody, or a thread, says it otherwise."""
+    return None if parsed.by_agent or parsed.target.anybody else state.follows
+
+
+def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
+    """A line without a name that goes on with a dialogue: its partner gets it, and nobody else does.
+
+    Being sent away takes a name. What was asked can be taken back without one.
+    """
+    follows = goes_on(parsed, state)
+    if follows is None:
+        return None
+    if follows.who != agent:
+        return Situation.TO_OTHER if follows.sure and parsed.intent is not Intent.STATUS else None
+    if parsed.intent is Intent.CANCELLATION:
+        return Situation.CANCELLATION
+    if is_social(agent, parsed, state):
+        return Situation.GRATITUDE
+    if parsed.intent is Intent.STATUS:
+        return None
+    if not follows.sure:
+        return Situation.LIKELY_CONTINUED
+    return Situation.CONTINUED_QUESTION if parsed.intent in OPEN else Situation.CONTINUED
 
 
 def _shared(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:

@@ -42,15 +42,21 @@ def drafted(source: LineSource, obligation: Obligation, lines: RecentLines) -> D
     made = delivered(archive, obligation, None)
     if made is None:
         return None
-    if _is_open_question(made):
-        first = archive.found(archive.original(made.event_id))
-        at = first.seq if first is not None else made.sequence
-        made = replace(made, before=lines.before(made.conversation, at, source))
+    made = with_lines(made, source, lines)
     return DeliveryDraft(obligation.session, obligation.event_id, obligation.request_id, made)
 
 
+def with_lines(made: Delivered, source: LineSource, lines: RecentLines) -> Delivered:
+    """Where something is asked in the open flow of a conversation the lines before it go along (C2A-223)."""
+    if not _is_open_question(made):
+        return made
+    archive = source.archive
+    first = archive.found(archive.original(made.event_id))
+    at = first.seq if first is not None else made.sequence
+    return replace(made, before=lines.before(made.conversation, at, source))
+
+
 def _is_open_question(made: Delivered) -> bool:
-    """Is something asked in the open flow of a conversation? Then the lines before it go along (C2A-223)."""
     is_flat = made.thread is None and not made.audience and made.signal is None
     return is_flat and bool(made.content) and made.policy in _ANSWERABLE
 

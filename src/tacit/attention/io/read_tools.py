@@ -395,18 +395,21 @@ class Pull:
         if not isinstance(query, str) or not query.strip() or limit is None:
             return refusal("invalid_request", "query is a text; limit is 1 to 200", "C2A-140")
         try:
-            found = self._reader.search(self._group, self._session, query, limit, self._may_know)
+            found = self._reader.search(self._group, self._session, query, limit, self._stands)
         except Refused as refused:
             return refusal("invalid_request", refused.message, "C2A-140")
-        shown: dict[str, dict[str, Any]] = {}
-        for one in found:
-            first = self._archive.original(one.event_id)
-            event = self._readable(first)
-            versions = self._archive.attention.versions
-            if event is None or versions.is_deleted(first) or versions.latest(first) != one.event_id:
-                continue
-            shown[first] = self.shown(event)
-        return {"events": list(shown.values())}
+        events = (self._readable(self._archive.original(one.event_id)) for one in found)
+        return {"events": [self.shown(event) for event in events if event is not None]}
+
+    def _stands(self, found: StoredEvent) -> bool:
+        """May it be known, and is it what its message says now?"""
+        if not self._may_know(found):
+            return False
+        first = self._archive.original(found.event_id)
+        versions = self._archive.attention.versions
+        if versions.is_deleted(first) or versions.latest(first) != found.event_id:
+            return False
+        return self._readable(first) is not None
 
 
 def _limit(arguments: Mapping[str, Any]) -> int | None:

@@ -23,6 +23,7 @@ from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
 from tacit.ledger.envelope import decode
+from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -385,9 +386,6 @@ def has_changed_messages(connection: apsw.Connection, number: int) -> bool:
     return row is not None
 
 
-_KEPT_OF_DELETED: Final = frozenset({"to", "reply_to", "conversation", "supersedes"})
-
-
 def current(archive: Archive, found: StoredEvent) -> dict[str, Any] | None:
     """A message as it stands now, when that is not what the ledger's event says: edited, or taken back.
 
@@ -397,15 +395,14 @@ def current(archive: Archive, found: StoredEvent) -> dict[str, Any] | None:
     versions = archive.attention.versions
     if found.kind not in {"chat.message", "x.c2a.edit"} or not versions.is_superseded(found.event_id):
         return None
-    event = decode(found.raw)
-    shown = {name: getattr(event, name) for name in event.__struct_fields__}
     if versions.is_deleted(found.event_id):
-        kept = {name: value for name, value in event.data.items() if name in _KEPT_OF_DELETED}
-        return {**shown, "data": {**kept, "text": "", "deleted": True}}
+        return emptied(found)
     if found.kind == "x.c2a.edit":
         return None
     latest = archive.past.form(versions.latest(found.event_id))
     if latest is None:
         return None
+    event = decode(found.raw)
+    shown = {name: getattr(event, name) for name in event.__struct_fields__}
     data = {name: value for name, value in latest.data.items() if name != "supersedes"}
     return {**shown, "data": {**data, "edited": {"event_id": latest.id, "ts": latest.ts}}}

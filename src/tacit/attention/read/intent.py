@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.read import lexicon
+from tacit.attention.read import lexicon, orders
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 
 if TYPE_CHECKING:
@@ -116,11 +116,11 @@ def _of_signs(text: str) -> Intent:
 
 def _asked(text: str, words: set[str]) -> Intent | None:
     """The strongest thing that a text asks for."""
-    if holds(lexicon.LEAVE, text, words) or lexicon.LEAVE_ALONE.match(text):
+    if orders.sends_away(text, words):
         return Intent.LEAVE_REQUEST
     if holds(lexicon.SAFETY, text, words):
         return Intent.SAFETY
-    if holds(lexicon.CANCEL, text, words):
+    if orders.calls_off(text, words):
         return Intent.CANCELLATION
     if holds(lexicon.APPROVAL, text, words) or lexicon.APPROVE_FIRST.match(text):
         return Intent.APPROVAL

@@ -30,50 +30,6 @@ def any_of(*parts: str, words: str, start: str = r"(?<![\w'])", end: str = r"(?!
 
 
 _YOU: Final = r"(?:you|u|ya|y'all|someone|somebody|some1|anyone|anybody|any1|one of you|any of you|we)"
-_PLACE: Final = r"(?:channel|thread|room|conversation|convo|chat|group|discussion)"
-_NOT_I: Final = (
-    r"(?<!i )(?<!i'll )(?<!we )(?<!we'll )(?<!he )(?<!she )(?<!they )(?<!to )(?<!will )(?<!not )(?<!don't )"
-    r"(?<!dont )(?<!who )(?<!people )(?<!i'd )(?<!never )(?<!should )"
-)
-LEAVE: Final = any_of(
-    rf"{_NOT_I}(?:leave|exit|quit|get out of|step out of|stay out of|keep out of|drop out of|bow out of) "
-    rf"(?:(?:this|the|our|that|from this) )?(?:[\w-]+ )?{_PLACE}(?! (?:open|as|alone|for|unlocked|on|up|"
-    rf"running|history|"
-    r"settings|topic|name))",
-    r"(?:asked?|asking|want|need|like|tell(?:ing)?|told) you to (?:please )?leave(?! (?:it|a|the|an|that|me|"
-    r"them|"
-    r"this(?! (?:channel|thread|room|chat))))",
-    r"(?:please|pls|kindly|can you|could you|would you|you can|you may|you should|time to|just) (?:please |"
-    r"now )?"
-    r"leave(?: us(?: alone)?| now| please| here)?(?=[.!?,\n]|$| now| please| us)",
-    r"leave us alone|leave us be|go away|you(?:'re| are) dismissed|remove yourself|mute yourself|"
-    r"excuse yourself",
-    r"stop (?:replying|posting|responding|participating|answering|commenting|chiming in|writing|talking|"
-    r"messaging)"
-    r"(?: (?:in|to|on) (?:this|the|our|here)| here| now| us| everywhere|$)",
-    r"(?:we )?(?:do not|don't|dont|no longer) need you (?:here|in this|in the|in here|any ?more|"
-    r"on this thread)",
-    r"you(?:'re| are) (?:not|no longer) (?:needed|wanted|welcome) (?:here|in this|in here|any ?more)",
-    r"you(?:'re| are) free to (?:go|leave)|that's all,? you can go|see yourself out|butt out|"
-    r"out of this one please",
-    r"stay (?:out of (?:this|it)|quiet (?:in|from)|silent (?:in|from))|bow out|be quiet (?:in|here)",
-    words="leave exit quit out away dismissed yourself stop need needed wanted welcome free go quiet silent",
-)
-LEAVE_ALONE: Final = re.compile(r"\W*(?:please )?leave(?: please| now)?\W*\Z")
-CANCEL: Final = any_of(
-    r"(?:please )?(?:stop|abort|halt|cancel)(?:(?: (?:stop|it|that|this|everything|the|all|any|what|your|"
-    r"working|now|right|"
-    r"deploying|running|immediately|please|my|whatever)\b)|[\s!.]*$)",
-    r"never ?mind|scratch that|forget (?:it|that|about (?:it|that|the))|disregard|call it off|hold off|"
-    r"hold on,? "
-    r"(?:don't|do not)|kill (?:it|that|the (?:job|run|deploy|build|process))|stand down|belay that",
-    r"(?:please )?(?:don't|dont|do not) (?:deploy|merge|push|run|send|start|ship|release|delete|touch|"
-    r"do (?:it|that|"
-    r"anything)|continue|proceed|go ahead|publish|restart|apply|post|commit)",
-    start=r"(?:^|[.!?,;\n]\s*|(?:(?:oh|ok|no|wait|sorry|actually|hey|please|and|but|so|then|just|lead),? ))",
-    words="stop abort halt cancel never nevermind mind scratch forget disregard call hold kill stand belay "
-    "don't dont not",
-)
 SAFETY: Final = any_of(
     r"(?:leaked|exposed|compromised|stolen) (?:the |our |my |a |an )?(?:key|keys|token|tokens|password|"
     r"passwords|"
@@ -81,9 +37,11 @@ SAFETY: Final = any_of(
     r"(?:key|keys|token|tokens|password|passwords|credentials|secrets?) (?:(?:was|were|is|are|has been|"
     r"have been|got|"
     r"just) ){0,6}(?:leaked|exposed|compromised|stolen|public)",
-    r"security (?:incident|breach)|data (?:breach|loss|leak)|we(?:'ve| have) been hacked|emergency|"
-    r"wiping (?:the|our) "
-    r"(?:database|disk|data)",
+    r"(?:(?:this|it|that) is|it's|we(?:'ve| have)(?: got)?|there(?:'s| is| was| has been)|had|having|"
+    r"possible|suspected|reporting) (?:an? |our |the )?(?:security (?:incident|breach)|"
+    r"data (?:breach|loss|leak)|emergency)",
+    r"security (?:incident|breach)(?=[!:])|we(?:'ve| have) been hacked|emergency(?=!)|"
+    r"wiping (?:the|our) (?:database|disk|data)",
     words="leaked exposed compromised stolen public breach incident loss leak hacked emergency wiping",
 )
 _GO: Final = (

@@ -1,17 +1,16 @@
 """Mentions: whom an event names, one by one or by a role.
 
 Rows: C2A-034, C2A-047, C2A-053, C2A-114, C2A-208, C2A-209. Three sources: the ledger's `to`,
-`data.mentions`, and names written in the text by people: `@name` anywhere in their prose, or the old `name:
-...` at the very start. What an agent writes in its text names nobody. A name that resolves to nobody is
-dropped. Knows nothing of policy.
+`data.mentions`, and names that people call in their prose (`calls`). What an agent writes in its text names
+nobody. A name that resolves to nobody is dropped. Knows nothing of policy.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.attention.read.calls import CalledName, CallStrength, calls
 from tacit.attention.read.roster import FOREMAN, PEERS
 from tacit.c2a.tools import BROADCAST
 
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.attention.read.roster import Roster
-
-_VOCATIVE: Final = re.compile(r"\s*([^\s:,;@#`>][^:,;\n@`]{0,63}?)\s?[:,;](?=\s|$)")
-
-_CALLED: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +41,16 @@ NO_TARGET: Final = Target()
 
 def in_text(prose: str, roster: Roster, *, vocatives: bool = True) -> list[str]:
     """The names, roles and broadcasts that a person's prose mentions, in lower case, in order."""
-    found: list[str] = []
-    if "@" in prose:
-        found = [_word(match.group(1), roster) for match in roster.mention.finditer(prose)]
-    if vocatives and (match := _VOCATIVE.match(prose)) is not None:
-        name = match.group(1)
-        if roster.principal(name) is not None:
-            found.append(_word(name, roster))
-    return found
+    return named(calls(prose, roster), roster, vocatives=vocatives)
+
+
+def named(called: Iterable[CalledName], roster: Roster, *, vocatives: bool) -> list[str]:
+    """The same of calls that were found already; without `vocatives` those with a sign alone count."""
+    return [
+        _word(one.name, roster)
+        for one in called
+        if one.strength is CallStrength.SIGNED or (vocatives and one.strength is CallStrength.BARE)
+    ]
 
 
 def _word(written: str, roster: Roster) -> str:
@@ -61,14 +58,10 @@ def _word(written: str, roster: Roster) -> str:
     return written if written in roster.agents else written.casefold()
 
 
-def without_names(prose: str, roster: Roster) -> str:
+def without_names(prose: str, called: Iterable[CalledName]) -> str:
     """The prose without the names that it calls: "Lead, thanks" and "thanks, lead" are both just thanks."""
-    if "@" in prose:
-        prose = roster.mention.sub(" ", prose)
-    if (match := _VOCATIVE.match(prose)) is not None and match.group(1).casefold() in roster.names:
-        prose = prose[match.end() :]
-    if (match := _CALLED.search(prose)) is not None and match.group(1).casefold() in roster.names:
-        prose = prose[: match.start()]
+    for one in sorted(called, reverse=True):
+        prose = f"{prose[: one.start]} {prose[one.end :]}"
     return prose
 
 

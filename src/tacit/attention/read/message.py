@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
+from tacit.attention.read.calls import MARKS, calls
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.intent import intent_of
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
@@ -73,7 +74,8 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     data = event.data
     author = author_of(event)
     given = data.get("text")
-    said = prose(given) if isinstance(given, str) else ""
+    said = prose(given if given.isascii() else given.translate(MARKS)) if isinstance(given, str) else ""
+    called = calls(said, roster)
     by_agent = author.kind is AuthorKind.AGENT
     reply_to = data.get("reply_to")
     conversation = state.conversation or conversation_of(
@@ -81,10 +83,10 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
     )
     words = mentions.declared(data["mentions"]) if "mentions" in data else []
     if author.kind is AuthorKind.HUMAN:
-        words += mentions.in_text(said, roster, vocatives=settings.vocatives)
+        words += mentions.named(called, roster, vocatives=settings.vocatives)
     to = recipients(data)
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
-    beside = mentions.without_names(said, roster)
+    beside = mentions.without_names(said, called)
     intent, source = intent_of(data, beside if beside.strip() else said, by_agent=by_agent)
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")

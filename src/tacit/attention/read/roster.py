@@ -22,6 +22,12 @@ ALL_MODES: Final = frozenset(Mode)
 FOREMAN: Final = "foreman"
 PEERS: Final = "peers"
 _SELECTORS: Final[dict[str | None, str]] = {"foreman": FOREMAN, "peer": PEERS}
+_SOLID: Final = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    r"\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+)
+"""Scripts that put no space between words: a name ends where they begin."""
+_LETTER: Final = rf"[^\W_{_SOLID}]"
 NOBODY: Final = ""
 """An id that no agent has; what is decided for it is decided for everyone who is not exceptional."""
 
@@ -100,7 +106,9 @@ class Roster:
         """`@name` with the longest name first, standing on its own (C2A-034)."""
         words = sorted({*self.names, *self.roles, *BROADCAST}, key=lambda name: (-len(name), name))
         return re.compile(
-            rf"(?<![\w@./+-])@({'|'.join(map(re.escape, words))})(?!\w)(?![-.@/]\w)", re.IGNORECASE
+            rf"(?:(?<!{_LETTER})(?<![@./+-])|(?<=/))@({'|'.join(map(re.escape, words))})"
+            rf"(?!_*{_LETTER})(?![-.@/]\w)(?!['\u2019]s\b)(?! (?:annotation|decorator)s?\b)",
+            re.IGNORECASE,
         )
 
     @cached_property

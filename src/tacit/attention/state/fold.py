@@ -66,7 +66,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
-from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
+from tacit.attention.read.conversation import Conversation, author_of, conversation_of, inherits, is_for_all
+from tacit.attention.read.dialogue import Following, Partner, following, spoke
 from tacit.attention.read.message import ParsedMessage
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
@@ -90,7 +91,7 @@ from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import ConversationKind, Directedness, Intent, Mode
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ class Attention:
         default_factory=dict[tuple[str, str], tuple[records.Turn, ...]]
     )
     """What a session did about an event: its last turns."""
+    partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
+    """By channel and principal: with whom it was last talking there."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -203,7 +206,20 @@ class Attention:
             awaiting=awaiting,
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
+            follows=self._follows(event, conversation) if replied is None else None,
         )
+
+    def _follows(self, event: Event, conversation: Conversation) -> Following | None:
+        """Whose dialogue an event goes on with, if it is a person's line in the open flow of a channel."""
+        if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
+            return None
+        if conversation.kind is not ConversationKind.CHANNEL:
+            return None
+        author = author_of(event)
+        partner = self.partners.get((conversation.id, author.id))
+        if partner is None or author.kind is not AuthorKind.HUMAN:
+            return None
+        return following(partner, records.moment_of(event))
 
     def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         root = above
@@ -284,7 +300,26 @@ class Attention:
             self.awaiting[place] = self.awaiting.get(place, _EMPTY) | {parsed.by} if asks else _EMPTY
         else:
             self.awaiting.pop(place, None)
+        if event.kind == "chat.message" and parsed.private is None:
+            self._talked(event, parsed, at)
         return self._exchanged(event, parsed, place)
+
+    def _talked(self, event: Event, parsed: ParsedMessage, at: Moment) -> None:
+        """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
+        to = parsed.target.agents | parsed.target.people
+        given = event.data.get("reply_to")
+        if not to and not parsed.target.anybody:
+            above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
+            goes_on = self._follows(event, parsed.conversation) if above is None else None
+            if above is not None:
+                to = frozenset({above.author.id})
+            elif goes_on is not None and goes_on.sure:
+                to = frozenset({goes_on.who})
+        channel, author = parsed.conversation.id, parsed.author.id
+        spoke(self.partners, channel, author, to - {author}, at)
+        if parsed.intent is Intent.THANKS:
+            # Whoever has thanked is done.
+            self.partners.pop((channel, author), None)
 
     def _sent(self, event: Event, at: Moment, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""

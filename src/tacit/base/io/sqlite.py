@@ -6,26 +6,35 @@ A file that holds keys is kept otherwise (`erases`): what a commit replaces or r
 when the commit has been answered. A write-ahead log keeps every earlier state until it is started anew, so
 such a file has none: its rollback journal holds the state before for as long as the commit takes and is
 removed with it, and freed space inside the file is overwritten.
+
+A page may carry a checksum (SQLite's own checksum VFS, which apsw brings along): whoever reads the page reads
+what was written, or is told that it is damaged. Every process of ours loads that VFS before it opens a file,
+as one that wrote without it would leave pages whose checksums are wrong.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import apsw
+from apsw import sqlite_extra
 
 from tacit.base.errors import Corrupt, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
 PAGE_CACHE_KIB: Final = 16_384
 READER_CACHE_KIB: Final = 4_096
 BUSY_MS: Final = 10_000
 RESTART_WAIT_MS: Final = 50
+CHECKSUM_BYTES: Final = 8
+_RESERVED_AT: Final = 20
 
 DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError)
 FAILED: Final = (
@@ -36,6 +45,84 @@ FAILED: Final = (
     apsw.BusyError,
     apsw.NoMemError,
 )
+
+
+STOPPED: Final = (apsw.InterruptError, apsw.ExecTraceAbort)
+
+
+def is_damage(error: BaseException) -> bool:
+    """Does this fault mean that what was written is not what is read?"""
+    return isinstance(error, DAMAGED) or (getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA)
+
+
+@functools.cache
+def has_checksums() -> bool:
+    """Load the checksum VFS for all connections to come; false where apsw was built without it."""
+    with closing(apsw.Connection(":memory:")) as connection:
+        try:
+            sqlite_extra.load(connection, "cksumvfs")
+        except (sqlite_extra.NotAvailable, apsw.ExtensionLoadingError):
+            return False
+    return True
+
+
+def is_checked(path: Path) -> bool:
+    """Do the pages of this file carry checksums? The file's first page says so."""
+    try:
+        with path.open("rb") as file:
+            file.seek(_RESERVED_AT)
+            return file.read(1) == bytes([CHECKSUM_BYTES])
+    except OSError:
+        return False
+
+
+def add_checksums(path: Path) -> bool:
+    """Rewrite a file so that its pages carry checksums; nobody else may have it open. False: it stays."""
+    if not has_checksums() or is_checked(path):
+        return has_checksums()
+    with closing(connect(path)) as connection:
+        try:
+            # In a write-ahead log pages keep the layout that they have.
+            connection.execute("PRAGMA journal_mode=DELETE").fetchall()
+            connection.reserve_bytes(reserve=CHECKSUM_BYTES)
+            connection.execute("VACUUM")
+        except FAILED:
+            return False
+        finally:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    return True
+
+
+class Stopping:
+    """A way to end what runs on a connection, from any thread: the statement that runs, and all after it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: apsw.Connection | None = None
+        self._stopped = False
+
+    @contextmanager
+    def on(self, connection: apsw.Connection) -> Generator[None]:
+        """While the block runs, this is what can be stopped; what comes after it on the connection is not."""
+        connection.exec_trace = self._goes_on
+        with self._lock:
+            self._connection = connection
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
+            connection.exec_trace = None
+
+    def _goes_on(self, _cursor: object, sql: str, _values: object) -> bool:
+        return not self._stopped or sql == "ROLLBACK"
+
+    def stop(self) -> None:
+        """End it."""
+        with self._lock:
+            self._stopped = True
+            if self._connection is not None:
+                self._connection.interrupt()
 
 
 def damage_hint(path: Path) -> str:
@@ -50,13 +137,21 @@ def connect(
     readonly: bool = False,
     vfs: str | None = None,
     erases: bool = False,
+    checked: bool = False,
     patience_ms: int = BUSY_MS,
 ) -> apsw.Connection:
-    """A connection under the house rules. `vfs` exists for tests that make the disk fail."""
+    """A connection under the house rules. `vfs` exists for tests that make the disk fail.
+
+    With `checked` the pages of a file that is made here carry checksums.
+    """
+    if not has_checksums() and is_checked(path):
+        raise Unavailable(f"{path.name} has checksums that this build of apsw does not know")
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     try:
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         connection.set_busy_timeout(patience_ms)
+        if checked and has_checksums() and not path.stat().st_size:
+            connection.reserve_bytes(reserve=CHECKSUM_BYTES)
         if erases:
             _forget_what_goes(connection, path)
         elif not readonly:
@@ -73,6 +168,8 @@ def connect(
     except DAMAGED as error:
         raise Corrupt(f"{path.name} is damaged or is no database", hint=damage_hint(path)) from error
     except FAILED as error:
+        if is_damage(error):
+            raise Corrupt(f"{path.name} is damaged", hint=damage_hint(path)) from error
         raise Unavailable(f"cannot open {path.name}: {type(error).__name__}") from error
     return connection
 
@@ -137,7 +234,8 @@ def _pragma(connection: apsw.Connection, name: str) -> int:
 class Checkpointer:
     """Moves the write-ahead log into the database in a thread of its own, so that no commit waits for it.
 
-    Below `soft_pages` nothing happens; above, a passive checkpoint follows each nudge. When the log passes
+    Below `soft_pages` nothing happens; above, a passive checkpoint follows whenever the log has grown by a
+    quarter of that since the last: each syncs twice, however little there is to move. When the log passes
     `hard_pages`, the next checkpoint starts the log anew. Doing so keeps writers out while it waits for
     readers, so it waits for a moment only; if a reader stays, it tries again `soft_pages` later.
     """
@@ -151,6 +249,7 @@ class Checkpointer:
         self._hard = hard_pages
         self._pages = 0
         self._held = 0
+        self._moved = 0
         self._wake = threading.Event()
         self._closing = False
         self.failures = 0
@@ -165,7 +264,10 @@ class Checkpointer:
 
         def committed(_connection: apsw.Connection, _database: str, pages: int) -> int:
             self._pages = pages
-            if pages >= self._soft:
+            if pages < self._moved:
+                # The log has begun anew.
+                self._moved = 0
+            if pages >= max(self._soft, self._moved + self._soft // 4):
                 self._wake.set()
             return apsw.SQLITE_OK
 
@@ -212,5 +314,6 @@ class Checkpointer:
             if restart:
                 self._held = pages + self._soft
             raise
+        self._moved = pages
         if restart:
             self._held = 0

@@ -97,6 +97,9 @@ _FORGETTING: Final[tuple[str, ...]] = (
 """For a turn that is to be forgotten: no tools, and nobody's instructions but ours."""
 ALONE: Final = "You answer one question from what it says. You have no tools, and nobody can be asked."
 """In place of what Codex tells a model of tools that are not there."""
+TOOLS_START_SECONDS: Final = 120
+"""What our tool server may take to start: on a busy machine half a minute is soon over."""
+
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash"})
 _SHELLS_IN: Final = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 """Where a shell is the system's own. The model may name any other: that one is shown."""
@@ -169,7 +172,11 @@ def opening(
 
 
 def _server(server: ToolServer) -> Message:
-    common: Message = {"default_tools_approval_mode": "approve", "required": True, "startup_timeout_sec": 30}
+    common: Message = {
+        "default_tools_approval_mode": "approve",
+        "required": True,
+        "startup_timeout_sec": TOOLS_START_SECONDS,
+    }
     if isinstance(server, ToolAddress):
         headers = {"http_headers": {"Authorization": f"Bearer {server.token}"}} if server.token else {}
         return {"url": server.url, **headers, **common}

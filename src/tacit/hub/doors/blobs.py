@@ -13,6 +13,7 @@ from aiohttp import web
 
 from tacit.base.errors import TacitError, Unavailable
 from tacit.hub import operations
+from tacit.hub.doors.body import pieces
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
@@ -20,10 +21,11 @@ from tacit.hub.doors.http import (
     json_answer,
     unauthenticated_answer,
 )
-from tacit.ledger.codes import denied, invalid
+from tacit.ledger.codes import denied
 from tacit.ledger.commands import RecordBlob
 
 if TYPE_CHECKING:
+    from tacit.hub.config import Limits
     from tacit.hub.hub import Hub
     from tacit.ledger.io.blobs import Incoming, Stored
 
@@ -34,16 +36,11 @@ SAFE: Final = frozenset(
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}\Z")
 
 
-def _require_size(size: int, limit: int) -> None:
-    if size > limit:
-        raise invalid(f"a blob is at most {limit} bytes", "CCCS-086", reason="too_large")
-
-
 async def _receive(hub: Hub, request: web.Request) -> Stored:
     try:
         incoming = hub.store.blobs.incoming()
         try:
-            return await _written(incoming, request, hub.config.limits.blob_bytes)
+            return await _written(incoming, request, hub.config.limits)
         except BaseException:
             incoming.abandon()
             raise
@@ -53,10 +50,9 @@ async def _receive(hub: Hub, request: web.Request) -> Stored:
         raise Unavailable(f"the blob cannot be stored now ({type(error).__name__})") from error
 
 
-async def _written(incoming: Incoming, request: web.Request, limit: int) -> Stored:
-    async for piece in request.content.iter_chunked(256 * 1024):
+async def _written(incoming: Incoming, request: web.Request, limits: Limits) -> Stored:
+    async for piece in pieces(request, limits, limits.blob_bytes):
         incoming.write(piece)
-        _require_size(incoming.size, limit)
     return await asyncio.to_thread(incoming.finish)
 
 

@@ -7,6 +7,7 @@ that their order is the order of their effects.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -14,6 +15,8 @@ from aiohttp import WSMsgType, web
 
 from tacit.base.errors import TacitError
 from tacit.base.websocket import text_frame
+from tacit.hub import operations
+from tacit.hub.doors.body import whole
 from tacit.hub.doors.http import (
     Unauthenticated,
     credential_of,
@@ -51,7 +54,7 @@ def ports_of(hub: Hub) -> SessionPorts:
         hub.tools,
         refused=lambda code: hub.metrics.refused.labels(code).inc(),
         presence=hub.live.presence,
-        type_in=hub.type_in,
+        type_in=partial(operations.type_in, hub),
         activities=hub.activities,
     )
 
@@ -169,11 +172,12 @@ async def one_request(hub: Hub, request: web.Request) -> web.StreamResponse:
     try:
         credential = credential_of(hub, request)
         group_id, session = session_of(credential)
+        body = await whole(request, hub.config.limits)
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:
         return error_answer(error)
-    answer = await answer_to(hub, group_id, session, await request.read())
+    answer = await answer_to(hub, group_id, session, body)
     return json_answer(answer) if answer is not None else web.Response(status=202)
 
 

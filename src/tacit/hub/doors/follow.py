@@ -1,13 +1,15 @@
 """Following a ledger: replay from the cursor, then live, with no gap and no repeat between the two.
 
 The same for the WebSocket and for server-sent events. The replay reads pages from the store; the step to live
-happens on the loop's thread without a pause, and only when nothing newer was published meanwhile.
+happens on the loop's thread without a pause, and only when nothing newer was published meanwhile. Signals
+come from the moment the reader is told that it follows. A page has so many bytes, and the next one is read
+when the last is on the wire: a follower that does not read costs one page, however long the ledger is.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tacit.hub import operations
 from tacit.hub.live import Follower
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from tacit.ledger.io.reader import Page
 
 
+STEP: Final = 1000
+
+
 class Following:
     """One subscription on its way from replay to live."""
 
@@ -31,41 +36,55 @@ class Following:
         self._credential = credential
         self._request = request
         self._wanted: Selection = operations.chosen(request)
-        self._page: Page | None = None
         self.at = 0
 
     async def begin(self) -> None:
-        """Read the first page; everything that can be refused is refused here."""
+        """Find the place to begin; everything that can be refused is refused here."""
         await operations.group_of(self._hub, self._credential, self._request.group_id)
-        page = self._page = await self._read(self._wanted)
+        page = await self._read(self._wanted, 1)
         self.at = page.events[0].seq - 1 if page.events else page.next_seq
 
-    async def _read(self, wanted: Selection) -> Page:
+    async def _read(self, wanted: Selection, most_bytes: int) -> Page:
         group_id, principal = self._request.group_id, self._credential.principal
         return await self._hub.ledger.read(
-            lambda reader: reader.page(reader.group(group_id), principal, wanted)
+            lambda reader: reader.page(reader.group(group_id), principal, wanted, most_bytes)
         )
 
-    async def go_live(
-        self, outlet: Outlet, subscription: int, drain: Callable[[], Awaitable[None]]
-    ) -> Follower:
+    def enter(self, outlet: Outlet, subscription: int) -> Follower:
+        """Be there, before the reader is told so; whoever calls it detaches the follower in the end."""
+        follower = Follower(
+            outlet, subscription, self._request.group_id, self._credential.principal, self._wanted
+        )
+        self._hub.live.enter(follower)
+        return follower
+
+    async def go_live(self, follower: Follower, drain: Callable[[], Awaitable[None]]) -> None:
         """Replay, then attach. `drain` waits until the outlet has room: a replay floods no slow reader.
 
         Whatever ends it early leaves in `at` the position from which the reader can resume.
         """
-        page = self._page or await self._read(self._wanted)
-        principal = self._credential.principal
-        follower = Follower(outlet, subscription, self._request.group_id, principal, self._wanted)
-        # A limit bounds the replay alone (CCCS-108): what lies between it and the end is left out.
-        at = max(page.next_seq, page.last_seq) if self._request.limit is not None else page.next_seq
+        outlet, subscription = follower.outlet, follower.subscription
+        left = self._request.limit
         while True:
-            if page.events:
-                outlet.push(outlet.encode(subscription, page.events))
-                self.at = at
+            # One replay at a time reads for an outlet: those of one connection share what it may hold.
+            async with outlet.replaying:
                 await drain()
-            if at >= page.last_seq and self._hub.live.attach(follower, at):
-                return follower
-            page = await self._read(
-                replace(self._wanted, since_seq=at, since_event_id=None, since_ts=None, limit=1000)
-            )
-            at = page.next_seq
+                last, count = await self._next(outlet, subscription, left)
+            if left is not None:
+                left -= count
+                if left <= 0:
+                    # A limit bounds the replay alone (CCCS-108): what lies before the end is left out.
+                    self.at, left = max(self.at, last), None
+            if self.at >= last and self._hub.live.attach(follower, self.at):
+                return
+
+    async def _next(self, outlet: Outlet, subscription: int, left: int | None) -> tuple[int, int]:
+        """Send the next page; the ledger's end, and how many there were."""
+        page = await self._read(
+            replace(self._wanted, since_seq=self.at, since_event_id=None, since_ts=None, limit=left or STEP),
+            self._hub.config.limits.page_bytes,
+        )
+        if page.events:
+            outlet.push(outlet.encode(subscription, page.events))
+        self.at = page.next_seq
+        return page.last_seq, len(page.events)

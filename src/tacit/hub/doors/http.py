@@ -13,9 +13,12 @@ import msgspec
 from aiohttp import hdrs, web
 
 from tacit.base.errors import Refused, TacitError
+from tacit.base.io.http_runner import leaving, proved
 from tacit.hub import operations
+from tacit.hub.caller import Caller, reading_for
 from tacit.hub.config import is_loopback
 from tacit.hub.doors.answers import failure, status_of
+from tacit.hub.doors.body import whole
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import reason_and_place
 
@@ -60,13 +63,35 @@ def credential_of(hub: Hub, request: web.Request) -> Credential:
     scheme, _, token = header.partition(" ")
     now = asyncio.get_running_loop().time()
     if not header and hub.config.local_trust:
-        return hub.trusted(request.headers.get("X-Tacit-By"))
+        trusted = hub.trusted(request.headers.get("X-Tacit-By"))
+        know(request, trusted)
+        return trusted
     credential = hub.registry.find(token.strip()) if scheme.lower() == "bearer" else None
     if credential is None:
         hub.sign_in_rate.take(request.remote or "local", now)
         raise Unauthenticated
     hub.rate.take(credential.token_id, now)
+    know(request, credential)
     return credential
+
+
+def know(request: web.Request, credential: Credential) -> None:
+    """A connection is no guest's any more, and what is read from now on is read for its credential.
+
+    Refuses a connection that is too many for it.
+    """
+    if not proved(request, credential.token_id):
+        raise Refused(
+            "rate_limited",
+            "this credential has too many connections open; close some",
+            details={"reason": "too_many_connections", "retry_after_s": 1},
+        )
+    reading_for(caller_of(request, credential))
+
+
+def caller_of(request: web.Request, credential: Credential) -> Caller:
+    """On whose behalf is read what a request asks for."""
+    return Caller(credential.token_id, leaving(request))
 
 
 def unauthenticated_answer() -> web.Response:
@@ -89,14 +114,14 @@ class HttpDoor:
             try:
                 # Who asks comes before what is asked; only under local trust may the body itself say it.
                 credential = credential_of(self._hub, request)
-                raw = await self._body(request) if in_body else b""
+                raw = await whole(request, self._hub.config.limits) if in_body else b""
                 given = operations.body_of(raw) if in_body else query_of(request, operation.params)
                 if isinstance(by := given.get("by"), str):
                     credential = self._hub.as_hinted(credential, by)
                 given.update(dict(request.match_info))
                 params = typed(given, operation.params, strict=in_body)
                 kept = {"raw": operations.data_as_sent(raw)} if operation.name == "append" else {}
-                result = await operation.run(self._hub, credential, params, **kept)
+                result = await self._hub.run(operation.name, operation.run, credential, params, **kept)
             except Unauthenticated:
                 return unauthenticated_answer()
             except (Refused, TacitError) as error:
@@ -105,22 +130,6 @@ class HttpDoor:
             return json_answer(result, _status(operation, result))
 
         return handle
-
-    async def _body(self, request: web.Request) -> bytes:
-        limit = self._hub.config.limits.body_bytes
-        if (request.content_length or 0) > limit:
-            raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
-        raw = bytearray()
-        try:
-            async for piece in request.content.iter_any():
-                raw += piece
-                if len(raw) > limit:
-                    break
-        except web.RequestPayloadError as fault:
-            raise invalid("the body is not what its headers say", "CCCS-020", reason="bad_body") from fault
-        if len(raw) > limit:
-            raise invalid(f"a request body is at most {limit} bytes", "CCCS-020", reason="too_large")
-        return bytes(raw)
 
 
 def _status(operation: Operation, result: object) -> int:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from tacit.base.errors import TacitError
 from tacit.hub import operations
+from tacit.hub.doors.body import whole
 from tacit.hub.doors.http import error_answer, json_answer
-from tacit.ledger.codes import denied, invalid, missing
+from tacit.ledger.codes import denied, missing
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -20,22 +21,13 @@ if TYPE_CHECKING:
     from tacit.hub.hub import Hub
 
 MOST_BYTES = 4096
-
-
-async def _body(request: web.Request) -> bytes:
-    """The whole body, however it comes; nobody unknown is listened to for longer than a code takes."""
-    found = b""
-    while len(found) <= MOST_BYTES and (more := await request.content.read(MOST_BYTES)):
-        found += more
-    if len(found) > MOST_BYTES:
-        raise invalid("a code is shorter than this", "CCCS-020", reason="too_large")
-    return found
+"""Nobody unknown is listened to for longer than a code takes."""
 
 
 async def redeem(hub: Hub, request: web.Request) -> web.StreamResponse:
     """`{"code": ...}` for `{"group_id", "actor_id", "token"}`."""
     try:
-        given = operations.body_of(await _body(request))
+        given = operations.body_of(await whole(request, hub.config.limits, MOST_BYTES))
         code = given.get("code")
         found = await hub.crew.redeem(code) if isinstance(code, str) else None
         if found is None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.hub.hub import Hub
-    from tacit.hub.live import Follower
     from tacit.ledger.ports import StoredEvent
 
 log: Final = logging.getLogger("tacit.hub")
@@ -35,7 +34,9 @@ GRACE_SECONDS: Final = 10.0
 class SseOutlet:
     """A bounded hand-over from the loop to one response."""
 
-    def __init__(self, heartbeat: float, drop: Callable[[], None]) -> None:
+    def __init__(self, owner: str, heartbeat: float, drop: Callable[[], None]) -> None:
+        self.owner = owner
+        self.replaying = asyncio.Lock()
         self._waiting: list[bytes] = []
         self._bytes = 0
         self._wake = asyncio.Event()
@@ -114,6 +115,13 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
             given = {**kept, "since_seq": last}
         following = Following(hub, credential, typed(given, requests.Events, strict=False))
         await following.begin()
+        transport = request.transport
+        outlet = SseOutlet(
+            credential.token_id,
+            hub.config.limits.heartbeat_seconds / 2,
+            transport.abort if transport is not None else lambda: None,
+        )
+        follower = following.enter(outlet, 0)
     except Unauthenticated:
         return unauthenticated_answer()
     except TacitError as error:
@@ -121,15 +129,9 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(
         headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     )
-    await response.prepare(request)
-    await response.write(b": tacit\n\n")
-    transport = request.transport
-    outlet = SseOutlet(
-        hub.config.limits.heartbeat_seconds / 2, transport.abort if transport is not None else lambda: None
-    )
-    live = asyncio.ensure_future(following.go_live(outlet, 0, outlet.drained))
+    live = asyncio.ensure_future(following.go_live(follower, outlet.drained))
 
-    def failed(task: asyncio.Task[Follower]) -> None:
+    def failed(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
             outlet.cut(0, following.at, "stopping" if hub.ledger.is_closing else "failed")
 
@@ -141,6 +143,8 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
     live.add_done_callback(failed)
     hub.on_revoked[revoked] = None
     try:
+        await response.prepare(request)
+        await response.write(b": tacit\n\n")
         await outlet.pump(response)
     except ConnectionResetError:
         log.debug("a stream's reader went away")
@@ -149,6 +153,5 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
         outlet.release()
         live.cancel()
         await asyncio.wait({live})
-        if not live.cancelled() and live.exception() is None:
-            hub.live.detach(live.result())
+        hub.live.detach(follower)
     return response

@@ -13,13 +13,23 @@ import msgspec
 from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from tacit.base.errors import Refused, TacitError
+from tacit.base.io.http_runner import drained
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub import operations, requests, views
+from tacit.hub.caller import reading_for
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
-from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, typed, unauthenticated_answer
+from tacit.hub.doors.http import (
+    Unauthenticated,
+    caller_of,
+    credential_of,
+    error_answer,
+    know,
+    typed,
+    unauthenticated_answer,
+)
 from tacit.hub.doors.routes import OPERATIONS, RPC_ONLY, Run
 from tacit.ledger.codes import denied, invalid
 from tacit.ledger.commands import Append, Committed, Duplicate
@@ -39,6 +49,9 @@ METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
 CUT_CODE: Final = 4008
 CLOSED_CODE: Final = 4001
 GRACE_SECONDS: Final = 10.0
+ROOM_BYTES: Final = 64 * 1024
+MOST_OF_A_GUEST: Final = 4096
+"""The longest message that is read of somebody who has not signed in."""
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -72,13 +85,14 @@ class Connection:
         self._request = request
         self._loop = asyncio.get_running_loop()
         self._out: list[bytes] = []
+        self._out_bytes = 0
+        self.replaying = asyncio.Lock()
         self._scheduled = False
         self._in_flight = 0
         self._room = asyncio.Event()
         self._room.set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._subscriptions: dict[int, Follower | None] = {}
-        self._groups: dict[int, str] = {}
+        self._subscriptions: dict[int, Follower] = {}
         self._next = 0
         self._ended = False
         self.is_away = False
@@ -89,7 +103,12 @@ class Connection:
     @property
     def pending(self) -> int:
         """Bytes that are not on the wire yet."""
-        return self._transport.get_write_buffer_size()
+        return self._transport.get_write_buffer_size() + self._out_bytes
+
+    @property
+    def owner(self) -> str:
+        """The id of the credential that it is for."""
+        return self.credential.token_id if self.credential is not None else ""
 
     def encode(self, subscription: int, events: Sequence[StoredEvent]) -> bytes:
         """One notification an event; for a private one it says who the parties are."""
@@ -101,6 +120,7 @@ class Connection:
         if self._ended:
             return
         self._out.append(data)
+        self._out_bytes += len(data)
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self._flush)
@@ -110,6 +130,7 @@ class Connection:
         if self._out and not self._transport.is_closing():
             self._transport.write(self._out[0] if len(self._out) == 1 else b"".join(self._out))
         self._out.clear()
+        self._out_bytes = 0
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
@@ -136,8 +157,7 @@ class Connection:
 
     def _detach(self) -> None:
         for follower in self._subscriptions.values():
-            if follower is not None:
-                self._hub.live.detach(follower)
+            self._hub.live.detach(follower)
         self._subscriptions.clear()
 
     # -- receiving
@@ -191,9 +211,7 @@ class Connection:
     async def drained(self) -> None:
         """Return when the client has read most of what was sent; gives up with the connection."""
         self._flush()
-        # Only aiohttp's protocol is told when the transport empties; so look now and then.
-        while self.pending > 65536 and not self._transport.is_closing():  # noqa: ASYNC110
-            await asyncio.sleep(0.002)
+        await drained(self._request)
 
     def _take(self, text: str | bytes) -> None:
         if self._ended:
@@ -201,6 +219,8 @@ class Connection:
         call_id: object = None
         has_id = True
         try:
+            if self.credential is None and len(text) > MOST_OF_A_GUEST:
+                raise denied("authenticate first: method `authenticate` with your token", "CCCS-042")
             call = _call(text)
             call_id = call.get("id")
             has_id = "id" in call
@@ -266,6 +286,11 @@ class Connection:
 
     async def _run(self, call_id: object, method: str, params: dict[str, Any], *, answer: bool) -> None:
         try:
+            if self.credential is not None:
+                reading_for(caller_of(self._request, self.credential))
+            if self.pending > ROOM_BYTES:
+                # Whoever does not read its answers gets no further ones made.
+                await self.drained()
             result = await self._result(method, params)
         except TacitError as error:
             self._fail(call_id, error, answer=answer)
@@ -290,7 +315,7 @@ class Connection:
             case _ if method in METHODS:
                 shape, run = METHODS[method]
                 credential = self._hinted(params.get("by"))
-                return await run(self._hub, credential, typed(params, shape, strict=True))
+                return await self._hub.run(method, run, credential, typed(params, shape, strict=True))
             case _:
                 raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
 
@@ -303,6 +328,7 @@ class Connection:
             raise denied("this token proves nothing", "CCCS-042")
         if self.credential is not None and self.credential.token_id != credential.token_id:
             raise denied("this connection speaks for somebody else already", "CCCS-042")
+        know(self._request, credential)
         self.credential = credential
         return {"principal": credential.principal, "group_id": credential.group_id}
 
@@ -311,7 +337,7 @@ class Connection:
         following = Following(self._hub, self._require(), request)
         await following.begin()
         most = self._hub.config.limits.subscriptions
-        if sum(self._groups[number] == request.group_id for number in self._subscriptions) >= most:
+        if sum(one.group_id == request.group_id for one in self._subscriptions.values()) >= most:
             raise invalid(
                 "this connection follows the group often enough; end a subscription first",
                 "CCCS-103",
@@ -319,30 +345,23 @@ class Connection:
                 limit=most,
             )
         self._next += 1
-        self._subscriptions[self._next] = None
-        self._groups[self._next] = request.group_id
-        self._spawn(self._live(self._next, following))
+        follower = self._subscriptions[self._next] = following.enter(self, self._next)
+        self._spawn(self._live(follower, following))
         return {"subscription": self._next}
 
-    async def _live(self, number: int, following: Following) -> None:
+    async def _live(self, follower: Follower, following: Following) -> None:
         try:
-            follower = await following.go_live(self, number, self.drained)
+            await following.go_live(follower, self.drained)
         except TacitError:
-            self.cut(number, following.at, "stopping" if self._hub.ledger.is_closing else "failed")
-            return
-        if number in self._subscriptions:
-            self._subscriptions[number] = follower
-        else:
             self._hub.live.detach(follower)
+            reason = "stopping" if self._hub.ledger.is_closing else "failed"
+            self.cut(follower.subscription, following.at, reason)
 
     def _unfollow(self, params: dict[str, Any]) -> object:
         number = params.get("subscription")
         if not isinstance(number, int) or number not in self._subscriptions:
             raise invalid("no such subscription", "CCCS-103")
-        follower = self._subscriptions.pop(number)
-        del self._groups[number]
-        if follower is not None:
-            self._hub.live.detach(follower)
+        self._hub.live.detach(self._subscriptions.pop(number))
         return {"subscription": number, "ended": True}
 
     def _look(self, params: dict[str, Any]) -> object:
@@ -350,7 +369,7 @@ class Connection:
         self._require()
         if self.is_away != request.away:
             self.is_away = request.away
-            self._hub.live.looked(one for one in self._subscriptions.values() if one is not None)
+            self._hub.live.looked(self._subscriptions.values())
         return {"away": self.is_away}
 
     def signal(self, name: str, said: dict[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 Rows: C2A-006, C2A-008, C2A-027, C2A-161, C2A-179. The writer hands over a draft of what it has just
 decided, so that nothing has to be read back; whatever has no draft (an older event, a thread that goes along,
-a session that returns) is read from the ledger. Effects follow from durable events and may be repeated
-safely. Makes no decision.
+a session that returns), or has to wait its turn, is read from the ledger, whole. Effects follow from durable
+events and may be repeated safely. Makes no decision.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tacit.attention.io.archive import Archive
-from tacit.attention.io.deliveries import LOOKED_AT, delivered
+from tacit.attention.io.deliveries import LOOKED_AT, delivered, with_lines
+from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.base.errors import TacitError
 
 if TYPE_CHECKING:
@@ -111,12 +112,17 @@ class Dispatch:
 
         def query(reader: Reader) -> list[tuple[Obligation, Delivered | None]]:
             group = reader.group(group_id)
-            archive = Archive.on(reader, group)
+            source, lines = LineSource(Archive.on(reader, group), reader.glance(group)), RecentLines()
+
+            def made(obligation: Obligation) -> Delivered | None:
+                found = _made(reader, group, source.archive, obligation)
+                return with_lines(found, source, lines) if found is not None else None
+
             return [
-                (obligation, _made(reader, group, archive, obligation) if sends else None)
+                (obligation, made(obligation) if sends else None)
                 for one in wanted
                 if one.session in there
-                for obligation, sends in _obligations(archive.attention, one)
+                for obligation, sends in _obligations(source.archive.attention, one)
             ]
 
         for obligation, made in await self._ledger.read(query):

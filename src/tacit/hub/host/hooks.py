@@ -35,6 +35,7 @@ log: Final = logging.getLogger("tacit.hub")
 SIGNATURE: Final = "Tacit-Signature"
 TIMEOUT_SECONDS: Final = 30.0
 ANSWER_BYTES: Final = 64 * 1024
+MOST_WAITING: Final = 256
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -72,8 +73,9 @@ class HookWire:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def send(self, message: dict[str, Any]) -> None:
-        """Queue one message."""
-        self._queue.put_nowait(message)
+        """Queue one message; one that nobody has to answer is left out when very much waits already."""
+        if "id" in message or self._queue.qsize() < MOST_WAITING:
+            self._queue.put_nowait(message)
 
     def end(self, code: int, reason: str) -> None:
         """Stop sending."""
@@ -144,9 +146,16 @@ class Hooks:
         )
         for group_id, session, url, secret, version in rows:
             try:
+                if await self._is_gone(group_id, session):
+                    await self.remove(group_id, session)
+                    continue
                 await self._start(group_id, session, HookWire(self._ports, url, secret), version)
             except TacitError as error:
                 log.warning("a webhook was not started", extra={"fault": type(error).__name__})
+
+    async def _is_gone(self, group_id: str, session: str) -> bool:
+        group = await self._ports.ledger.read(lambda reader: reader.group(group_id))
+        return group.actor(session) is None
 
     async def back(self, group_id: str, session: str) -> None:
         """The session's own connection ended: its webhook, if it has one, goes on."""
@@ -199,6 +208,13 @@ class Hooks:
         wire.end(1000, "removed")
         self._ports.host.detach(wire.link)
         return True
+
+    def forget(self, group_id: str, session: str) -> None:
+        """The session's actor is no more: nothing is posted from here on, and the address is forgotten."""
+        wire = self._wires.get((group_id, session))
+        if wire is not None:
+            wire.end(1000, "removed")
+            self._ports.host.spawn(self.remove(group_id, session))
 
     def link_for(self, group_id: str, session: str, wire: Any) -> Link:
         """The link under which a plain request is answered: the session's own, or one with every right."""

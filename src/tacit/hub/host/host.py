@@ -35,6 +35,7 @@ from tacit.attention.state.work import SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
+from tacit.hub.caller import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
@@ -138,8 +139,8 @@ class Host:
             link.notify(PermissionDecided(str(data["approval_id"]), str(data["state"]), by=by, **words))
 
     def spawn(self, work: Any) -> None:
-        """Run something beside; its failure is logged."""
-        task = asyncio.get_running_loop().create_task(work)
+        """Run something beside, for the hub itself; its failure is logged."""
+        task = asyncio.get_running_loop().create_task(work, context=for_the_house())
         self._tasks.add(task)
         task.add_done_callback(self._finished)
 
@@ -384,14 +385,11 @@ class Host:
             if link.session != by and (parties is None or link.session in parties):
                 link.notify(told)
 
-    def typing(self, group_id: str, by: str, conversation_id: str | None) -> None:
+    def typing(
+        self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
+    ) -> None:
         """Somebody is writing: harnesses hold their windows open (C2A-084)."""
         told = Typing(conversation_id or "main", by, typing=True)
         for link in self.links(group_id):
-            if link.session == by or (
-                conversation_id is not None
-                and conversation_id.startswith("dm:")
-                and link.session not in conversation_id[3:].split("+")
-            ):
-                continue
-            link.notify(told)
+            if link.session != by and (parties is None or link.session in parties):
+                link.notify(told)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from tacit.base.ports import Clock, Entropy
     from tacit.hub.async_ledger import AsyncLedger
@@ -30,7 +30,7 @@ class SessionPorts:
     """A call was refused with this code."""
     presence: Callable[[str, str, str], None]
     """In a group, a session has this status."""
-    type_in: Callable[[str, str, str | None], None]
+    type_in: Callable[[str, str, str | None], Awaitable[None]]
     """In a group, somebody writes in a conversation, or in none in particular."""
     activities: Activities
     """What agents do in their turns."""

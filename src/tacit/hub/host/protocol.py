@@ -282,7 +282,7 @@ class Conversation:
             case Activity():
                 await self._ports.activities.told(link, told)
             case Typing(conversation):
-                self._ports.type_in(self._group_id, self._session, conversation or None)
+                await self._ports.type_in(self._group_id, self._session, conversation or None)
             case _:
                 log.debug("a notification was dropped")
 

@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from tacit.base import ids
 from tacit.base.moment import Moment
+from tacit.ledger.io.audience_index import (
+    NEW_PARTY,
+    NEW_TALK,
+    AudienceIndex,
+    parties_rows,
+    parties_text,
+)
 from tacit.ledger.io.rows import ADDRESSABLE, messages_before, one
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.ports import Blob, Earlier, StoredEvent
@@ -29,7 +37,9 @@ if TYPE_CHECKING:
 
 # In the order in which a flush writes: a duty must be there before it can be done.
 INSERTS: Final = {
-    "audiences": "INSERT INTO audiences VALUES(?,?,?,?,?)",
+    "audiences": "INSERT INTO audiences VALUES(?,?,?,?,?,?)",
+    "talks": NEW_TALK,
+    "talk_parties": NEW_PARTY,
     "lanes": "INSERT INTO lanes VALUES(?,?,?,?)",
     "duties": "INSERT OR IGNORE INTO duties VALUES(?,?,?,?)",
     "done": "DELETE FROM duties WHERE group_no=? AND actor=? AND duty=? AND seq=?",
@@ -46,6 +56,8 @@ RECENT: Final = 512
 """Events that are held for look-ups by id; an event never changes."""
 RECENT_BYTES: Final = 16_384
 """Larger ones are not held: together they would weigh more than they save."""
+MOST_REMEMBERED: Final = 50_000
+"""Ends of lanes, and talks, that are held before they are looked up again."""
 _DONE_BY: Final = {"ack": "ack", "notice": "notice", "withdrawn": "notice"}
 """Which duty a mark ends: acknowledging does, and so does taking the notice back."""
 
@@ -55,6 +67,7 @@ class ReadModel:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
+        self._talks: dict[tuple[int, str], int] = {}
         self._staged: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._duty_changes: defaultdict[tuple[int, str, str], int] = defaultdict(int)
         self._ordinals: dict[tuple[int, str], int] = {}
@@ -74,13 +87,15 @@ class ReadModel:
         number, seq = group.number, found.seq
         self._events[number, found.event_id] = found
         self._by_seq[number, seq] = found
+        pos = number << SHIFT | seq
+        talk = self._talk(number, pos, found) if found.private else 0
         if found.named or found.private or found.root or found.everyone != (found.kind in ADDRESSABLE):
-            row = (number << SHIFT | seq, found.everyone, found.private, "\n".join(found.named), found.root)
+            row = (pos, found.everyone, found.private, "\n".join(found.named), found.root, talk or None)
             self._staged["audiences"].append(row)
         if facts.addressed:
             self._stage_lanes(number, found)
-        if facts.text:
-            self._staged["search"].append((number << SHIFT | seq, facts.text))
+        if facts.text and (document := self._index.document(number, talk, facts.text)):
+            self._staged["search"].append((pos, document))
         if found.root:
             self._staged["threads"].append((number, found.root, seq))
         if facts.client_id is not None:
@@ -102,6 +117,25 @@ class ReadModel:
             self._speech.setdefault((number, mid), found)
         if facts.changes or facts.left:
             self._stage_rare(number, seq, facts)
+
+    @cached_property
+    def _index(self) -> AudienceIndex:
+        return AudienceIndex(self.connection)
+
+    def _talk(self, number: int, pos: int, found: StoredEvent) -> int:
+        """The talk of a private event's parties; with it their talk begins when they had none."""
+        key = (number, parties_text(found.parties()))
+        talk = self._talks.get(key)
+        if talk is None:
+            row = self.connection.execute(
+                "SELECT talk FROM talks WHERE group_no=? AND parties=?", key
+            ).fetchone()
+            talk = int(row[0]) if row else pos
+            if row is None:
+                self._staged["talks"].append((*key, talk))
+                self._staged["talk_parties"] += parties_rows(*key, talk)
+            self._talks[key] = talk
+        return talk
 
     def _stage_lanes(self, number: int, found: StoredEvent) -> None:
         if found.everyone:
@@ -159,24 +193,24 @@ class ReadModel:
                     (number, facts.left),
                 )
 
-    def save_group(self, group: Group) -> None:
-        """Write the group's own state after an event that changed more than its end."""
+    def save_group(self, group: Group, member: str | None) -> None:
+        """Write the group's own state after an event that changed more than its end: of its members, one."""
         number = group.number
         self.connection.execute(
             "INSERT OR REPLACE INTO profiles VALUES(?,?,?,?)",
             (number, group.title, group.created, json.dumps(group.scopes)),
         )
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO actors VALUES(?,?,?,?,?,?,?)",
-            [
-                (number, a.actor_id, a.role, a.title, json.dumps(a.roles), a.joined, a.removed)
-                for a in group.actors.values()
-            ],
-        )
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO people VALUES(?,?,?,?)",
-            [(number, p.principal, p.title, p.joined) for p in group.people.values()],
-        )
+        if member is not None and (actor := group.actors.get(member)) is not None:
+            roles = json.dumps(actor.roles)
+            self.connection.execute(
+                "INSERT OR REPLACE INTO actors VALUES(?,?,?,?,?,?,?)",
+                (number, actor.actor_id, actor.role, actor.title, roles, actor.joined, actor.removed),
+            )
+        if member is not None and (person := group.people.get(member)) is not None:
+            self.connection.execute(
+                "INSERT OR REPLACE INTO people VALUES(?,?,?,?)",
+                (number, person.principal, person.title, person.joined),
+            )
 
     def flush(self) -> None:
         """Write all staged rows into the open transaction; look-ups go to the tables from here on."""
@@ -189,8 +223,10 @@ class ReadModel:
         self._duties.clear()
         self._speech.clear()
         self._looked_up.clear()
-        if len(self._ordinals) > 50_000:
+        if len(self._ordinals) > MOST_REMEMBERED:
             self._ordinals.clear()
+        if len(self._talks) > MOST_REMEMBERED:
+            self._talks.clear()
 
     def _write(self) -> None:
         for table, statement in INSERTS.items():
@@ -215,6 +251,7 @@ class ReadModel:
         self._recent.clear()
         self._duty_changes.clear()
         self._ordinals.clear()
+        self._talks.clear()
         self.flush()
 
     def owes(self, number: int, actor: str, target: int) -> bool:
@@ -325,6 +362,23 @@ class ReadModel:
         return readable_blob(self.connection, number, path, reader)
 
 
+# Who put it there, who may read a message that carries it and was not taken back; and the owner, unless every
+# message that carried it was.
+_MAY_READ_BLOB: Final = """
+SELECT 1 FROM blob_owners WHERE group_no=:group AND path=:path AND principal=:reader
+UNION ALL
+SELECT 1 FROM blob_refs r LEFT JOIN audiences a ON a.pos=(r.group_no<<40)|r.seq
+WHERE r.group_no=:group AND r.path=:path
+  AND (:reader=:owner OR NOT coalesce(a.private, 0) OR EXISTS(
+    SELECT 1 FROM talk_parties p WHERE p.group_no=:group AND p.principal=:reader AND p.talk=a.talk))
+  AND NOT EXISTS(
+    SELECT 1 FROM marks m WHERE m.group_no=r.group_no AND m.target=r.seq AND m.mark='delete')
+UNION ALL
+SELECT 1 WHERE :reader=:owner AND NOT EXISTS(SELECT 1 FROM blob_refs WHERE group_no=:group AND path=:path)
+LIMIT 1
+"""
+
+
 def readable_blob(connection: apsw.Connection, number: int, path: str, reader: str) -> Blob | None:
     """A blob of a group that `reader` may see (CCCS-110)."""
     row = connection.execute(
@@ -333,13 +387,7 @@ def readable_blob(connection: apsw.Connection, number: int, path: str, reader: s
     if row is None:
         return None
     blob = Blob(path, row[0], row[1], row[2])
-    if reader == USER:
-        return blob
     allowed = connection.execute(
-        "SELECT 1 FROM blob_owners WHERE group_no=:n AND path=:p AND principal=:r UNION ALL "
-        "SELECT 1 FROM blob_refs r LEFT JOIN audiences a ON a.pos=(r.group_no<<40)|r.seq "
-        "WHERE r.group_no=:n AND r.path=:p AND (coalesce(a.private,0)=0 "
-        "OR instr(char(10)||a.named||char(10), char(10)||:r||char(10))) LIMIT 1",
-        {"n": number, "p": path, "r": reader},
+        _MAY_READ_BLOB, {"group": number, "path": path, "reader": reader, "owner": USER}
     ).fetchone()
     return blob if allowed else None

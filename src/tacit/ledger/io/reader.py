@@ -14,26 +14,33 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+import apsw
+from msgspec import DecodeError
+
 from tacit.base import ids
+from tacit.base.io.sqlite import is_damage
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
-from tacit.ledger.io.groups import load_group
+from tacit.ledger.io.audience_index import AudienceIndex, expressions
+from tacit.ledger.io.groups import is_member, load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
-from tacit.ledger.io.rows import SELECT, found, messages_before, one
+from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
+from tacit.ledger.projection import first_form
+from tacit.ledger.taken_back import SAYING, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    import apsw
-
     from tacit.ledger.cursor import Selection
+    from tacit.ledger.io.salvage import Salvage
     from tacit.ledger.ports import Blob, Earlier, StoredEvent
     from tacit.ledger.state import Group
 
 CHUNK: Final = 256
+PAGE_BYTES: Final = 4 * 1024 * 1024
 _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
 
 
@@ -44,6 +51,8 @@ class Page:
     events: list[StoredEvent]
     next_seq: int
     last_seq: int
+    damaged: tuple[int, ...] = ()
+    """Positions whose events can be vouched for no more: left out, and said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,10 @@ class Inbox:
     attention_count: int
     notices: list[StoredEvent]
     cursor: int
+
+
+def _damaged(error: Exception) -> bool:
+    return is_damage(error) or isinstance(error, DecodeError)
 
 
 def _step(limit: int | None) -> int:
@@ -84,6 +97,10 @@ class Glance:
         """The event at this position, in this group."""
         return self._model.at(self._number, seq)
 
+    def messages(self, limit: int) -> list[StoredEvent]:
+        """The last messages, oldest first."""
+        return self._model.messages(self._number, limit)
+
     def submission(self, by: str, client_id: str) -> Earlier | None:
         """The last submission under this idempotency key."""
         return self._model.submission(self._number, by, client_id)
@@ -92,8 +109,10 @@ class Glance:
 class Reader:
     """Queries on one read-only connection; used by one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, salvage: Salvage | None = None) -> None:
         self._connection = connection
+        self._salvage = salvage
+        self._damaged: list[int] = []
 
     @property
     def connection(self) -> apsw.Connection:
@@ -121,6 +140,10 @@ class Reader:
             raise missing("group", "no such group", "CCCS-007")
         return group
 
+    def is_member(self, group_id: str, principal: str) -> bool:
+        """Is this an actor that is in the group now, or one of its people?"""
+        return is_member(self._connection, group_id, principal)
+
     def groups(self, only: Iterable[str] | None = None) -> list[Group]:
         """All groups, or only these, oldest first."""
         if only is None:
@@ -132,27 +155,62 @@ class Reader:
     def event(self, group: Group, event_id: str, principal: str) -> StoredEvent:
         """One event by id, if the principal may see it."""
         raw = ids.raw(event_id)
-        event = one(self._connection, "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)) if raw else None
+        event = self._single(raw, group.number) if raw else None
         if event is None or not event.visible_to(principal):
             raise missing("event", "no such event in this group", "CCCS-068")
         return event
 
-    def page(self, group: Group, principal: str, wanted: Selection) -> Page:
+    def _single(self, raw: bytes, number: int) -> StoredEvent | None:
+        condition = "WHERE e.id=? AND e.pos>>40=?"
+        try:
+            return one(self._connection, condition, (raw, number))
+        except (apsw.Error, DecodeError) as error:
+            if self._salvage is None or not _damaged(error):
+                raise
+        row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
+        return self._salvage.event(self._connection, row[0]) if row else None
+
+    def page(self, group: Group, principal: str, wanted: Selection, most_bytes: int = PAGE_BYTES) -> Page:
         """Up to `limit` events after the cursor, in append order (CCCS-103).
 
+        A page of large events ends early: at the first that fills `most_bytes`.
         Reads up to the end that `group` knew and no further: each kind is a query of its own, and an event
         that lands between two of them would otherwise be passed over.
         """
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
-        for event in self._scan(group, after, kinds, _step(wanted.limit)):
+        self._damaged.clear()
+        size = 0
+        for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
-            if event.visible_to(principal):
-                events.append(event)
-                if len(events) == wanted.limit:
-                    return Page(events, after, group.last_seq)
-        return Page(events, max(after, group.last_seq), group.last_seq)
+            events.append(event)
+            size += len(event.raw)
+            if len(events) == wanted.limit or size >= most_bytes:
+                return Page(self._as_left(group, events), after, group.last_seq, self._left_out(after))
+        left_out = self._left_out(group.last_seq)
+        return Page(self._as_left(group, events), max(after, group.last_seq), group.last_seq, left_out)
+
+    def _as_left(self, group: Group, events: list[StoredEvent]) -> list[StoredEvent]:
+        """The events, of messages that were taken back only where they stood (C2A-187)."""
+        deleted = "SELECT target FROM marks WHERE group_no=? AND mark='delete'"
+        if self._connection.execute(deleted + " LIMIT 1", (group.number,)).fetchone() is None:
+            return events
+        glance = self.glance(group)
+        said = {
+            event.seq: first.seq
+            for event in events
+            if event.kind in SAYING and (first := first_form(event.event_id, glance)) is not None
+        }
+        gone = {
+            seq
+            for seq, first in said.items()
+            if self._connection.execute(deleted + " AND target=?", (group.number, first)).fetchone()
+        }
+        return [without_words(event) if event.seq in gone else event for event in events]
+
+    def _left_out(self, last: int) -> tuple[int, ...]:
+        return tuple(sorted({seq for seq in self._damaged if seq <= last}))
 
     def _after(self, group: Group, wanted: Selection) -> int:
         if wanted.since_event_id is not None:
@@ -186,57 +244,77 @@ class Reader:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
 
-    def _scan(self, group: Group, after: int, kinds: list[int] | None, step: int) -> Iterator[StoredEvent]:
+    def _scan(
+        self, group: Group, principal: str, after: int, kinds: list[int] | None, step: int
+    ) -> Iterator[StoredEvent]:
         if kinds is None:
-            yield from self._walk(group, after, None, step)
+            yield from self._walk(group, principal, after, None, step)
         else:
-            lanes = [self._walk(group, after, kind, step) for kind in kinds]
+            lanes = [self._walk(group, principal, after, kind, step) for kind in kinds]
             yield from heapq.merge(*lanes, key=lambda event: event.seq)
 
-    def _walk(self, group: Group, after: int, kind: int | None, step: int) -> Iterator[StoredEvent]:
+    def _walk(
+        self, group: Group, principal: str, after: int, kind: int | None, step: int
+    ) -> Iterator[StoredEvent]:
         base = group.number << SHIFT
+        seen, reader = seen_by(group.number, principal)
         condition = "WHERE e.pos>? AND e.pos<=? " + ("" if kind is None else "AND e.kind=? ")
+        query = f"{SELECT}{condition}AND {seen} ORDER BY e.pos LIMIT ?"
+        kinds = () if kind is None else (kind,)
         while True:
-            values = (base | after, base | group.last_seq, *(() if kind is None else (kind,)), step)
-            rows = self._connection.execute(SELECT + condition + "ORDER BY e.pos LIMIT ?", values).fetchall()
-            for row in rows:
-                yield found(row)
-            if len(rows) < step:
+            values = (base | after, base | group.last_seq, *kinds, *reader, step)
+            count = 0
+            try:
+                # One row at a time: a page of large events that ends early has not read the others.
+                for row in self._connection.execute(query, values):
+                    count += 1
+                    event = found(row)
+                    after = event.seq
+                    yield event
+            except (apsw.Error, DecodeError) as error:
+                if self._salvage is None or not _damaged(error):
+                    raise
+                end = min(after + CHUNK, group.last_seq)
+                saved = self._saved(group.number, after, end, kind)
+                yield from (event for event in saved if event.visible_to(principal))
+                if end == group.last_seq:
+                    return
+                after = end
+                continue
+            if count < step:
                 return
-            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+            step = CHUNK
+
+    def _saved(self, number: int, after: int, last: int, kind: int | None) -> Iterator[StoredEvent]:
+        """A stretch of the ledger in which something is damaged; what can be vouched for."""
+        named = {row[0]: row[1] for row in self._connection.execute("SELECT number, name FROM kinds")}
+        salvage = self._salvage
+        for seq, event in salvage.events(self._connection, number, after, last) if salvage else ():
+            if event is None:
+                self._damaged.append(seq)
+            elif kind is None or event.kind == named.get(kind):
+                yield event
 
     def window(self, group: Group, principal: str, before: int, limit: int) -> list[StoredEvent]:
         """The messages just before a position, oldest first: what a screen shows."""
         base = group.number << SHIFT
-        events: list[StoredEvent] = []
-        upper, step = base | min(before, SEQ_MASK), _step(limit)
-        while len(events) < limit:
-            some = messages_before(self._connection, base, upper, step)
-            events += [event for event in some if event.visible_to(principal)]
-            if len(some) < step:
-                break
-            upper, step = base | some[-1].seq, CHUNK
-        return events[:limit][::-1]
+        upper = base | min(before, SEQ_MASK)
+        return messages_before(self._connection, base, upper, limit, principal)[::-1]
 
     def thread(self, group: Group, principal: str, event_id: str, limit: int) -> list[StoredEvent]:
         """A message and the newest replies in its thread, oldest first."""
         event = self.event(group, event_id, principal)
         root = event.root or event.seq
-        query = (
-            SELECT + "JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
-            "WHERE t.group_no=? AND t.root=? AND t.seq<? ORDER BY t.seq DESC LIMIT ?"
+        seen, reader = seen_by(group.number, principal)
+        rows = self._connection.execute(
+            f"{SELECT} JOIN threads t ON e.pos=(t.group_no<<40)|t.seq "
+            f"WHERE t.group_no=? AND t.root=? AND {seen} ORDER BY t.seq DESC LIMIT ?",
+            (group.number, root, *reader, limit),
         )
-        replies: list[StoredEvent] = []
-        before, step = SEQ_MASK, _step(limit)
-        while len(replies) < limit:  # what one may not read takes no place
-            rows = self._connection.execute(query, (group.number, root, before, step)).fetchall()
-            replies += [reply for row in rows if (reply := found(row)).visible_to(principal)]
-            if len(rows) < step:
-                break
-            before, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
+        replies = [found(row) for row in rows]
         first = one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | root,))
         head = [first] if first is not None and first.visible_to(principal) else []
-        return head + replies[:limit][::-1]
+        return head + replies[::-1]
 
     def trace(
         self,
@@ -247,20 +325,13 @@ class Reader:
         fits: Callable[[StoredEvent], bool] = lambda _event: True,
     ) -> list[StoredEvent]:
         """The messages that carry this CLowl trace, in append order; of those that fit."""
-        query = (
-            SELECT + "JOIN speech p ON e.pos=(p.group_no<<40)|p.seq "
-            "WHERE p.group_no=? AND p.tid=? AND p.seq>? ORDER BY p.seq LIMIT ?"
+        seen, reader = seen_by(group.number, principal)
+        rows = self._connection.execute(
+            f"{SELECT} JOIN speech s ON e.pos=(s.group_no<<40)|s.seq "
+            f"WHERE s.group_no=? AND s.tid=? AND {seen} ORDER BY s.seq",
+            (group.number, tid, *reader),
         )
-        events: list[StoredEvent] = []
-        after, step = 0, _step(limit)
-        while len(events) < limit:
-            rows = self._connection.execute(query, (group.number, tid, after, step)).fetchall()
-            read = (event for row in rows if (event := found(row)).visible_to(principal))
-            events += islice((event for event in read if fits(event)), limit - len(events))
-            if len(rows) < step:
-                break
-            after, step = int(rows[-1][0]) & SEQ_MASK, CHUNK
-        return events
+        return list(islice((event for row in rows if fits(event := found(row))), limit))
 
     def unread_count(self, group: Group, principal: str) -> int:
         """How many addressed events lie after the read cursor; costs the same however many there are."""
@@ -369,25 +440,32 @@ class Reader:
         """Messages that contain every word of the query, newest first; of those that fit."""
         # SQLite reads a NUL as the end of the text; between words it means no more than a space.
         query = query.replace("\0", " ")
-        words = [word.replace('"', '""') for word in query.split()]
-        if not words or len(query) > 500 or _UNSEARCHABLE.search(query):
+        if not query.strip() or len(query) > 500 or _UNSEARCHABLE.search(query):
             raise invalid("a search is 1 to 500 characters with at least one word", "CCCS-107")
-        match = " ".join(f'"{word}"*' for word in words)
+        phrases = AudienceIndex(self._connection).phrases(query)
+        if not phrases:
+            return []
+        asked = expressions(self._connection, group.number, principal, phrases)
+        hits = (self._hits(group, match, _step(limit)) for match in asked)
+        newest = heapq.merge(*hits, key=lambda event: event.seq, reverse=True)
+        read = (event for event in newest if event.visible_to(principal) and fits(event))
+        return list(islice(read, limit))
+
+    def _hits(self, group: Group, match: str, step: int) -> Iterator[StoredEvent]:
+        """What one expression finds in a group, newest first."""
         base = group.number << SHIFT
-        events: list[StoredEvent] = []
-        upper, step = base | SEQ_MASK, _step(limit)
-        while len(events) < limit:
+        upper = base | SEQ_MASK
+        while True:
             rows = self._connection.execute(
                 SELECT + "JOIN search s ON s.rowid=e.pos WHERE search MATCH ? AND s.rowid>? AND s.rowid<? "
                 "ORDER BY s.rowid DESC LIMIT ?",
                 (match, base, upper, step),
             ).fetchall()
-            read = (event for row in rows if (event := found(row)).visible_to(principal))
-            events += islice((event for event in read if fits(event)), limit - len(events))
+            for row in rows:
+                yield found(row)
             if len(rows) < step:
-                break
+                return
             upper, step = int(rows[-1][0]), CHUNK
-        return events
 
     def context(self, group: Group, store: str) -> dict[str, Any]:
         """The shared context or the task store."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from tacit.base import ids
-from tacit.ledger.io.schema import SEQ_MASK
+from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.ports import StoredEvent
+from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +25,19 @@ FROM events e LEFT JOIN audiences a ON a.pos=e.pos
 """
 
 
-_MESSAGES: Final = f"""{SELECT}
-WHERE e.pos>? AND e.pos<? AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
-ORDER BY e.pos DESC LIMIT ?
-"""  # noqa: S608 - fixed text
+_IS_MESSAGE: Final = "e.kind=(SELECT number FROM kinds WHERE name='chat.message')"
+_SEEN: Final = (
+    "(NOT coalesce(a.private, 0) OR EXISTS(SELECT 1 FROM talk_parties p "
+    "WHERE p.group_no=? AND p.principal=? AND p.talk=a.talk))"
+)
+
+
+def seen_by(number: int, principal: str) -> tuple[str, tuple[Any, ...]]:
+    """What `StoredEvent.visible_to` says, for a query over `audiences a` (CCCS-110).
+
+    Asked in the query itself, so that its limit counts only what the reader may see.
+    """
+    return ("1", ()) if principal == USER else (_SEEN, (number, principal))
 
 
 class _By(msgspec.Struct):
@@ -57,11 +67,14 @@ def found(row: Sequence[Any]) -> StoredEvent:
     )
 
 
-def messages_before(connection: apsw.Connection, base: int, upper: int, limit: int) -> list[StoredEvent]:
-    """The messages between two places, newest first."""
+def messages_before(
+    connection: apsw.Connection, base: int, upper: int, limit: int, principal: str = USER
+) -> list[StoredEvent]:
+    """The messages between two places that a principal may see, newest first."""
+    seen, values = seen_by(base >> SHIFT, principal)
     rows = connection.execute(
-        _MESSAGES,
-        (base, upper, limit),
+        f"{SELECT}WHERE e.pos>? AND e.pos<? AND {_IS_MESSAGE} AND {seen} ORDER BY e.pos DESC LIMIT ?",
+        (base, upper, *values, limit),
     )
     return [found(row) for row in rows]
 

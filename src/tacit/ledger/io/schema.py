@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from tacit.base.io.sqlite import Schema
+from tacit.ledger.io.audience_index import index_by_audience
 
 APPLICATION_ID: Final = 0x54414349
 SHIFT: Final = 40
@@ -80,6 +81,8 @@ PROJECTIONS: Final = (
     "actors",
     "people",
     "audiences",
+    "talks",
+    "talk_parties",
     "lanes",
     "duties",
     "duty_counts",
@@ -120,7 +123,7 @@ CREATE TABLE webhooks(
   PRIMARY KEY(group_id, session)) WITHOUT ROWID;
 """
 
-# Private talk is rare among broadcasts: with an index of its own a screen finds it without reading the rest.
+# Private talk had an index of its own, all of it in one; since then each talk has (`audience_index`).
 PRIVATE_TALK: Final = "CREATE INDEX audiences_private ON audiences(pos) WHERE private"
 
-SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK))
+SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK, index_by_audience))

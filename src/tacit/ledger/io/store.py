@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -18,7 +18,18 @@ from apsw import SQLITE_CHECKPOINT_TRUNCATE, BusyError
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.sqlite import DAMAGED, FAILED, Checkpointer, connect, damage_hint
+from tacit.base.io.sqlite import (
+    DAMAGED,
+    FAILED,
+    STOPPED,
+    Checkpointer,
+    add_checksums,
+    connect,
+    damage_hint,
+    has_checksums,
+    is_checked,
+    is_damage,
+)
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
 from tacit.ledger.admission import Settings
@@ -26,6 +37,7 @@ from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, D
 from tacit.ledger.io import torn
 from tacit.ledger.io.blobs import BlobFolder
 from tacit.ledger.io.reader import Reader
+from tacit.ledger.io.salvage import Salvage
 from tacit.ledger.io.schema import SCHEMA
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.io.writer_thread import WriterThread, deliver_here
@@ -33,11 +45,12 @@ from tacit.ledger.principal import SYSTEM
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
     import apsw
 
+    from tacit.base.io.sqlite import Stopping
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, GroupCommand, Success
     from tacit.ledger.engine import Engine
@@ -47,6 +60,7 @@ T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
 
 DATABASE: Final = "ledger.db"
+CHECKED: Final = "checksums"
 NOTICED_GROUPS: Final = 64
 
 
@@ -112,6 +126,7 @@ class Store:
         self.options = options or Options()
         self.folder = folder
         self.path = folder / DATABASE
+        self.blobs_folder = folder / "blobs"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.lock = FolderLock(folder, purpose=self.options.purpose)
         try:
@@ -120,16 +135,13 @@ class Store:
                 self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
             self._make_ready()
             self._embedded = OpenWriter(self.path, self.options, engine) if elsewhere is None else None
-        except DAMAGED as error:
+        except (*DAMAGED, *FAILED) as error:
             self.lock.release()
-            raise Corrupt("the ledger's file is damaged", hint=damage_hint(self.path)) from error
-        except FAILED as error:
-            self.lock.release()
-            raise Unavailable(f"the ledger cannot be opened: {type(error).__name__}") from error
+            raise _as_fault(self.path, error, "the ledger cannot be opened") from error
         except BaseException:
             self.lock.release()
             raise
-        self.blobs = BlobFolder(folder / "blobs", self.options.entropy)
+        self.blobs = BlobFolder(self.blobs_folder, self.options.entropy)
         self.blobs.prepare()
         self.transport: WriterTransport = self._thread() if elsewhere is None else elsewhere(self)
         self._readers: SimpleQueue[Reader] = SimpleQueue()
@@ -137,15 +149,20 @@ class Store:
         for _ in range(self.options.readers):
             connection = connect(self.path, readonly=True)
             self._reader_connections.append(connection)
-            self._readers.put(Reader(connection))
+            self._readers.put(Reader(connection, Salvage(self.path)))
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._closed = False
 
     def _make_ready(self) -> None:
         """Bring the tables to the newest version, look at every group's end, start a torn log anew."""
-        connection = connect(self.path, vfs=self.options.vfs)
+        checked = self.options.vfs is None
+        if checked and self.path.exists():
+            self._make_sure_of_checksums()
+        connection = connect(self.path, vfs=self.options.vfs, checked=checked)
         try:
             SCHEMA.migrate(connection, self.path)
+            if checked and is_checked(self.path):
+                connection.execute("INSERT OR IGNORE INTO facts VALUES(?, '1')", (CHECKED,))
             _check_ends(connection, self.path)
             if self._torn is not None or not self.options.keeps_torn:
                 # The torn end is kept in quarantine; left in the log it would be found again after every
@@ -154,6 +171,17 @@ class Store:
                     connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             connection.close()
+
+    def _make_sure_of_checksums(self) -> None:
+        """A ledger from before checksums is rewritten once; one that had them and says no is damaged."""
+        if not self.path.stat().st_size and self.blobs_folder.exists():
+            raise Corrupt(f"{DATABASE} is empty", hint=damage_hint(self.path))
+        with closing(connect(self.path)) as connection:
+            lost = lost_checksums(connection, self.path)
+        if lost:
+            raise Corrupt(f"{DATABASE} is damaged in its first page", hint=damage_hint(self.path))
+        if not add_checksums(self.path):
+            log.warning("the ledger's pages carry no checksums yet: there is no room to rewrite it")
 
     def _thread(self) -> WriterThread:
         embedded = self._opened()
@@ -229,16 +257,16 @@ class Store:
         """Have the engine decide a command, and wait."""
         return cast("Decided", self.execute(command))
 
-    def read(self, query: Callable[[Reader], T]) -> T:
+    def read(self, query: Callable[[Reader], T], stopping: Stopping | None = None) -> T:
         """Run a query on a free reader, against one state of the ledger; blocks while all are busy."""
         reader = self._readers.get()
         try:
-            with reader.snapshot():
+            with (
+                read_faults(self.path),
+                stopping.on(reader.connection) if stopping is not None else nullcontext(),
+                reader.snapshot(),
+            ):
                 return query(reader)
-        except (*DAMAGED, msgspec.DecodeError) as error:
-            raise Corrupt("the ledger's file is damaged", hint=damage_hint(self.path)) from error
-        except FAILED as error:
-            raise Unavailable(f"the ledger cannot be read now ({type(error).__name__})") from error
         finally:
             self._readers.put(reader)
 
@@ -256,11 +284,45 @@ class Store:
             self.pool.shutdown(wait=True)
             for connection in self._reader_connections:
                 connection.close()
-            # The last connection to go moves the log into the database.
+            # The last connection that may write moves the log into the database; a reader cannot.
             if self._embedded is not None:
                 self._embedded.close()
+            else:
+                _move_log(self.path)
         finally:
             self.lock.release()
+
+
+def lost_checksums(connection: apsw.Connection, path: Path) -> bool:
+    """Does the file's first page say that pages carry no checksum, although they did?"""
+    has_facts = connection.execute("SELECT 1 FROM sqlite_master WHERE name='facts'").fetchone()
+    had = has_facts and connection.execute("SELECT 1 FROM facts WHERE name=?", (CHECKED,)).fetchone()
+    return bool(had) and has_checksums() and not is_checked(path)
+
+
+def _move_log(path: Path) -> None:
+    """What a writer of another process left in the log while readers were here."""
+    try:
+        connect(path).close()
+    except (*FAILED, *DAMAGED, Unavailable, Corrupt) as error:
+        log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
+
+
+def _as_fault(path: Path, error: Exception, otherwise: str) -> Corrupt | Unavailable:
+    if is_damage(error) or isinstance(error, msgspec.DecodeError):
+        return Corrupt("the ledger's file is damaged", hint=damage_hint(path))
+    return Unavailable(f"{otherwise} ({type(error).__name__})")
+
+
+@contextmanager
+def read_faults(path: Path) -> Generator[None]:
+    """What may go wrong with a read, in the house's own kinds of error."""
+    try:
+        yield
+    except STOPPED as error:
+        raise Unavailable("the read was stopped") from error
+    except (*DAMAGED, *FAILED, msgspec.DecodeError) as error:
+        raise _as_fault(path, error, "the ledger cannot be read now") from error
 
 
 def _check_ends(connection: apsw.Connection, path: Path) -> None:

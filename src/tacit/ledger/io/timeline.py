@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.base import ids
-from tacit.ledger.io.rows import SELECT, found
+from tacit.ledger.io.audience_index import parties_text
+from tacit.ledger.io.rows import SELECT, found, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
 from tacit.ledger.principal import USER
 from tacit.ledger.projection import before
@@ -37,35 +38,27 @@ SHOWN: Final = (
 )
 STEP: Final = 128
 PRIVATE_SCAN: Final = 4000
-PRIVATE_LOOK: Final = 20_000
-"""How many of a group's newest private events are looked through for what one has written oneself."""
 QUOTE: Final = 160
 RECEIVED: Final = 100
-_PRIVATE: Final = SELECT.replace("LEFT JOIN", "JOIN")
-_TO_ONE: Final = """
-JOIN lanes l ON e.pos=(l.group_no<<40)|l.seq
-WHERE l.group_no=:group AND l.lane=:principal
-  AND a.private AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
-ORDER BY l.seq DESC LIMIT :most
+_IN_TALK: Final = SELECT.replace("LEFT JOIN", "JOIN")
+"""For walks along one talk, which its own index leads."""
+_OF_TALK: Final = "a.private AND a.talk=?"
+_NEWEST: Final = f"""{_IN_TALK}
+WHERE a.private AND a.talk=? AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
+  AND (?='' OR instr(char(10)||a.named||char(10), char(10)||?||char(10)))
+ORDER BY a.pos DESC LIMIT ?
+"""  # noqa: S608 - fixed text
+_REPLIES: Final = """
+SELECT t.root, COALESCE(a.private, 0), COUNT(*) FROM threads t
+LEFT JOIN audiences a ON a.pos=(t.group_no<<40)|t.seq
+WHERE t.group_no=? AND t.root BETWEEN ? AND ? AND {seen} GROUP BY 1, 2
 """
-_BY_ONE: Final = """
-WHERE e.pos IN (
-    SELECT pos FROM audiences WHERE private AND pos>:low AND pos<=:high ORDER BY pos DESC LIMIT :looked)
-  AND a.private AND e.kind=(SELECT number FROM kinds WHERE name='chat.message')
-  AND (:principal=:owner OR :principal=json_extract(CAST(e.raw AS TEXT), '$.by'))
-ORDER BY e.pos DESC LIMIT :most
-"""
-# Visible as `Found.visible_to` says; who wrote an event is read from it only when nothing else decides.
 _TRACES: Final = """
 SELECT s.tid, MIN(s.seq), MAX(s.seq), COUNT(*) FROM speech s
 LEFT JOIN audiences a ON a.pos=(s.group_no<<40)|s.seq
-WHERE s.group_no=:group AND s.tid<>''
-  AND (:principal=:owner OR NOT coalesce(a.private, 0)
-    OR instr(char(10)||a.named||char(10), char(10)||:principal||char(10))
-    OR :principal=(
-      SELECT json_extract(CAST(e.raw AS TEXT), '$.by') FROM events e WHERE e.pos=(s.group_no<<40)|s.seq))
+WHERE s.group_no=? AND s.tid<>'' AND {seen}
   AND NOT EXISTS(SELECT 1 FROM marks m WHERE m.group_no=s.group_no AND m.target=s.seq AND m.mark='delete')
-GROUP BY s.tid ORDER BY MAX(s.seq) DESC LIMIT :limit
+GROUP BY s.tid ORDER BY MAX(s.seq) DESC LIMIT ?
 """
 
 
@@ -116,8 +109,8 @@ def stretch(
 ) -> list[StoredEvent]:
     """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first."""
     seen: list[StoredEvent] = []
-    for event in _walk(reader.connection, group, place, start, back=back):
-        if place.holds(event) and event.visible_to(principal):
+    for event in _walk(reader.connection, group, principal, place, start, back=back):
+        if place.holds(event):
             seen.append(event)
             if len(seen) == limit:
                 break
@@ -125,19 +118,28 @@ def stretch(
 
 
 def _walk(
-    connection: apsw.Connection, group: Group, place: TimelinePlace, start: int, *, back: bool
+    connection: apsw.Connection, group: Group, principal: str, place: TimelinePlace, start: int, *, back: bool
 ) -> Iterator[StoredEvent]:
+    seen, reader = seen_by(group.number, principal)
     if place.root is not None:
-        sources = ["e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=?) AND "]
-        values: list[tuple[Any, ...]] = [(group.number, place.root)]
-        sources.append("e.pos=? AND ")
-        values.append((group.number << SHIFT | place.root,))
+        whole = "e.pos IN (SELECT (group_no<<40)|seq FROM threads WHERE group_no=? AND root=?)"
+        sources = [f"{whole} AND {seen}", f"e.pos=? AND {seen}"]
+        values: list[tuple[Any, ...]] = [
+            (group.number, place.root, *reader),
+            (group.number << SHIFT | place.root, *reader),
+        ]
     elif place.parties is not None:
-        sources, values = ["a.private AND "], [()]
+        row = connection.execute(
+            "SELECT talk FROM talks WHERE group_no=? AND parties=?",
+            (group.number, parties_text(place.parties)),
+        ).fetchone()
+        if row is None or principal not in {USER, *place.parties}:
+            return
+        sources, values = [_OF_TALK], [(row[0],)]
     else:
         numbers = dict(connection.execute("SELECT name, number FROM kinds").fetchall())
         values = [(numbers[kind],) for kind in SHOWN if kind in numbers]
-        sources = ["e.kind=? AND "] * len(values)
+        sources = ["e.kind=? AND NOT coalesce(a.private, 0)"] * len(values)
     lanes = [
         _lane(connection, group, source, bound, start, back=back)
         for source, bound in zip(sources, values, strict=True)
@@ -155,14 +157,13 @@ def _lane(
     back: bool,
 ) -> Iterator[StoredEvent]:
     base = group.number << SHIFT
-    # A private walk is led by its own small index; every other one by the events themselves.
-    text = _PRIVATE if source.startswith("a.private") else SELECT
-    order = "e.pos>? AND e.pos<? ORDER BY e.pos DESC" if back else "e.pos>? AND e.pos<=? ORDER BY e.pos"
+    text, pos = (_IN_TALK, "a.pos") if source is _OF_TALK else (SELECT, "e.pos")
+    order = f"{pos}>? AND {pos}<? ORDER BY {pos} DESC" if back else f"{pos}>? AND {pos}<=? ORDER BY {pos}"
     at = min(start, SEQ_MASK)
     while True:
         low, high = (0, at) if back else (at, group.last_seq)
         rows = connection.execute(
-            f"{text} WHERE {source}{order} LIMIT ?",
+            f"{text} WHERE {source} AND {order} LIMIT ?",
             (*bound, base | low, base | high, STEP),
         ).fetchall()
         for row in rows:
@@ -178,7 +179,7 @@ def rows(reader: Reader, group: Group, principal: str, events: Sequence[StoredEv
         return []
     made = {event.seq: Row(event) for event in events}
     _hang_marks(reader, group, made)
-    _count_replies(reader, group, made)
+    _count_replies(reader, group, principal, made)
     for row in made.values():
         event = row.event
         data = event.data
@@ -208,13 +209,12 @@ def _hang_marks(reader: Reader, group: Group, made: dict[int, Row]) -> None:
             row.deleted = True
 
 
-def _count_replies(reader: Reader, group: Group, made: dict[int, Row]) -> None:
+def _count_replies(reader: Reader, group: Group, principal: str, made: dict[int, Row]) -> None:
     counts: defaultdict[int, int] = defaultdict(int)
+    seen, values = seen_by(group.number, principal)
     threads = reader.connection.execute(
-        "SELECT t.root, COALESCE(a.private, 0), COUNT(*) FROM threads t "
-        "LEFT JOIN audiences a ON a.pos=(t.group_no<<40)|t.seq "
-        "WHERE t.group_no=? AND t.root BETWEEN ? AND ? GROUP BY 1, 2",
-        (group.number, min(made), max(made)),
+        _REPLIES.format(seen=seen),
+        (group.number, min(made), max(made), *values),
     )
     for root, private, count in threads:
         # A private answer to an open message is nobody else's business, not even as a number.
@@ -277,25 +277,34 @@ def original(reader: Reader, group: Group, event: StoredEvent) -> StoredEvent | 
 def privates(reader: Reader, group: Group, principal: str) -> list[Private]:
     """The private conversations that a principal may see, the newest first.
 
-    What others say among themselves pushes nothing out: messages to the principal have a lane of their own.
+    What others say among themselves pushes nothing out and is not read.
     """
-    last: dict[tuple[str, ...], int] = {}
-    received: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    base = group.number << SHIFT
-    given = {
-        "group": group.number, "low": base, "high": base | group.last_seq, "principal": principal,
-        "owner": USER, "looked": PRIVATE_LOOK, "most": PRIVATE_SCAN,
-    }  # fmt: skip
-    events: dict[int, StoredEvent] = {}
-    for which in (_TO_ONE, _BY_ONE):
-        rows = reader.connection.execute(_PRIVATE + which, given)
-        events |= {(event := found(row)).seq: event for row in rows}
-    for _seq, event in sorted(events.items(), reverse=True):
-        parties = tuple(sorted(event.parties()))
-        last.setdefault(parties, event.seq)
-        if principal in event.named and len(received[parties]) < RECEIVED:
-            received[parties].append(event.seq)
-    return [Private(parties, seq, tuple(received[parties])) for parties, seq in last.items()]
+    mine = "" if principal == USER else "AND principal=?"
+    query = f"SELECT DISTINCT talk FROM talk_parties WHERE group_no=? {mine}"  # noqa: S608 - fixed text
+    talks = reader.connection.execute(query, (group.number, *([principal] if mine else ()))).fetchall()
+    newest = sorted(
+        (
+            (found(row), talk)
+            for (talk,) in talks
+            for row in reader.connection.execute(_NEWEST, (talk, "", "", 1))
+        ),
+        key=lambda last: -last[0].seq,
+    )
+    listed: list[Private] = []
+    left = PRIVATE_SCAN
+    for event, talk in newest[:PRIVATE_SCAN]:
+        parties, most = event.parties(), min(RECEIVED, left)
+        received = (
+            tuple(
+                int(row[0]) & SEQ_MASK
+                for row in reader.connection.execute(_NEWEST, (talk, principal, principal, most))
+            )
+            if principal in parties
+            else ()
+        )
+        left -= len(received)
+        listed.append(Private(tuple(sorted(parties)), event.seq, received))
+    return listed
 
 
 def traces(reader: Reader, group: Group, principal: str, limit: int) -> list[dict[str, Any]]:
@@ -303,8 +312,9 @@ def traces(reader: Reader, group: Group, principal: str, limit: int) -> list[dic
 
     What the principal may not see and what was taken back is not there, not even as a number.
     """
+    seen, values = seen_by(group.number, principal)
     found_rows = reader.connection.execute(
-        _TRACES, {"group": group.number, "owner": USER, "principal": principal, "limit": limit}
+        _TRACES.format(seen=seen), (group.number, *values, limit)
     ).fetchall()
     listed: list[dict[str, Any]] = []
     for tid, first, last, count in found_rows:

@@ -58,13 +58,24 @@ def _sound_length(log: bytes) -> tuple[int, int]:
     return sound, at
 
 
+def _log_of(database: Path) -> tuple[bytes, int, int]:
+    """The log's bytes, how many belong to whole commits, and how many to this generation of it."""
+    path = database.with_name(database.name + "-wal")
+    if not path.is_file() or path.stat().st_size <= _HEADER:
+        return b"", 0, 0
+    log = path.read_bytes()
+    return log, *_sound_length(log)
+
+
+def unsound_bytes(database: Path) -> int:
+    """How many bytes lie behind the last whole commit in the log of a database that nobody has open."""
+    _log, sound, end = _log_of(database)
+    return max(0, end - sound)
+
+
 def set_aside(database: Path, stamp: str) -> Torn | None:
     """Copy the torn end of the database's log into `quarantine/`; None when there is none."""
-    log_path = database.with_name(database.name + "-wal")
-    if not log_path.is_file() or log_path.stat().st_size <= _HEADER:
-        return None
-    log = log_path.read_bytes()
-    sound, end = _sound_length(log)
+    log, sound, end = _log_of(database)
     if end <= sound:
         return None
     folder = database.parent / "quarantine"

@@ -1,66 +1,53 @@
-"""Upkeep of a data folder: export, verify, rebuild.
+"""Upkeep of a data folder: export, import and rebuild.
 
-Export and verify only read, also beside a running hub. Rebuild throws the projections away and folds every
+Export only reads, also beside a running hub. Rebuild throws the projections away and folds every
 event again through the very functions that the live writer uses.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from apsw import ConstraintError
 
 from tacit.base import ids
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint
-from tacit.base.moment import Moment, parse_rfc3339
+from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damage
+from tacit.base.moment import parse_rfc3339
+from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import Event, decode
-from tacit.ledger.io.blobs import BlobFolder
-from tacit.ledger.io.journal import FIRST_LINK, link
+from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
-from tacit.ledger.io.store import DATABASE
+from tacit.ledger.io.store import DATABASE, Options, Store
 from tacit.ledger.io.writer import View, Writer
-from tacit.ledger.ports import JournalEntry
+from tacit.ledger.ports import JournalEntry, Stale
 from tacit.ledger.projection import body_of, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.admission import Settings
     from tacit.ledger.engine import Engine
 
 STEP: Final = 1000
 
 
-@dataclass(slots=True)
-class Report:
-    """What a verification found."""
-
-    groups: int = 0
-    events: int = 0
-    blobs: int = 0
-    problems: list[str] = field(default_factory=list[str])
-
-    @property
-    def sound(self) -> bool:
-        """Nothing was wrong."""
-        return not self.problems
-
-
-def _groups(connection: apsw.Connection) -> list[tuple[int, str, int, bytes]]:
+def groups_on(connection: apsw.Connection) -> list[tuple[int, str, int, bytes]]:
+    """Every group: number, id, last position, end of its chain."""
     rows = connection.execute("SELECT number, group_id, last_seq, chain FROM groups ORDER BY number")
     return [(row[0], row[1], row[2], bytes(row[3])) for row in rows]
 
 
-def _rows(
+def rows_on(
     connection: apsw.Connection, number: int, last: int = SEQ_MASK
 ) -> Iterator[tuple[int, bytes, str, bytes, bytes]]:
     """Event rows of a group up to `last`, in short reads so that the log of a running hub can move on."""
@@ -79,100 +66,69 @@ def holds(folder: Path, group_id: str) -> bool:
     """Whether a folder's ledger has a group of this id."""
     connection = connect(folder / DATABASE, readonly=True)
     try:
-        return any(name == group_id for _, name, _, _ in _groups(connection))
-    except DAMAGED as error:
-        raise Corrupt("the ledger's file is damaged", hint=damage_hint(folder / DATABASE)) from error
+        return any(name == group_id for _, name, _, _ in groups_on(connection))
+    except (*DAMAGED, *FAILED) as error:
+        raise _as_fault(error, folder / DATABASE, "the ledger cannot be read") from error
     finally:
         connection.close()
 
 
-def export(folder: Path, group_id: str | None = None) -> Iterator[bytes]:
-    """Every event as one line of JSON, group after group, in append order."""
+@dataclass(frozen=True, slots=True)
+class GroupEnd:
+    """Where a group ends: its last position and the end of its chain of hashes."""
+
+    last_seq: int
+    chain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was brought in; `proved` when the file said where the hashes end, and they do."""
+
+    ends: dict[str, GroupEnd]
+    proved: bool
+
+
+def ends_on(connection: apsw.Connection) -> dict[str, GroupEnd]:
+    """The end of every group."""
+    return {name: GroupEnd(last, chain.hex()) for _number, name, last, chain in groups_on(connection)}
+
+
+class _Proof(msgspec.Struct, frozen=True):
+    tacit_export: dict[str, GroupEnd]
+
+
+def export(folder: Path, group_id: str | None = None, *, proof: bool = False) -> Iterator[bytes]:
+    """Every event as one line of JSON, group after group, in append order.
+
+    With `proof` a last line says where the hashes of each group end, at the same moment.
+    """
     connection = connect(folder / DATABASE, readonly=True)
     try:
+        if proof:
+            connection.execute("BEGIN")
         yield from events_on(connection, group_id)
-    except DAMAGED as error:
-        raise Corrupt("the ledger's file is damaged", hint=damage_hint(folder / DATABASE)) from error
+        if proof:
+            ends = ends_on(connection)
+            yield msgspec.json.encode(_Proof({name: ends[name] for name in ends if group_id in {None, name}}))
+    except (*DAMAGED, *FAILED) as error:
+        raise _as_fault(error, folder / DATABASE, "the ledger cannot be read") from error
     finally:
         connection.close()
+
+
+def _as_fault(error: Exception, path: Path, otherwise: str) -> Corrupt | Unavailable:
+    if is_damage(error):
+        return Corrupt("the ledger's file is damaged", hint=damage_hint(path))
+    return Unavailable(f"{otherwise} ({type(error).__name__})")
 
 
 def events_on(connection: apsw.Connection, group_id: str | None = None) -> Iterator[bytes]:
     """The same from an open connection, which may stand in a transaction."""
-    for number, name, _last, _chain in _groups(connection):
+    for number, name, _last, _chain in groups_on(connection):
         if group_id in {None, name}:
-            for _seq, _id, _kind, _link, raw in _rows(connection, number):
+            for _seq, _id, _kind, _link, raw in rows_on(connection, number):
                 yield raw
-
-
-def verify(folder: Path, entropy: Entropy) -> Report:
-    """Check the file, every group's order, ids, times and chain, and every blob's hash."""
-    report = Report()
-    try:
-        connection = connect(folder / DATABASE, readonly=True)
-    except Corrupt as corrupt:
-        report.problems.append(corrupt.message)
-        return report
-    try:
-        for (line,) in connection.execute("PRAGMA integrity_check(20)").fetchall():
-            if line != "ok":
-                report.problems.append(f"file: {line}")
-        for number, group_id, last, chain in _groups(connection):
-            report.groups += 1
-            _verify_group(connection, number, group_id, (last, chain), report)
-        blobs = BlobFolder(folder / "blobs", entropy)
-        for (sha256,) in connection.execute("SELECT DISTINCT sha256 FROM blobs").fetchall():
-            report.blobs += 1
-            if not blobs.is_sound(sha256):
-                report.problems.append(f"blob {sha256}: missing or changed")
-    except DAMAGED as error:
-        report.problems.append(f"file: cannot be read further ({type(error).__name__})")
-    finally:
-        connection.close()
-    return report
-
-
-def _verify_group(
-    connection: apsw.Connection, number: int, group_id: str, end: tuple[int, bytes], report: Report
-) -> None:
-    expected, chain, last_ts = 0, FIRST_LINK, Moment(0)
-    for seq, event_id, kind, stored, raw in _rows(connection, number, end[0]):
-        expected += 1
-        report.events += 1
-        chain = link(chain, raw)
-        fault = _fault(raw, seq, event_id, (kind, group_id), last_ts)
-        if seq != expected:
-            fault = f"position {expected} is missing"
-        elif stored != chain:
-            fault = "the chain of hashes breaks here: this event or its order was changed"
-        if fault:
-            report.problems.append(f"group {group_id} event {seq}: {fault}")
-            return
-        last_ts = parse_rfc3339(decode(raw).ts) or last_ts
-    if (expected, chain) != (end[0], end[1]):
-        report.problems.append(f"group {group_id}: ends at {expected}, its record says {end[0]}")
-    # One query is one snapshot: a hub that appends meanwhile moves both ends.
-    beyond = connection.execute(
-        "SELECT count(*) FROM groups, events WHERE number=:n AND pos>(:n<<40)|last_seq AND pos<(:n+1)<<40",
-        {"n": number},
-    ).fetchone()
-    if beyond and beyond[0]:
-        report.problems.append(
-            f"group {group_id}: {beyond[0]} events lie beyond the end that its record says"
-        )
-
-
-def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts: Moment) -> str:
-    try:
-        event = decode(raw)
-    except msgspec.DecodeError:
-        return "its text is no event"
-    at = parse_rfc3339(event.ts)
-    if event.v != 1 or at is None or at < last_ts:
-        return "version or time is wrong"
-    if (event.seq, event.id, event.kind, event.group_id) != (seq, ids.text(event_id), *said):
-        return "its text and its record differ"
-    return ""
 
 
 def rebuild(
@@ -193,27 +149,82 @@ def rebuild(
             writer = Writer(connection, path, clock, entropy, settings)
             if attending is not None:
                 writer.attend(attending(connection))
-            count = _fold_all(connection, writer)
+            count = fold_all(connection, writer)
             connection.execute("COMMIT")
         finally:
             connection.close()
-    except DAMAGED as error:
-        raise Corrupt("the ledger's file is damaged", hint=damage_hint(path)) from error
-    except FAILED as error:
-        raise Unavailable(f"the rebuild failed ({type(error).__name__}); nothing was changed") from error
+    except (*DAMAGED, *FAILED) as error:
+        raise _as_fault(error, path, "the rebuild failed, nothing was changed") from error
     finally:
         lock.release()
     return count
 
 
-def _fold_all(connection: apsw.Connection, writer: Writer) -> int:
+def bring_in(
+    folder: Path,
+    lines: Iterable[bytes],
+    clock: Clock,
+    entropy: Entropy,
+    attending: Callable[[apsw.Connection], Engine] | None = None,
+) -> Imported:
+    """Make a new ledger of exported lines, in one transaction; refuses what does not give the same hashes."""
+    if (folder / DATABASE).exists():
+        raise Refused("not_empty", f"{folder} has a ledger already: events are brought into a new folder")
+    Store(folder, Options(clock=clock, entropy=entropy, purpose="tacit ledger import", readers=1)).close()
+    lock = FolderLock(folder, purpose="tacit ledger import")
+    try:
+        with closing(connect(folder / DATABASE)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            proof = _insert(connection, lines)
+            writer = Writer(connection, folder / DATABASE, clock, entropy, Settings())
+            if attending is not None:
+                writer.attend(attending(connection))
+            fold_all(connection, writer)
+            ends = ends_on(connection)
+            _hold(proof, ends)
+            connection.execute("COMMIT")
+    except BaseException:
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+            (folder / name).unlink(missing_ok=True)
+        raise
+    finally:
+        lock.release()
+    return Imported(ends, proof is not None)
+
+
+def _hold(proof: dict[str, GroupEnd] | None, ends: dict[str, GroupEnd]) -> None:
+    if proof is not None and proof != ends:
+        raise Refused("other_hashes", "these events do not have the hashes that their proof says")
+
+
+def _insert(connection: apsw.Connection, lines: Iterable[bytes]) -> dict[str, GroupEnd] | None:
+    """Journal the events of exported lines; the proof, when there is one."""
+    journal, groups, proof = SqliteJournal(connection), dict[str, Group](), None
+    for number, line in enumerate(lines, 1):
+        raw = line.rstrip(b"\r\n")
+        if raw.startswith(b'{"tacit_export"'):
+            proof = msgspec.json.decode(raw, type=_Proof).tacit_export
+            continue
+        try:
+            event = decode(raw)
+            group = groups.setdefault(event.group_id, Group(event.group_id, 0))
+            group.last_ts = parse_rfc3339(event.ts) or group.last_ts
+            entry = JournalEntry(event.seq, ids.raw(event.id) or b"", event.kind, raw)
+            journal.commit(group, [entry], event.seq - 1)
+        except (msgspec.DecodeError, ValueError, Stale, ConstraintError):
+            raise Refused("bad_export", f"line {number} is no event that follows the one before it") from None
+    return proof
+
+
+def fold_all(connection: apsw.Connection, writer: Writer) -> int:
+    """Empty the projections and fold every event again, in the open transaction."""
     count = 0
     for table in PROJECTIONS:
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from our own list
     connection.execute("INSERT INTO search(search) VALUES('delete-all')")
-    for number, group_id, _last, _chain in _groups(connection):
+    for number, group_id, _last, _chain in groups_on(connection):
         group = Group(group_id, number)
-        for seq, event_id, kind, _link, raw in _rows(connection, number):
+        for seq, event_id, kind, _link, raw in rows_on(connection, number):
             _again(writer, group, JournalEntry(seq, event_id, kind, raw))
             count += 1
             if count % STEP == 0:

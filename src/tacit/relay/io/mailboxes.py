@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.relay.federation import Policy
-from tacit.relay.io import notices, registry, store
+from tacit.relay.io import guest_store, notices, registry, store
 from tacit.relay.io.agent_steps import AgentSteps
 from tacit.relay.io.correspondence import Correspondence
 from tacit.relay.io.metrics import Counts
@@ -508,6 +508,7 @@ class Mailboxes:
     async def expire(self, now: Moment) -> None:
         """Forget what nobody fetched in thirty days, and tell the senders (A2ACP-222)."""
         gone = await self.store.write(lambda file: store.expire(file, now - self.limits.keep))
+        await self.store.write(lambda file: guest_store.expire(file, now, self.limits))
         for recipient, sender, tag, size, _ in gone:
             self.quota.release(recipient, tag, sender, size)
             self.counts.expired += 1

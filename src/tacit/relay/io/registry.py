@@ -257,10 +257,14 @@ def register_agent(
 def delete_account(connection: apsw.Connection, account: int, spoken: str) -> None:
     """Erase keys, queue and what waits for other relays; the name stays taken for good (A2ACP-019)."""
     connection.execute("DELETE FROM outgoing WHERE sender=?", (spoken,))
+    connection.execute(
+        "DELETE FROM guest_answers WHERE guest IN (SELECT guest FROM guests WHERE account=?)", (account,)
+    )
     for table, column in (
         ("agents", "account"), ("passkeys", "account"), ("prekeys", "account"), ("queue", "recipient"),
         ("markers", "recipient"), ("notices", "account"), ("agent_steps", "account"),
         ("written", "account"), ("ended_sessions", "account"), ("handed", "account"),
+        ("guests", "account"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column}=?", (account,))  # noqa: S608 - fixed names
     connection.execute("UPDATE accounts SET state='deleted', email_hash=NULL WHERE id=?", (account,))

@@ -27,6 +27,7 @@ _STATUS: Final = {
     "bad_signature": 401,
     "federation_failed": 403,
     "too_large": 413,
+    "too_many_answers": 429,
 }
 _HEADERS: Final = {
     "Cache-Control": "no-store",

@@ -1,7 +1,7 @@
 """What the relay keeps, table by table, and nothing else (A2ACP-005).
 
-Accounts, public passkey credentials, public keys, undelivered envelopes, counters, federation peers. There is
-no column for anything a packet says.
+Accounts, public passkey credentials, public keys, undelivered envelopes, sealed questions to guests and their
+sealed answers, counters, federation peers. There is no column for anything a packet says.
 """
 
 from __future__ import annotations
@@ -185,6 +185,31 @@ CREATE TABLE nonces (
 CREATE INDEX nonces_at ON nonces (at);
 """
 
+# Links of guests: sealed questions and answers. Rows outlast their links: limits and repeats stay known.
+_GUESTS: Final = """
+CREATE TABLE guests (
+  guest TEXT PRIMARY KEY,
+  account INTEGER NOT NULL,
+  proof_digest BLOB NOT NULL,
+  question BLOB NOT NULL,
+  opened_at INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  revoked INTEGER NOT NULL DEFAULT 0,
+  answers INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX guests_of ON guests (account);
+CREATE INDEX guests_until ON guests (until);
+CREATE TABLE guest_answers (
+  guest TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  once BLOB NOT NULL,
+  at INTEGER NOT NULL,
+  sealed BLOB NOT NULL,
+  PRIMARY KEY (guest, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX guest_answers_once ON guest_answers (guest, once);
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17701,
     steps=(
@@ -197,5 +222,6 @@ SCHEMA: Final = Schema(
         _OWNED,
         _EPOCHS,
         _HANDED,
+        _GUESTS,
     ),
 )

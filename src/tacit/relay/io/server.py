@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 import aiohttp
 from aiohttp import web
 
+from tacit.base.connections import SocketLimits
 from tacit.base.errors import Unavailable
 from tacit.base.io.folder_lock import FolderLock
-from tacit.base.io.http_runner import Runner
-from tacit.base.moment import SECOND, Moment
+from tacit.base.io.http_runner import Runner, Site
+from tacit.base.moment import SECOND
 from tacit.relay.io import registry
 from tacit.relay.io.accounts_http import Accounts
 from tacit.relay.io.federation_http import Federation
+from tacit.relay.io.guest_http import GuestHttp
 from tacit.relay.io.mailboxes import Mailboxes
 from tacit.relay.io.public_http import PublicHttp
 from tacit.relay.io.replies import errors_as_json, unreadable
@@ -36,7 +38,11 @@ if TYPE_CHECKING:
 
 _log: Final = logging.getLogger("tacit.relay")
 _SWEEP_SECONDS: Final = 1.0
-_HEADERS: Final = 40 * SECOND
+_SOCKETS: Final = SocketLimits(
+    guest_seconds=40.0, guest_request_seconds=90.0, idle_seconds=40.0, connections_per_credential=1_000_000
+)
+"""A guest's request has a patience of its own here (`replies`), which ends first and says so; agents'
+connections are counted by their source, in the mailboxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +118,11 @@ class RelayServer:
         self._runner = Runner(
             self._app(pepper),
             unreadable,
+            _SOCKETS,
+            lambda: parts.clock.now() / SECOND,
             access_log=None,
             handle_signals=False,
             shutdown_timeout=1.0,
-            keepalive_timeout=30,
         )
         await self._runner.setup()
         await self._listen()
@@ -128,6 +135,7 @@ class RelayServer:
         app = web.Application(middlewares=[errors_as_json], client_max_size=256 * 1024)
         app.router.add_get("/a2acp", WebSocketEndpoint(self.mailboxes).serve)
         app.add_routes(PublicHttp(self.mailboxes, self._federation, base_url=settings.public_url).routes())
+        app.add_routes(GuestHttp(self.mailboxes).routes())
         app.add_routes(
             Accounts(
                 self.mailboxes,
@@ -141,7 +149,7 @@ class RelayServer:
 
     async def _listen(self) -> None:
         settings = self._settings
-        site = web.TCPSite(self._runner, settings.host, settings.port, ssl_context=settings.tls, backlog=1024)
+        site = Site(self._runner, settings.host, settings.port, context=settings.tls, backlog=1024)
         try:
             await site.start()
         except OSError as error:
@@ -150,7 +158,6 @@ class RelayServer:
 
     async def _sweep(self) -> None:
         mailboxes, version, next_hour = self.mailboxes, self._store.operator_version(), 0
-        waiting: dict[object, Moment] = {}
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             now = self._parts.clock.now()
@@ -159,7 +166,6 @@ class RelayServer:
                 self.failed.set()
                 return
             mailboxes.close_silent(now)
-            waiting = self._close_slow_headers(waiting, now)
             await self._save_steps()
             if (seen := self._store.operator_version()) != version:
                 version = seen
@@ -171,20 +177,6 @@ class RelayServer:
                     await self._save_reputation()
                 except Unavailable:
                     _log.warning("housekeeping must wait: the file cannot be written")
-
-    def _close_slow_headers(self, waiting: dict[object, Moment], now: Moment) -> dict[object, Moment]:
-        """Cut connections that have opened but never finish asking; aiohttp itself waits for ever.
-
-        They are known by themselves, not by their ids: a new one may get the id of one that is gone, and
-        would be cut for how long that one had waited.
-        """
-        server, still = self._runner.server, dict[object, Moment]()
-        for handler in server.connections if server else ():
-            if getattr(handler, "_current_request", None) is None:
-                since = still[handler] = waiting.get(handler, now)
-                if now - since > _HEADERS:
-                    handler.force_close()
-        return still
 
     async def _save_reputation(self) -> None:
         scores = list(self.mailboxes.reputation.dump().items())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import WSMsgType, web
 
+from tacit.base.io.http_runner import proved
 from tacit.relay.io.connection import Connection
 from tacit.relay.io.replies import caller
 from tacit.wire import frames
@@ -46,6 +47,8 @@ class WebSocketEndpoint:
             ws, transport, mailboxes.store, mailboxes.limits, source=source, clock=mailboxes.clock
         )
         mailboxes.arrived(connection)
+        # From here on the mailboxes keep count: so many to a source, and none that stays silent.
+        proved(request, f"source {source}")
         try:
             await self._listen(ws, connection)
         finally:

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { AgentState, Contact } from "../../state/agent";
 import { bareAddress, nameIn, own, plain } from "../../text/agent";
 import { Icon } from "../icons";
+import { Guests } from "./guests";
 import { Knows, Remembered } from "./memory";
 import { Empty, Face, failed, Long } from "./parts";
 
@@ -38,6 +39,7 @@ export function People({ state }: { state: AgentState }): VNode {
           </li>
         )}
       </Long>
+      <Guests state={state} />
     </div>
   );
 }

@@ -21,7 +21,7 @@ from tacit.agent.post.io import handshakes, prekeys, purging
 from tacit.agent.post.io.store import OWN_FAULTS, Myself
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.seal import identity, pinning, primitives, x3dh
-from tacit.wire import address, records, version
+from tacit.wire import address, guests, records, version
 from tacit.wire.encoding import UNREADABLE, b64, canonical, unb64
 
 if TYPE_CHECKING:
@@ -78,6 +78,21 @@ class Directory:
                 return response.status, bytes(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unavailable(f"the relay does not answer: {type(error).__name__}") from None
+
+    # Links of guests, at our own relay.
+
+    async def guest(self, do: str, guest: str, **more: Any) -> guests.GuestStanding:
+        """Open, fetch from or revoke a link, signed (A2ACP-276); `Refused` with the relay's word."""
+        me = self._store.me()
+        nonce = b64(self._entropy.draw(12))
+        command = guests.GuestCommand(me.address, int(self._clock.now()), nonce, do, guest, **more)
+        signed = guests.signed_bytes(address.parse(me.address).domain, command)
+        body = {**msgspec.to_builtins(command), "sig": b64(me.identity.sign(signed))}
+        status, raw = await self._ask("POST", f"{me.relay_url}/v1/guests", body)
+        if status != 200:
+            raise _refusal(status, raw)
+        with _answer_of_another():
+            return msgspec.json.decode(raw, type=guests.GuestStanding)
 
     # Others.
 

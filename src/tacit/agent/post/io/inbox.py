@@ -101,7 +101,8 @@ class _StoredKnowledge:
 
     def participant(self, thread_id: str, sender: str) -> bool:
         peers = [row[0] for row in self._store.rows("SELECT peer FROM threads WHERE thread_id=?", thread_id)]
-        return not peers or sender in peers
+        named = "SELECT 1 FROM thread_members WHERE thread_id=? AND member=?"
+        return not peers or sender in peers or self._store.row(named, thread_id, sender) is not None
 
     @property
     def prekeys(self) -> PrekeySecrets:
@@ -279,6 +280,7 @@ class Inbox:
         )
         if fresh and (contact := store.contact(sender)) is not None and contact.welcome:
             store.set_reputation(sender, reputation.after_thread(contact.reputation))
+        self.threads.learn_members(inner, sender)
         features = packet.features_named(inner.fields)
         if features:
             store.run("UPDATE contacts SET features=? WHERE address=?", " ".join(sorted(features)), sender)

@@ -147,6 +147,8 @@ class RelayConnection:
         self._told_steps: int | None = None
         self.connected = asyncio.Event()
         self.stocked = asyncio.Event()
+        # Whether answers of guests may wait at the relay: after each login, and when it says so.
+        self.guest_news = False
         self.attempts = 0
 
     def wake(self) -> None:
@@ -186,6 +188,7 @@ class RelayConnection:
             self._in_flight.clear()
             self._copies.clear()
             self._wake.set()
+            self.guest_news = True
             self.connected.set()
             self.attempts = 0
             async with asyncio.TaskGroup() as tasks:
@@ -352,6 +355,8 @@ class RelayConnection:
                 raise Superseded
             case frames.PrekeysOk():
                 await self._prekeys_ok(ws, frame.one_time)
+            case frames.Notice(kind=frames.GUEST_ANSWERED):
+                self.guest_news = True
             case frames.Notice():
                 said = f"the relay says: {frame.kind} {frame.at or ''}".strip()[:_LONGEST_NOTICE]
                 self._store.note(said, self._clock.now())

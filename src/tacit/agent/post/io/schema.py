@@ -215,6 +215,13 @@ CREATE TABLE purges (
 ) STRICT, WITHOUT ROWID;
 """
 
+# Who takes part in a thread of several, by the word of whoever began it: no outsiders to one another.
+_MEMBERS: Final = """
+CREATE TABLE thread_members (
+  thread_id TEXT NOT NULL, member TEXT NOT NULL, told_by TEXT NOT NULL, PRIMARY KEY (thread_id, member)
+) STRICT, WITHOUT ROWID;
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17702,
     steps=(
@@ -230,6 +237,7 @@ SCHEMA: Final = Schema(
         _VAULT,
         _THOUGHTS,
         _PURGES,
+        _MEMBERS,
     ),
 )
 

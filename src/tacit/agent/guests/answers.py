@@ -1,0 +1,114 @@
+"""What a guest said, as a value and as the packets of any other counterpart (A2ACP-275, A2ACP-276).
+
+The page sends a small JSON object; whatever else has the key may send anything, so it is read strictly and
+within bounds. It is data of somebody unknown: it chooses between yes, no and another suggestion, and its
+words are only ever shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tacit.agent.packets import schemas
+from tacit.agent.packets.vocabulary import CONFIRMED, COUNTER, DECLINED, USER_DECLINED
+from tacit.base.errors import PeerFault
+from tacit.base.strict_json import Malformed, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.threads.guest_fold import Guest
+
+CONFIRM: Final = "confirm"
+DECLINE: Final = "decline"
+SUGGEST: Final = "suggest"
+CHOICES: Final = (CONFIRM, DECLINE, SUGGEST)
+MOST_QUESTIONS: Final = 5
+LONGEST_ANSWER: Final = 500
+LONGEST_SUGGESTION: Final = 1000
+_STATUS: Final = {CONFIRM: CONFIRMED, DECLINE: DECLINED, SUGGEST: COUNTER}
+_REPLY: Final = {CONFIRM: "yes", DECLINE: "no", SUGGEST: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class GuestReply:
+    """One answer: a choice or none, words for each question, and a suggestion."""
+
+    choice: str = ""
+    answers: tuple[str, ...] = ()
+    suggestion: str = ""
+
+    def fields(self) -> Fields:
+        """As it is kept and shown."""
+        return {"choice": self.choice, "answers": list(self.answers), "suggestion": self.suggestion}
+
+
+def read(raw: bytes) -> GuestReply:
+    """The answer in what came unsealed; `PeerFault` when it is none."""
+    try:
+        found = parse(raw.rstrip(b" "))
+    except Malformed:
+        raise PeerFault("a guest's answer is no JSON") from None
+    if not isinstance(found, dict) or cast("Fields", found).get("v") != 1:
+        raise PeerFault("a guest's answer is an object of version 1")
+    return checked(cast("Fields", found))
+
+
+def checked(found: Fields) -> GuestReply:
+    """An answer within its bounds; `PeerFault` otherwise."""
+    choice, suggestion, said = found.get("choice", ""), found.get("suggestion", ""), found.get("answers", [])
+    if choice not in ("", *CHOICES) or not _is_text(suggestion, LONGEST_SUGGESTION):
+        raise PeerFault("a guest's answer is out of its bounds")
+    if not isinstance(said, list) or len(cast("list[Any]", said)) > MOST_QUESTIONS:
+        raise PeerFault("a guest's answer is out of its bounds")
+    answers = cast("list[Any]", said)
+    if not all(_is_text(one, LONGEST_ANSWER) for one in answers):
+        raise PeerFault("a guest's answer is out of its bounds")
+    reply = GuestReply(choice, tuple(one.strip() for one in answers), suggestion.strip())
+    if not (reply.choice or any(reply.answers)) or (choice == SUGGEST and not reply.suggestion):
+        raise PeerFault("a guest's answer says nothing")
+    return reply
+
+
+def _is_text(value: object, longest: int) -> bool:
+    return isinstance(value, str) and len(value) <= longest
+
+
+def packets(
+    reply: GuestReply, guest: Guest, questions: Sequence[str], *, proposed: bool, source: str
+) -> list[Fields]:
+    """The answer as packets of `guest:<id>`: what it tells, and what it says to a proposal.
+
+    Checked by the schemas of everybody's packets, so that whoever counts packets need not know of guests.
+    """
+    head: Fields = {"thread_id": guest.thread_id, "from": guest.address, "source": source}
+    found: list[Fields] = []
+    provided: Fields = {}
+    told = [
+        {"question": question, "answer": answer}
+        for question, answer in zip(questions, reply.answers, strict=False)
+        if answer
+    ]
+    if told:
+        provided["answers"] = told
+    if reply.choice and not proposed:
+        provided["reply"] = _REPLY[reply.choice] or reply.suggestion
+    if provided:
+        found.append({**head, "type": schemas.CONTEXT_RESPONSE, "context_provided": provided})
+    if reply.choice and proposed:
+        response: Fields = {
+            **head,
+            "type": schemas.RESOLUTION_RESPONSE,
+            "status": _STATUS[reply.choice],
+            "in_reply_to": guest.packet_id,
+        }
+        if reply.choice == SUGGEST:
+            response["change_request"] = {"field": "proposal", "suggestion": reply.suggestion}
+        if reply.choice == DECLINE:
+            response["reason_class"] = USER_DECLINED
+        found.append(response)
+    for one in found:
+        schemas.check_in(one["type"], one)
+    return found

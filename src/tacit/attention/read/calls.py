@@ -1,0 +1,159 @@
+"""Calls: the places in a person's prose where somebody is called by name (C2A-034, C2A-114).
+
+With a sign: `@ada` anywhere, in any script (`请@ada看一下`, `@adaさん`), in a row (`@ada/@bob`), emphasised
+(`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is quoted with, and not whom the
+same breath takes out again ("@ada not you @bob"). Without a sign: at the start, as "ada:", "ada, bob:",
+"ada and bob:", "hey ada", "ada?" or before a word that asks ("ada which branch"), and at the end as
+"..., ada?". A name that is also a common word is called without a sign only where a mark says so.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tacit.attention.read.roster import Roster
+
+MARKS: Final = {**{0xFF01 + n: 0x21 + n for n in range(94)}, 0x3000: " ", 0x3001: ",", 0x3002: "."}
+"""Letters and marks of other widths, one character for one."""
+
+_LONGEST_NAME: Final = 4
+"""Words of a name that is called without a sign."""
+_QUOTED: Final = re.compile(
+    r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]'
+)
+_TAKEN_OUT: Final = re.compile(r"\s*[,:(-]?\s*not you\b", re.IGNORECASE)
+_NOT_BEFORE: Final = re.compile(r"\bnot\s*\Z", re.IGNORECASE)
+_GREETING: Final = re.compile(
+    r"\s*(?:hey|hi|hello|hiya|heya|yo|dear|morning|good (?:morning|evening|afternoon)|hallo|"
+    r"bonjour|hola|ciao)[ ,]+",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[\w.'-]*\w")
+_AND: Final = re.compile(r"\s*(?:[,/&+]|\band\b)\s*", re.IGNORECASE)
+_MARK: Final = re.compile(r"\s?[:,;](?=\s|\Z)")
+_ALONE: Final = re.compile(r"\s*[?!]+(?=\s|\Z)|\s*\Z")
+_ASKS: Final = re.compile(
+    r"\s+(?:can|could|would|will|do|does|did|is|are|was|were|have|has|had|should|shall|may|what|what's|whats|which|"
+    r"when|where|where's|who|who's|why|how|how's|any|please|pls|plz|you|your|you're|are|thanks|thank|ty|thx)\b",
+    re.IGNORECASE,
+)
+_AT_END: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*(\?*)[\s.!]*\Z")
+_COMMON: Final = frozenset(
+    (  # noqa: SIM905 - words read best as prose
+        "lead test tests deploy build review reviewer ops support dev bot admin help helper docs web api "
+        "app qa data code user users system guest team worker peer agent assistant server client master "
+        "main will mark may art bill rob pat sue grace hope faith joy rose jack guy chase june april "
+        "august summer frank rich dean drew miles chance max ray ward wade reed cliff heath olive ivy sky "
+        "dawn eve star angel king prince duke baker cook hunter mason miller parker porter potter smith "
+        "taylor walker ok no yes so who what why when where how"
+    ).split()
+)
+"""Names that are words too."""
+
+
+class CallStrength(Enum):
+    """How sure it is that a name is called."""
+
+    SIGNED = "signed"
+    BARE = "bare"
+    DOUBTFUL = "doubtful"
+    """A common word: it names nobody, and is set aside when the rest of the text is read."""
+
+
+class CalledName(NamedTuple):
+    """One name that is called: where it stands, with the marks around it, and as it is written."""
+
+    start: int
+    end: int
+    name: str
+    strength: CallStrength
+
+
+def calls(prose: str, roster: Roster) -> list[CalledName]:
+    """Everybody who is called: with a sign, at the start, at the end."""
+    found = list(_signed(prose, roster)) if "@" in prose else []
+    return [*found, *_opening(prose, roster), *_closing(prose, roster)]
+
+
+def _signed(prose: str, roster: Roster) -> Iterator[CalledName]:
+    quoted = _reported(prose)
+    before = -1
+    for match in roster.mention.finditer(prose):
+        start, end = match.span()
+        if prose[start - 1 : start] == "/" and before != start - 1:
+            continue  # a path, not a row of names
+        if any(one <= start < other for one, other in quoted):
+            continue
+        before = end
+        if not (_TAKEN_OUT.match(prose, end) or _NOT_BEFORE.search(prose[max(0, start - 8) : start])):
+            yield CalledName(start, end, match.group(1), CallStrength.SIGNED)
+
+
+def _reported(prose: str) -> list[tuple[int, int]]:
+    """Where others are quoted; a text that is a quotation and nothing else is its author's own."""
+    if not any(sign in prose for sign in '"“«「„'):
+        return []
+    found = [match.span() for match in _QUOTED.finditer(prose)]
+    outside = prose
+    for start, end in reversed(found):
+        outside = outside[:start] + outside[end:]
+    return found if _WORD.search(outside) else []
+
+
+def _opening(prose: str, roster: Roster) -> list[CalledName]:
+    """The names that a text opens with."""
+    greeting = _GREETING.match(prose)
+    place = greeting.end() if greeting is not None else len(prose) - len(prose.lstrip())
+    found: list[CalledName] = []
+    while (name := _name_at(prose, place, roster)) is not None:
+        found.append(name)
+        more = _AND.match(prose, name.end)
+        if more is None or _name_at(prose, more.end(), roster) is None:
+            break
+        place = more.end()
+    if not found:
+        return []
+    end = found[-1].end
+    common = all(one.name.casefold() in _COMMON for one in found)
+    if mark := _MARK.match(prose, end):
+        found[-1] = found[-1]._replace(end=mark.end())
+        return found
+    if not common and (greeting is not None or _ALONE.match(prose, end) or _ASKS.match(prose, end)):
+        return found
+    return []
+
+
+def _name_at(prose: str, place: int, roster: Roster) -> CalledName | None:
+    """The longest name that stands there."""
+    ends: list[int] = []
+    at = place
+    while len(ends) < _LONGEST_NAME and (word := _WORD.match(prose, at)) is not None:
+        ends.append(word.end())
+        at = word.end() + 1
+        if prose[word.end() : at] != " ":
+            break
+    for end in reversed(ends):
+        if roster.principal(prose[place:end]) is not None:
+            return CalledName(place, end, prose[place:end], CallStrength.BARE)
+    return None
+
+
+def _closing(prose: str, roster: Roster) -> list[CalledName]:
+    """The name that a text ends with, after a comma."""
+    match = _AT_END.search(prose, max(0, len(prose) - 80))
+    if match is None or roster.principal(match.group(1)) is None:
+        return []
+    meant = bool(match.group(2)) or match.group(1).casefold() not in _COMMON
+    return [
+        CalledName(
+            match.start(),
+            match.start(2),
+            match.group(1),
+            CallStrength.BARE if meant else CallStrength.DOUBTFUL,
+        )
+    ]

@@ -1,0 +1,111 @@
+"""A line without a name goes on with the dialogue of its author: whose, how surely, and what ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.attention.read.dialogue import LIKELY, SURE, Partner, following, spoke
+from tacit.attention.settings import Settings
+from tacit.base.moment import SECOND, Moment
+from tests.attention.world import Room, event
+
+if TYPE_CHECKING:
+    from tacit.attention.decide.decide import Decisions
+
+MINUTES = 60
+
+
+class Talk(Room):
+    """A room in which each line says when it is said."""
+
+    def line(self, at_s: float, text: str, *, by: str = "usr:ann", **data: Any) -> Decisions:
+        self.count += 1
+        return self.put(event(text, by=by, event_id=f"m{self.count}", at_s=at_s, seq=self.count, **data))
+
+
+def gets(decisions: Decisions, agent: str = "lead") -> tuple[str, str]:
+    return decisions[agent].policy.value, decisions[agent].mode.value
+
+
+def begun(room: Talk | None = None) -> Talk:
+    """Ann asks lead, and lead answers her."""
+    room = room or Talk()
+    room.line(0, "@lead which port does staging use?")
+    room.line(10, "8443", by="lead", reply_to="m1")
+    return room
+
+
+@pytest.mark.spec("C2A-070", "C2A-072")
+def test_the_next_line_of_whom_an_agent_answered_is_that_agent_s_and_nobody_else_s() -> None:
+    asked = begun().line(40, "and which certificate does it show?")
+    assert gets(asked) == ("must_respond", "buffered")
+    assert gets(asked, "worker") == ("must_not_respond", "tool_mailbox")
+    assert asked["worker"].directedness == "to_other"
+    assert gets(begun().line(40, "the old one has expired")) == ("may_respond", "buffered")
+
+
+@pytest.mark.spec("C2A-075")
+@pytest.mark.parametrize(
+    ("at_s", "by", "expected"),
+    [
+        (10 + 3 * MINUTES, "usr:ann", ("may_respond", "notify")),
+        (10 + 11 * MINUTES, "usr:ann", ("must_not_respond", "tool_mailbox")),
+        (40, "user", ("must_not_respond", "tool_mailbox")),
+    ],
+)
+def test_it_gets_less_sure_with_time_and_is_nobody_else_s(
+    at_s: float, by: str, expected: tuple[str, str]
+) -> None:
+    assert gets(begun().line(at_s, "the old one has expired", by=by)) == expected
+
+
+def test_fragments_behind_a_mention_go_where_it_went() -> None:
+    room = Talk()
+    room.line(0, "@lead hey")
+    assert gets(room.line(5, "staging shows an old certificate")) == ("may_respond", "buffered")
+    assert gets(room.line(9, "do you know why?")) == ("must_respond", "buffered")
+
+
+def test_whoever_turns_to_somebody_else_has_left_the_dialogue() -> None:
+    room = begun()
+    room.line(20, "@user have you seen that?")
+    assert gets(room.line(30, "it is odd")) == ("must_not_respond", "tool_mailbox")
+
+
+def test_whoever_has_thanked_is_done() -> None:
+    room = begun()
+    assert gets(room.line(20, "thanks!")) == ("must_not_respond", "silent")
+    assert gets(room.line(30, "lunch anyone")) == ("must_not_respond", "tool_mailbox")
+
+
+@pytest.mark.spec("C2A-081")
+def test_what_was_asked_is_taken_back_without_a_name_and_nobody_is_sent_away_without_one() -> None:
+    room = Talk()
+    room.line(0, "@lead why is staging slow?")
+    assert room.line(20, "never mind, found it")["lead"].reason == "cancellation"
+    assert begun().line(20, "please leave this channel")["lead"].reason != "leave_request"
+
+
+def test_an_agent_s_own_line_goes_on_with_nothing_and_names_only_is_a_setting() -> None:
+    room = begun()
+    assert gets(room.line(20, "and the tests pass", by="worker"))[0] == "must_not_respond"
+    names_only = begun(Talk(settings=Settings(dialogue=False)))
+    assert gets(names_only.line(20, "and which branch?"))[1] == "tool_mailbox"
+
+
+@given(age=st.integers(-(10**10), 10**10), theirs=st.booleans())
+def test_surer_is_never_older(age: int, theirs: bool) -> None:
+    found = following(Partner("a", Moment(10**12), theirs), Moment(10**12 + age))
+    which = 0 if theirs else 1
+    assert (found is not None) is (0 <= age <= LIKELY[which])
+    assert (found is not None and found.sure) is (0 <= age <= SURE[which])
+
+
+def test_who_speaks_to_several_is_everybody_s_partner_and_has_none() -> None:
+    partners: dict[tuple[str, str], Partner] = {("c", "ann"): Partner("x", Moment(0), spoke=True)}
+    spoke(partners, "c", "ann", ["a", "b"], Moment(SECOND))
+    assert partners == {(("c", one)): Partner("ann", Moment(SECOND), spoke=True) for one in "ab"}
