@@ -10,8 +10,8 @@ Six ratios, each measured in one run, turn about with its bare counterpart:
 - the search for values that may not go: a packet twice as long, a hundred times as many values (bench/agent_scan.py);
 - the merge of a shared space's updates beside decoding them (bench/agent_spaces.py).
 
-And what a model costs: calls, bytes and tokens of a dinner, and what each driver adds (bench/agent_minds.py); and what
-a hostile one gets out (bench/agent_leaks.py).
+And what memory saves and forgetting costs (bench/agent_memory.py); what a model costs: calls, bytes and tokens of a
+dinner, and what each driver adds (bench/agent_minds.py); and what a hostile one gets out (bench/agent_leaks.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from bench import agent_leaks, agent_minds, agent_scan, agent_spaces
+from bench import agent_leaks, agent_memory, agent_minds, agent_scan, agent_spaces
 from bench.agent_mcp import mcp_calls
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
@@ -410,6 +410,7 @@ def rows(found: dict[str, Any]) -> list[str]:
             "The same: a hundred times as many values", "", "", f"{search['values']:g}x", "about 1x",
             search["values"] <= 2,
         ),
+        *agent_memory.rows(found["memory"]),
         *agent_spaces.rows(found["spaces"]),
         *agent_minds.rows(found["minds"]),
         agent_leaks.row(found["leaks"]),
@@ -479,6 +480,7 @@ def main() -> int:
         "starts": starts(100, 1000 if given.quick else 10_000, 2 if given.quick else 5),
         "calendars": calendars(),
         "scan": scan(),
+        "memory": agent_memory.memory(quick=given.quick),
         "spaces": agent_spaces.spaces(),
         "minds": agent_minds.minds(quick=given.quick),
         "leaks": agent_leaks.leaks(100 if given.quick else 1000),

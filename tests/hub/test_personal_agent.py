@@ -50,6 +50,9 @@ GIVEN: dict[str, dict[str, Any]] = {
     "agent_setup": {"save": True},
     "agent_profile": {"changes": {"dietary": "MARKER-STRANGER"}},
     "agent_permissions": {"field": "dietary", "level": "always_share"},
+    "agent_memory_edit": {"who": "ben", "key": "dietary", "value": "MARKER-STRANGER"},
+    "agent_memory_forget": {"who": "ben"},
+    "agent_known": {"who": "ben"},
 }
 MARKER = "MARKER-eats-no-meat"
 PLACE = "MARKER-central-Reading"

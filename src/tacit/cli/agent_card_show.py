@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from rich.cells import cell_len
 
 from tacit.cli.agent_card import EDIT, counters, ticks_needed
-from tacit.cli.arrange_show import TITLES, offer, plain, value_text, who
+from tacit.cli.arrange_show import TITLES, offer, plain, remembered, value_text, who
 from tacit.cli.quotation import clean, label, quoted
 
 if TYPE_CHECKING:
@@ -184,6 +184,9 @@ def _about(card: Card, width: int) -> list[Line]:
             continue
         if card.question["kind"] == "promotion":
             lines.append([("", f"  Share {label(value)} with {_peer(card)} from now on?")])
+        elif name == "remembered":
+            told = remembered(_peer(card), cast("list[Fields]", value))
+            lines += [[("dim", f"  {line}")] for one in told for line in wrapped(one, max(width - 4, 20))]
         elif name == "tried":
             lines += [[("dim", f"    tried {clean(step)}"[:width])] for step in cast("list[Any]", value)[:5]]
         else:

@@ -26,6 +26,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Understand it": {
         "demo": "Watch two agents arrange a dinner, here and now.",
         "memory": "What it remembers of your contacts.",
+        "known": "What a contact knows of you, and what can be called off.",
         "disclosures": "Who got what of you, when, and what allowed it.",
         "why": "What stood against each option.",
         "notices": "What your agent has told you.",

@@ -8,7 +8,7 @@ import click
 
 from tacit.cli.agent import agent
 from tacit.cli.arrange import call
-from tacit.cli.arrange_show import label, plain, value_text, who
+from tacit.cli.arrange_show import BASES, label, plain, value_text, when, who
 from tacit.cli.outcome import json_option, reported, show
 from tacit.cli.terminal import bold, styled
 
@@ -74,6 +74,37 @@ def memory_forget(contact: str, key: str | None, *, as_json: bool) -> None:
     lines = [f"forgotten of {who(found['agent'])}: {what}"]
     if found["remains_in"]:
         lines.append(f"until it is over it is still part of {', '.join(found['remains_in'])}")
+    show(found, "\n".join(lines), as_json=as_json)
+
+
+@agent.command()
+@click.argument("contact", metavar=CONTACT)
+@json_option
+@reported
+def known(contact: str, *, as_json: bool) -> None:
+    """What a contact knows of you, and what of that can still be called off."""
+    found = call("known", who=contact)
+    peer = who(found["agent"])
+    lines = [bold(f"{peer} was told, and has it:" if found["told"] else f"{peer} was told nothing")]
+    for one in found["told"]:
+        value = value_text(one["value"]) if one["value"] is not None else styled("forgotten here", "dim")
+        times = f"{one['times']} times, last " if one["times"] > 1 else ""
+        allowed = BASES.get(one["basis"], str(one["basis"]))
+        dated = styled(f"{times}{when(one['last'])}, {allowed}", "dim")
+        lines.append(f"  {label(one['field'])}: {value}  {dated}")
+    if found["can_be_undone"]:
+        lines.append(bold("You can call off:"))
+    for one in found["can_be_undone"]:
+        if one["what"] == "open":
+            lines.append(f"  what is being arranged: tacit agent stop {one['thread_id']}")
+        elif one["what"] == "space":
+            named = f"{one['thread_id']} {plain(one['field'])}"
+            lines.append(f"  {label(one['field'])} in a space: tacit agent space unset {named}")
+        else:
+            alone = f" --for {peer}" if one["for"] == "them" else ""
+            lines.append(
+                f"  {label(one['field'])} goes unasked: tacit agent permissions {one['field']} ask{alone}"
+            )
     show(found, "\n".join(lines), as_json=as_json)
 
 

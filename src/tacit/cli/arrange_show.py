@@ -103,7 +103,9 @@ def question(one: Fields) -> list[str]:
         lines += _proposal(one["proposal"])
     about = cast("Fields", one.get("about") or {})
     for name, value in about.items():
-        if name not in _UNSAID and value:
+        if name == "remembered":
+            lines += [f"  {line}" for line in remembered(_name(one), cast("list[Fields]", value))]
+        elif name not in _UNSAID and value:
             lines.append(f"  {name.replace('_', ' ')}: {_said(value)}")
     if kind == "escalation":
         theirs = len(one["choices"]) - 2
@@ -113,6 +115,15 @@ def question(one: Fields) -> list[str]:
         ]
     command = styled(f"tacit agent answer {question_id}", "green")
     return [*lines, f"  {command} {_answer(one)}", ""]
+
+
+def remembered(name: str, found: list[Fields]) -> list[str]:
+    """What a proposal rests on that was not said in its thread: from whom it is, and since when."""
+    return [
+        f"from memory, {label(one['field'])}: {quoted(value_text(one['value']))}"
+        f" ({'you noted it' if one['told_by'] == 'you' else f'as {name} told'}, {when(one['since'])})"
+        for one in found
+    ]
 
 
 def _said(value: object) -> str:

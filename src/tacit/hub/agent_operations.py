@@ -62,6 +62,14 @@ AGENT_OPERATIONS: Final[tuple[AgentOperation, ...]] = (
     AgentOperation("find", "POST", asked.AgentFind, "Which agent an e-mail address or a handle names"),
     AgentOperation("permissions", "POST", asked.AgentPermissions, "Show or change what may be shared"),
     AgentOperation("disclosures", "GET", asked.AgentDisclosures, "Who got what, when, and what allowed it"),
+    AgentOperation("memory", "GET", asked.AgentMemory, "What is remembered of a contact, or of each"),
+    AgentOperation("memory_edit", "POST", asked.AgentMemoryEdit, "Correct a value that is remembered"),
+    AgentOperation(
+        "memory_forget", "POST", asked.AgentMemoryForget, "Have a value forgotten, or all of a contact"
+    ),
+    AgentOperation(
+        "known", "GET", asked.AgentKnown, "What a contact knows of the owner, and what can be called off"
+    ),
     AgentOperation("notices", "GET", Nothing, "What the owner was told, oldest first"),
     AgentOperation(
         "hints", "POST", asked.AgentHints, "The hints whose moment has come, or that one was seen"

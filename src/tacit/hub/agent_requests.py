@@ -95,6 +95,33 @@ class AgentDisclosures(msgspec.Struct, frozen=True, kw_only=True):
     peer: Address = ""
 
 
+class AgentMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """Of everybody, or of one contact."""
+
+    who: Address = ""
+
+
+class AgentMemoryEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What is right of a contact."""
+
+    who: Annotated[str, Meta(min_length=1, max_length=400)]
+    key: Annotated[str, Meta(min_length=1, max_length=100)]
+    value: Any
+
+
+class AgentMemoryForget(msgspec.Struct, frozen=True, kw_only=True):
+    """One key, or all that is remembered of a contact."""
+
+    who: Annotated[str, Meta(min_length=1, max_length=400)]
+    key: Word = ""
+
+
+class AgentKnown(msgspec.Struct, frozen=True, kw_only=True):
+    """Who it is about."""
+
+    who: Annotated[str, Meta(min_length=1, max_length=400)]
+
+
 class AgentHints(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing shows what is due; a name says that this one was seen."""
 

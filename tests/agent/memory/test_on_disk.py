@@ -14,7 +14,7 @@ from tests.agent.test_on_disk import CHEAP, ledger, tables
 from tests.faults.test_faults import FailingDisk
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import carrying, people
+from tacit.agent.io import carrying, erasing, people
 from tacit.agent.io.agent import Agent
 from tacit.agent.io.journal import FOLDER
 from tacit.agent.io.outside import OWN_CALENDAR
@@ -85,6 +85,12 @@ async def test_one_value_is_seen_corrected_and_forgotten_in_every_byte_of_the_fo
             "source": "told",
             "thread_id": record["context_cache"]["dietary"]["thread_id"],
         }
+        known = await anna.known("ben")
+        told = {one["field"]: one for one in known["told"]}
+        assert told["dietary"]["value"] == "anna eats no meat"
+        assert told["dietary"]["basis"] == "user_approved"
+        assert {"what": "always_share", "field": "timezone", "for": "everybody"} in known["can_be_undone"]
+        assert [one for one in known["can_be_undone"] if one["what"] == "open"] == []
         now = await anna.memory_edit("ben", "diet", "NEWMARK eats all")
         assert now["context_cache"]["dietary"]["source"] == "owner"
         assert [(one["old"], one["new"]) for one in now["changes"]] == [
@@ -120,6 +126,11 @@ async def test_one_value_is_seen_corrected_and_forgotten_in_every_byte_of_the_fo
     # The terminal says the same.
     other = tmp_path / "ben"
     assert (await typed(other))["memory"][0]["agent"] == anna.me
+    plain = await asyncio.to_thread(
+        CliRunner().invoke, tacit, ["agent", "--data", str(other), "known", "anna"]
+    )
+    assert "was told, and has it" in plain.output
+    assert "tacit agent permissions timezone ask" in plain.output
     now = await typed(other, "edit", "anna", "transport=by train")
     assert now["context_cache"]["transport_mode"]["value"] == "by train"
     assert (await typed(other, "forget", "anna", "transport"))["forgotten"] == "transport_mode"
@@ -220,3 +231,71 @@ async def test_a_purge_that_a_full_disk_broke_off_is_done_at_the_next_start_befo
             break
     assert broke > 4
     assert came_through
+
+
+@pytest.mark.spec("A2ACP-194", "A2ACP-195")
+async def test_what_is_forgotten_while_a_thread_is_open_is_not_learned_from_it_and_goes_with_its_end(
+    tmp_path,
+):
+    folder = tmp_path / "anna"
+    async with pair(tmp_path) as (both, anna, ben):
+        await ben.profile({"dietary": "BENMARK no fish"})
+        thread = (await anna.ask("dinner with ben on Friday evening"))["thread_id"]
+        for person in (anna, ben):
+            asked = await both.question(person, "consent")
+            await person.answer(asked["question_id"], share(asked))
+        proposed = await both.question(anna, "checkpoint")
+        gone = await anna.memory_forget("ben", "dietary")
+        assert gone["remains_in"] == [thread]
+        assert b"BENMARK" in every_byte(folder)
+        await anna.answer(proposed["question_id"], Answer(refuse=True))
+        await both.state(anna, thread, "DECLINED")
+        (record,) = (await anna.memory())["memory"]
+        assert "dietary" not in record["context_cache"]
+        assert record["interaction_count"] == 1
+        erasing.cut(anna)
+        assert b"BENMARK" not in every_byte(folder)
+
+
+@pytest.mark.spec("A2ACP-195", "A2ACP-196")
+async def test_killed_at_any_step_of_a_purge_or_of_forgetting_the_next_start_or_try_ends_it(
+    tmp_path, monkeypatch
+):
+    folder = tmp_path / "anna"
+    stops: list[str] = []
+
+    def killed(name: str) -> None:
+        """What a kill would leave now."""
+        stops.append(name)
+        shutil.copytree(folder, tmp_path / name, ignore=shutil.ignore_patterns("*.sock"))
+
+    async with pair(tmp_path) as (both, anna, ben):
+        await ben.profile({"dietary": "BENMARK no fish"})
+        await dined(both, anna, ben)
+        who = ben.me
+        erasing.erase_told(anna, who, "dietary", ("BENMARK no fish",))
+        killed("half-forgotten")
+        anna.post.inbox.block(who)
+        killed("blocked")
+        anna.vault.forget(who)
+        killed("contents-gone")
+        finish = purging.finished
+        monkeypatch.setattr(
+            purging, "finished", lambda store, peer: (killed("not-crossed-out"), finish(store, peer))
+        )
+        await anna.forget(who)
+        monkeypatch.undo()
+    async with Agent(tmp_path / "half-forgotten", clock=both.relay.clock) as again:
+        assert (await again.memory("ben"))["memory"][0]["context_cache"]["dietary"][
+            "value"
+        ] == "BENMARK no fish"
+        await again.memory_forget("ben", "dietary")
+        assert b"BENMARK" not in every_byte(tmp_path / "half-forgotten")
+    assert stops[1:] == ["blocked", "contents-gone", "not-crossed-out"]
+    for name in stops[1:]:
+        async with Agent(tmp_path / name, clock=both.relay.clock) as again:
+            assert purging.due(again.post.store) == []
+            assert b"BENMARK" not in every_byte(tmp_path / name), name
+            assert again.journal.book.acquaintances.get(who) is None
+            assert set((await purge_rows(again, who)).values()) == {0}
+        assert ledger(tmp_path / name, "verify")["sound"]

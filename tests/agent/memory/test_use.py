@@ -259,3 +259,26 @@ def test_what_is_known_from_two_desks_is_no_more_than_what_was_told():
     dinner(both)
     assert set(recalled(both.ben.value, both.anna.me).cache) == {"dietary", "timezone"}
     assert Moment(0) < recalled(both.ben.value, both.anna.me).cache["dietary"].at <= both.ben.now
+
+
+@pytest.mark.spec("A2ACP-185")
+def test_what_the_owner_noted_of_ben_goes_nowhere_not_even_to_him():
+    both = pair(anna=profile("anna", location_preference="west Reading"))
+    dinner(both)
+    anna, peer = both.anna, both.ben.me
+    found = recalled(anna.value, peer)
+    remember(
+        anna,
+        peer,
+        relationship.corrected(found, "general_location_area", "OWNERMARK, his mother's", anna.now),
+    )
+    both.later(7 * DAY)
+    before = len(anna.sent)
+    done = dinner(both)
+    assert done.packets["anna"][-1] == "resolution"
+    assert "OWNERMARK" not in json.dumps([one.fields for one in anna.sent[before:]])
+    # The owner is told what stood in for a question.
+    assert {one["field"]: one["told_by"] for one in done.checkpoint["remembered"]} == {
+        "dietary": "them",
+        "general_location_area": "you",
+    }

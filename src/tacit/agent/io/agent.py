@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import guests, setting_up, spaces
+from tacit.agent.io import erasing, guests, setting_up, spaces
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -245,6 +245,8 @@ class Agent(Taking):
         spaces.erase_left(self, ws.records)
         for one in ws.records:
             self.changes.tell(one)
+            if isinstance(one, memory_records.Remembered) and one.why == memory_records.LEARNED:
+                erasing.over(self, one.peer, one.thread_id)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}
         if names:
             self.outside.changed()

@@ -112,6 +112,7 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         str(given["who"]), str(given["key"]), given.get("value")
     ),
     "memory_forget": lambda agent, given: agent.memory_forget(str(given["who"]), str(given.get("key") or "")),
+    "known": lambda agent, given: agent.known(str(given["who"])),
     "forget": lambda agent, given: agent.forget(given["peer"]),
     "space": lambda agent, given: agent.space(**given),
     "space_open": lambda agent, given: space_links.opened(agent, given["space_id"], str(given["field"])),

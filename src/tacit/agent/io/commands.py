@@ -12,19 +12,18 @@ from msgspec import structs
 
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
-from tacit.agent.consent import tiers
 from tacit.agent.engine import answering, asking, concluding, drafting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.members import members_of
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.io import (
-    by_hand,
     erasing,
     grouping,
     guests,
     hinting,
     people,
+    receipts,
     remembering,
     spaces,
     thoughts,
@@ -360,39 +359,7 @@ class Commands(Settings):
 
     async def disclosures(self, peer: str = "") -> Fields:
         """Who got what, when, and what allowed it."""
-        who = str(address.parse_typed(peer)) if peer else ""
-        found: list[Fields] = []
-        known: set[str] = set()
-        said_via = {
-            one.question_id: one.via
-            for one, _ in self.journal.records("x.a2acp.answered")
-            if isinstance(one, records.Answered) and one.via
-        }
-        for one, at in self.journal.records("x.a2acp.sent"):
-            if not isinstance(one, records.Sent):
-                continue
-            known.add(one.packet_id)
-            if who and one.peer != who:
-                continue
-            body = self.vault.packet(one.peer, one.packet_id, US) or {}
-            for name, basis, question in one.bases:
-                found.append(
-                    {
-                        "to": one.peer,
-                        "thread_id": one.thread_id,
-                        "packet_id": one.packet_id,
-                        "field": name,
-                        "value": _sent_value(body, name, self.outside.policy()),
-                        "basis": basis,
-                        "question_id": question or None,
-                        "via": said_via.get(question),
-                        "at": rfc3339(at),
-                    }
-                )
-        found += by_hand.disclosures(self.post.store, known, who)
-        found += spaces.disclosures(self.post.store, who)
-        found += [] if who else guests.disclosures(self)
-        return {"disclosures": sorted(found, key=lambda one: one["at"])}
+        return receipts.disclosures(self, str(address.parse_typed(peer)) if peer else "")
 
     async def why(self, thread_id: str) -> Fields:
         """What excluded each option of the last proposal."""
@@ -492,6 +459,10 @@ class Commands(Settings):
         """Have a value forgotten, or all that is remembered of a counterpart."""
         return await remembering.forget(self, who, key)
 
+    async def known(self, who: str) -> Fields:
+        """What a counterpart knows of the owner, and what can still be called off."""
+        return await remembering.known(self, who)
+
     # Shared spaces.
 
     async def space(self, do: str, **given: Any) -> Fields:
@@ -556,14 +527,3 @@ def _step(one: records.Record, at: str) -> Fields:
             return {"at": at, "notice": one.code}
         case _:
             return {"at": at}
-
-
-def _sent_value(body: Fields, name: str, policy: tiers.Policy) -> Any:
-    for carrier in ("context", "context_provided", "shared_context"):
-        carried: object = body.get(carrier)
-        for key, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
-            if key == name or tiers.canonical(policy, key) == name:
-                return value
-    proposal: object = body.get("proposal")
-    details: object = cast("Fields", proposal).get("details") if isinstance(proposal, dict) else None
-    return cast("Fields", details).get(name) if isinstance(details, dict) else None

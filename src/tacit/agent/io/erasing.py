@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tacit.agent.consent.tiers import ready
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import CARRIERS
-from tacit.agent.memory.relationship import PREFIX
+from tacit.agent.memory.relationship import EVERYTHING, PREFIX, recalled
 from tacit.agent.packets import packet
 from tacit.base.errors import Unavailable
 from tacit.base.strict_json import parse
@@ -63,6 +63,14 @@ def erase_told(agent: Commands, peer: str, key: str, values: Iterable[Any]) -> l
             agent.post.store.run("UPDATE history SET payload=x'' WHERE position=?", position)
     remains |= _erase_values(agent, peer, key, texts, threads)
     return sorted(remains)
+
+
+def over(agent: Commands, peer: str, thread_id: str) -> None:
+    """A thread has ended: what its owner had forgotten while it was open goes from it too."""
+    thread = agent.journal.book.threads[thread_id]
+    forgotten = recalled(agent.vault.value, peer).forgotten
+    for key in [name for name, at in forgotten.items() if at >= thread.began]:
+        erase_told(agent, peer, "" if key == EVERYTHING else key, ())
 
 
 def _erase_values(

@@ -14,6 +14,7 @@ from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import remembering
 from tacit.agent.io import erasing, people
 from tacit.agent.memory import relationship
+from tacit.agent.memory.known import known_of
 from tacit.agent.memory.record import record_of
 from tacit.agent.memory.relationship import recalled
 from tacit.agent.threads.acquaintance import Acquaintance
@@ -49,6 +50,16 @@ def _record(agent: Commands, peer: str) -> Fields:
         flagged=known is not None and known.reputation.flagged,
     )
     return shown_in(found)
+
+
+async def known(agent: Commands, who: str) -> Fields:
+    """What a counterpart knows of the owner, and what of that can still be called off."""
+    peer = people.named(agent, who)
+    receipts = (await agent.disclosures(peer))["disclosures"]
+    book = agent.journal.book
+    threads = [one for one in map(book.threads.get, book.open_threads) if one is not None]
+    mine = sorted(one.thread_id for one in threads if one.peer == peer)
+    return shown_in(known_of(peer, receipts, agent.outside.policy(), mine))
 
 
 async def edit(agent: Commands, who: str, key: str, value: Any) -> Fields:

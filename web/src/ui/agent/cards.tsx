@@ -8,8 +8,8 @@ import { useState } from "preact/hooks";
 import type { AgentState, Alternative, Closed, ConsentField, Proposal, Question } from "../../state/agent";
 import { consentOf, isEmptied, isOn, outgoing, writtenOf } from "../../state/consent";
 import { change, draftOf } from "../../state/drafts";
-import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, own, placeText, plain, valueText, type Window } from "../../text/agent";
-import { agoOf, fullOf } from "../../text/time";
+import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, own, placeText, plain, theirField, valueText, type Window } from "../../text/agent";
+import { agoOf, dayOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
 import { Face, failed, Guard, Said } from "./parts";
 
@@ -305,6 +305,7 @@ function Checkpoint({ one, say, busy }: Asked): VNode {
   return (
     <>
       <Offers one={one} proposal={proposal} choice={choice} pick={pick} />
+      <FromMemory one={one} />
       {proposal.reasoning && (proposal.by === "us" ? <p class="fine">{plain(proposal.reasoning)}</p> : <Said by={`${nameIn(one.counterpart)}'s agent`} text={proposal.reasoning} quiet />)}
       {proposal.actions.length > 0 && (
         <ul class="deeds" aria-label="What happens then">
@@ -346,6 +347,22 @@ function Checkpoint({ one, say, busy }: Asked): VNode {
       {draft.open === "counter" && <Counter one={one} say={say} busy={busy} />}
       {draft.open === "excuse" && <Excuses one={one} say={say} busy={busy} />}
     </>
+  );
+}
+
+/** What a proposal rests on that was not said in its thread: from whom it is, and since when. */
+function FromMemory({ one }: { one: Question }): VNode | null {
+  const rests = (one.about?.remembered ?? []) as { field: string; value: unknown; since: string; told_by: string }[];
+  if (rests.length === 0) return null;
+  const name = nameIn(one.counterpart);
+  return (
+    <ul class="fine" aria-label="From memory">
+      {rests.map((each) => (
+        <li key={each.field}>
+          From memory, {theirField(each.field).toLowerCase()}: “<bdi>{valueText(each.value, 160)}</bdi>” ({each.told_by === "you" ? "you noted it" : `as ${name} told`}, {dayOf(each.since)})
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -6,6 +6,7 @@ import type { AgentState, Contact } from "../../state/agent";
 import { bareAddress, nameIn, own, plain } from "../../text/agent";
 import { Icon } from "../icons";
 import { Guests } from "./guests";
+import { Knows, Remembered } from "./memory";
 import { Empty, Face, failed, Long } from "./parts";
 
 export function People({ state }: { state: AgentState }): VNode {
@@ -144,6 +145,8 @@ function Detail({ state, one }: { state: AgentState; one: Contact }): VNode {
           {fault}
         </p>
       )}
+      {state.offers("memory") && !now.blocked && <Remembered state={state} who={one.address} />}
+      {state.offers("known") && !now.blocked && <Knows state={state} who={one.address} />}
     </div>
   );
 }

@@ -1,0 +1,66 @@
+"""Receipts: who got what of the owner, when, and what allowed it.
+
+A2ACP-129. Which field left, and under which answer, the journal says; its value is read from the packet as
+long as that is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from tacit.agent.consent import tiers
+from tacit.agent.io import by_hand, guests, spaces
+from tacit.agent.threads import records
+from tacit.agent.threads.state import US
+from tacit.base.moment import rfc3339
+
+if TYPE_CHECKING:
+    from tacit.agent.io.commands import Commands
+    from tacit.agent.packets.packet import Fields
+
+
+def disclosures(agent: Commands, who: str) -> Fields:
+    """All of them, or those to one counterpart."""
+    found: list[Fields] = []
+    known: set[str] = set()
+    said_via = {
+        one.question_id: one.via
+        for one, _ in agent.journal.records("x.a2acp.answered")
+        if isinstance(one, records.Answered) and one.via
+    }
+    for one, at in agent.journal.records("x.a2acp.sent"):
+        if not isinstance(one, records.Sent):
+            continue
+        known.add(one.packet_id)
+        if who and one.peer != who:
+            continue
+        body = agent.vault.packet(one.peer, one.packet_id, US) or {}
+        for name, basis, question in one.bases:
+            found.append(
+                {
+                    "to": one.peer,
+                    "thread_id": one.thread_id,
+                    "packet_id": one.packet_id,
+                    "field": name,
+                    "value": _sent_value(body, name, agent.outside.policy()),
+                    "basis": basis,
+                    "question_id": question or None,
+                    "via": said_via.get(question),
+                    "at": rfc3339(at),
+                }
+            )
+    found += by_hand.disclosures(agent.post.store, known, who)
+    found += spaces.disclosures(agent.post.store, who)
+    found += [] if who else guests.disclosures(agent)
+    return {"disclosures": sorted(found, key=lambda one: one["at"])}
+
+
+def _sent_value(body: Fields, name: str, policy: tiers.Policy) -> Any:
+    for carrier in ("context", "context_provided", "shared_context"):
+        carried: object = body.get(carrier)
+        for key, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
+            if key == name or tiers.canonical(policy, key) == name:
+                return value
+    proposal: object = body.get("proposal")
+    details: object = cast("Fields", proposal).get("details") if isinstance(proposal, dict) else None
+    return cast("Fields", details).get(name) if isinstance(details, dict) else None
