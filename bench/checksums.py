@@ -12,10 +12,9 @@ import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -23,6 +22,9 @@ from tacit.ledger.commands import Append
 from tacit.ledger.cursor import selection
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.submission import Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 TITLE: Final = "## Checksums of pages"

@@ -47,7 +47,7 @@ REFUSED = {
     "agent thread": "x", "agent change": "x x", "agent fork": "x x", "agent stop": "x", "agent resume": "x",
     "agent disclosures": "", "agent why": "x", "agent notices": "", "agent thoughts": "", "agent run": "",
     "agent tick": "", "agent page": "", "agent join": "", "agent guest ask": "x x",
-    "agent guest list": "", "agent guest show": "x", "agent guest revoke": "x", "agent guest paste": "x x",
+    "agent guest list": "", "agent guest show": "x", "agent guest revoke": "x", "agent guest forget": "x", "agent guest paste": "x x",
     "agent guest result": "x", "agent guest mail": "x x", "agent guest mail-server": "", "agent nudge add": "", "agent nudge list": "",
     "agent nudge off": "", "agent nudge on": "", "agent nudge quiet": "x", "agent nudge remove": "x",
     "agent nudge try": "", "agent mcp": "", "agent profile": "", "agent permissions": "", "agent autonomy": "",
@@ -60,6 +60,7 @@ REFUSED = {
 MISUSED = {
     "agent brain budget": "", "agent facts": "", "agent find": "", "agent restore": "no-such-file", "agent": "",
     "agent demo": "--nonsense", "join": "", "crew add": "", "crew install": "--port x",
+    "restore": "no-such-file", "ledger import": "no-such-file",
 }  # fmt: skip
 UNASKED = {"agent setup": "", "agent register": "x", "agent backup": "x"}
 WELL = {
@@ -77,7 +78,7 @@ UNAVAILABLE = {
     "relay accounts": "", "relay invite": "x", "relay peer": "x", "relay stats": "", "crew invite": "x x",
     "crew list": "", "crew logs": "x", "crew remove": "x", "crew restart": "x", "crew start": "x",
     "crew stop": "x", "agents": "x", "work": "", "ledger export": "", "ledger rebuild": "", "ledger verify": "",
-    "doctor": "",
+    "doctor": "", "backup": "x",
 }  # fmt: skip
 ENDS = {
     name: (words, code)

@@ -122,7 +122,7 @@ async def _run(page: str, *, beside: bool = False) -> None:
 
 async def _tell(opened: Agent) -> None:
     """What happens, one line each, while the agent runs in a terminal."""
-    from tacit.agent.io.commands import NOTICES
+    from tacit.agent.io.notices import NOTICES
 
     with opened.changes.followed() as follower:
         while True:

@@ -68,7 +68,9 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "worktree": ("tacit.cli.worktree:worktree", "Agents' own branches: look, merge, rebase, discard."),
     "agents": ("tacit.cli.agents:agents", "Who is online, busy, owing what, spending what."),
     "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
-    "ledger": ("tacit.cli.ledger:ledger", "Export, verify or rebuild a ledger."),
+    "backup": ("tacit.cli.backup:backup", "Write a backup, beside a running hub."),
+    "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
+    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify or rebuild a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }

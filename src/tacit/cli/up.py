@@ -15,7 +15,15 @@ from tacit.base.moment import SECOND, Moment
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.terminal import bold
 from tacit.hub import logs
-from tacit.hub.config import AgentBeside, HubConfig, Limits, default_writer, is_loopback
+from tacit.hub.config import (
+    AgentBeside,
+    BackupPlan,
+    HubConfig,
+    Limits,
+    default_readers,
+    default_writer,
+    is_loopback,
+)
 from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 
@@ -49,6 +57,14 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
         out.print(f"Talk from another terminal: {bold('tacit --help')}. Stop with Ctrl-C.")
 
     return ready
+
+
+def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
+    """A duration as one types it."""
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    if value[:-1].isdigit() and value[-1] in units and (seconds := int(value[:-1]) * units[value[-1]]):
+        return seconds
+    raise click.BadParameter("a time is a number with s, m, h or d, such as 12h")
 
 
 @click.command()
@@ -103,6 +119,29 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Extra CA for that agent's relays (PEM).",
 )
+@click.option(
+    "--backup",
+    "backup_to",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Take backups into this folder by itself.",
+)
+@click.option(
+    "--backup-every",
+    default="24h",
+    show_default=True,
+    metavar="TIME",
+    callback=_seconds,
+    help="How often: a number with s, m, h or d.",
+)
+@click.option(
+    "--backup-keep", default=7, show_default=True, type=click.IntRange(min=1), help="How many stay."
+)
+@click.option(
+    "--backup-passphrase-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Encrypt the backups with the passphrase in its first line; or TACIT_BACKUP_PASSPHRASE.",
+)
 @click.option("--demo", is_flag=True, help="Open a lobby with three scripted agents to try things with.")
 @click.option("--log-json", is_flag=True, help="Log as JSON lines (the default when not at a terminal).")
 @pass_session
@@ -132,8 +171,11 @@ def up(
     if crew is None:
         crew = is_loopback(str(given["host"])) and not given["local_trust"]
     beside = _beside(given.pop("agent"), given.pop("agent_passphrase_file"), given.pop("agent_trust"))
+    every, keep = cast("int", given.pop("backup_every")), cast("int", given.pop("backup_keep"))
+    plan = _plan(given.pop("backup_to"), every, keep, given.pop("backup_passphrase_file"))
     config = HubConfig(
         agent=beside,
+        backups=plan,
         crew=bool(crew),
         agent_folders=(beside_hub("join"),),
         data=(data or session.data).resolve(),
@@ -142,6 +184,7 @@ def up(
         limits=Limits(requests_per_second=rate, burst=2 * rate),
         settings=Settings(idempotency_window=Moment(idempotency_window * SECOND)),
         writer=writer,
+        readers=default_readers() if writer == "process" else 0,
         **given,  # type: ignore[arg-type]
     )
 
@@ -155,6 +198,15 @@ def up(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+def _plan(folder: object, every: int, keep: int, passphrase_file: object) -> BackupPlan | None:
+    if not isinstance(folder, Path):
+        return None
+    from tacit.cli.backup import passphrase_of
+
+    words = passphrase_of(passphrase_file if isinstance(passphrase_file, Path) else None)
+    return BackupPlan(folder.resolve(), every, keep, words)
 
 
 def _beside(folder: object, passphrase_file: object, trust: object) -> AgentBeside | None:

@@ -13,6 +13,7 @@ from aiohttp import hdrs, web
 
 from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner, Site
+from tacit.hub.backups import Backups
 from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
 from tacit.hub.doors.mcp import McpDoor
@@ -96,6 +97,8 @@ class Server:
     def __init__(self, config: HubConfig, options: Options | None = None) -> None:
         self.config = config
         self.hub = Hub(config, options)
+        opened = self.hub.store.options
+        self._backups = Backups(config.data, config.backups, opened.clock, opened.entropy)
         self._runner: Runner | None = None
         self._stopped = False
         self.port = config.port
@@ -125,6 +128,7 @@ class Server:
         if self.config.crew:
             await self.hub.crew.open(await self._way_for_crew(self._runner))
         self.hub.agent.open()
+        self._backups.open()
 
     async def _way_for_crew(self, runner: Runner) -> str:
         """Where the crew reaches the hub: plainly and on this machine, whatever the hub shows to others."""
@@ -152,12 +156,13 @@ class Server:
         if self._stopped:
             return
         self._stopped = True
-        await asyncio.gather(self.hub.crew.close(), self.hub.agent.close())
+        await asyncio.gather(self.hub.crew.close(), self.hub.agent.close(), self._backups.close())
         self.hub.ledger.close()
         await self.hub.ledger.settled()
         self.hub.live.close()
         for leave in list(self.hub.on_stop):
             leave()
+        self.hub.stop_reading()
         if self._runner is not None:
             await self._runner.cleanup()
         await self.hub.close()

@@ -71,13 +71,14 @@ class Circle:
         """Hand over what waits; whether there was anything."""
         did = False
         for sender in list(self.desks.values()):
-            going, sender.out = sender.out, []
-            for one in going:
+            for _ in range(len(sender.out)):
+                one = sender.out[0]
+                if one.to not in self.cut and sender.me not in self.cut:
+                    # Whoever dies over a packet gets it again.
+                    self.desks[one.to].receive(sender.me, one.thread_id, one.packet_id, one.type, one.fields)
+                    did = True
+                sender.out.pop(0)
                 self.carried.append((sender.me, one))
-                if one.to in self.cut or sender.me in self.cut:
-                    continue
-                self.desks[one.to].receive(sender.me, one.thread_id, one.packet_id, one.type, one.fields)
-                did = True
         return did
 
     def later(self, microseconds: int) -> None:

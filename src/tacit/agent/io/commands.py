@@ -29,6 +29,7 @@ from tacit.agent.io import (
     spaces,
     thoughts,
 )
+from tacit.agent.io.notices import NOTICES
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
@@ -60,41 +61,6 @@ MESSAGE: Final = "message:"
 """How `Answer.via` names a message of the person in another program."""
 LONGEST_RECEIVED: Final = 4000
 """Of one text that a counterpart told, where all that it told is looked at."""
-NOTICES: Final = {
-    "stalled": "has had no answer for too long and stands still",
-    "expired": "has run out of time",
-    "completed": "is done",
-    "declined": "was declined",
-    "withdrawn": "was withdrawn by the other side",
-    "slot_taken": "had its time taken meanwhile; another is looked for",
-    "action_failed": "could not be carried out; what was done is undone",
-    "not_undone": "left something that cannot be undone",
-    "reminder": "still waits for your answer",
-    "relay_out_of_reach": "waits: the relay has been out of reach for longer than it waits for answers",
-    "generation_failed": "is paused: nothing could be written that may leave",
-    "their_agent_failed": "is paused: the other agent could not write an answer",
-    "after_the_end": "has ended, and the other side has written again",
-    "proposals_crossed": "has two proposals at once; yours stands",
-    "different_alternatives": "had two different choices; it is proposed again",
-    "another_previous_intent": "was described otherwise by the other side",
-    "guest_answered": "has an answer of somebody who was asked by a link",
-    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
-    "waits": "waits for something that is away now; it is tried again",
-    "paused": "is paused",
-    "goes_ahead": "goes ahead: enough have confirmed; you may still say yes",
-    "left_the_group": "goes on without somebody who wants no part in it",
-    "people_left": "goes on without some who were in it",
-    "another_list": "names other people to others: compare the digest of its list with them",
-    "transfer_declined": "stays with you: the role was not accepted",
-    "transferred": "is coordinated by somebody else now",
-    "coordinates_now": "is coordinated by your agent now; everybody is asked again",
-    "not_sent": "has a packet that could not be sent",
-    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
-    "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
-    "budget_spent": "The models' budget of the day is spent; the rules go on alone",
-    **spaces.NOTICES,
-    "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
-}
 
 
 class Commands(Settings):
@@ -499,6 +465,10 @@ class Commands(Settings):
     async def guest_revoke(self, guest_id: str) -> Fields:
         """Take a link back (A2ACP-277)."""
         return await guests.revoke(self, guest_id)
+
+    async def guest_forget(self, guest_id: str) -> Fields:
+        """Let go of every word about one of them."""
+        return await guests.forget(self, guest_id)
 
     async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
         """Read a reply that came another way, and keep it once it is read rightly."""

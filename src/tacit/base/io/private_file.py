@@ -9,6 +9,12 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
+
+
+def new_private(path: Path) -> BinaryIO:
+    """A new file for its owner's eyes only, opened for writing; what exists already is not touched."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
 
 def write_private(path: Path, data: bytes) -> None:

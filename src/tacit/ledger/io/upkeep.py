@@ -1,4 +1,4 @@
-"""Upkeep of a data folder: export and rebuild.
+"""Upkeep of a data folder: export, import and rebuild.
 
 Export only reads, also beside a running hub. Rebuild throws the projections away and folds every
 event again through the very functions that the live writer uses.
@@ -7,30 +7,35 @@ event again through the very functions that the live writer uses.
 from __future__ import annotations
 
 import hashlib
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from apsw import ConstraintError
 
+from tacit.base import ids
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damage
 from tacit.base.moment import parse_rfc3339
+from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
-from tacit.ledger.io.store import DATABASE
+from tacit.ledger.io.store import DATABASE, Options, Store
 from tacit.ledger.io.writer import View, Writer
-from tacit.ledger.ports import JournalEntry
+from tacit.ledger.ports import JournalEntry, Stale
 from tacit.ledger.projection import body_of, project
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.admission import Settings
     from tacit.ledger.engine import Engine
 
 STEP: Final = 1000
@@ -68,11 +73,44 @@ def holds(folder: Path, group_id: str) -> bool:
         connection.close()
 
 
-def export(folder: Path, group_id: str | None = None) -> Iterator[bytes]:
-    """Every event as one line of JSON, group after group, in append order."""
+@dataclass(frozen=True, slots=True)
+class GroupEnd:
+    """Where a group ends: its last position and the end of its chain of hashes."""
+
+    last_seq: int
+    chain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was brought in; `proved` when the file said where the hashes end, and they do."""
+
+    ends: dict[str, GroupEnd]
+    proved: bool
+
+
+def ends_on(connection: apsw.Connection) -> dict[str, GroupEnd]:
+    """The end of every group."""
+    return {name: GroupEnd(last, chain.hex()) for _number, name, last, chain in groups_on(connection)}
+
+
+class _Proof(msgspec.Struct, frozen=True):
+    tacit_export: dict[str, GroupEnd]
+
+
+def export(folder: Path, group_id: str | None = None, *, proof: bool = False) -> Iterator[bytes]:
+    """Every event as one line of JSON, group after group, in append order.
+
+    With `proof` a last line says where the hashes of each group end, at the same moment.
+    """
     connection = connect(folder / DATABASE, readonly=True)
     try:
+        if proof:
+            connection.execute("BEGIN")
         yield from events_on(connection, group_id)
+        if proof:
+            ends = ends_on(connection)
+            yield msgspec.json.encode(_Proof({name: ends[name] for name in ends if group_id in {None, name}}))
     except (*DAMAGED, *FAILED) as error:
         raise _as_fault(error, folder / DATABASE, "the ledger cannot be read") from error
     finally:
@@ -120,6 +158,62 @@ def rebuild(
     finally:
         lock.release()
     return count
+
+
+def bring_in(
+    folder: Path,
+    lines: Iterable[bytes],
+    clock: Clock,
+    entropy: Entropy,
+    attending: Callable[[apsw.Connection], Engine] | None = None,
+) -> Imported:
+    """Make a new ledger of exported lines, in one transaction; refuses what does not give the same hashes."""
+    if (folder / DATABASE).exists():
+        raise Refused("not_empty", f"{folder} has a ledger already: events are brought into a new folder")
+    Store(folder, Options(clock=clock, entropy=entropy, purpose="tacit ledger import", readers=1)).close()
+    lock = FolderLock(folder, purpose="tacit ledger import")
+    try:
+        with closing(connect(folder / DATABASE)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            proof = _insert(connection, lines)
+            writer = Writer(connection, folder / DATABASE, clock, entropy, Settings())
+            if attending is not None:
+                writer.attend(attending(connection))
+            fold_all(connection, writer)
+            ends = ends_on(connection)
+            _hold(proof, ends)
+            connection.execute("COMMIT")
+    except BaseException:
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+            (folder / name).unlink(missing_ok=True)
+        raise
+    finally:
+        lock.release()
+    return Imported(ends, proof is not None)
+
+
+def _hold(proof: dict[str, GroupEnd] | None, ends: dict[str, GroupEnd]) -> None:
+    if proof is not None and proof != ends:
+        raise Refused("other_hashes", "these events do not have the hashes that their proof says")
+
+
+def _insert(connection: apsw.Connection, lines: Iterable[bytes]) -> dict[str, GroupEnd] | None:
+    """Journal the events of exported lines; the proof, when there is one."""
+    journal, groups, proof = SqliteJournal(connection), dict[str, Group](), None
+    for number, line in enumerate(lines, 1):
+        raw = line.rstrip(b"\r\n")
+        if raw.startswith(b'{"tacit_export"'):
+            proof = msgspec.json.decode(raw, type=_Proof).tacit_export
+            continue
+        try:
+            event = decode(raw)
+            group = groups.setdefault(event.group_id, Group(event.group_id, 0))
+            group.last_ts = parse_rfc3339(event.ts) or group.last_ts
+            entry = JournalEntry(event.seq, ids.raw(event.id) or b"", event.kind, raw)
+            journal.commit(group, [entry], event.seq - 1)
+        except (msgspec.DecodeError, ValueError, Stale, ConstraintError):
+            raise Refused("bad_export", f"line {number} is no event that follows the one before it") from None
+    return proof
 
 
 def fold_all(connection: apsw.Connection, writer: Writer) -> int:
