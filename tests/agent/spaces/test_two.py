@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.agent.spaces.company import company
 
+from tacit.agent.post.settings import HISTORY_DAYS
+from tacit.base.moment import SECOND
+
 
 @pytest.mark.spec("A2ACP-197", "A2ACP-201")
 async def test_an_invited_owner_is_asked_and_then_both_keep_the_same_document(tmp_path):
@@ -45,3 +48,20 @@ async def test_a_blocked_member_of_somebody_elses_space_is_told_nothing(tmp_path
         await three.settled()
         sent = carl.post.store.rows("SELECT 1 FROM history WHERE direction='out' AND peer=?", ben.me)
         assert sent == []
+
+
+@pytest.mark.spec("A2ACP-197")
+async def test_a_replica_outlasts_the_days_for_which_packets_are_kept(tmp_path):
+    async with company(tmp_path, "anna", "ben") as (both, anna, ben):
+        space_id = (await anna.space("new", title="Side Quests", invite=[ben.me]))["space_id"]
+        await both.joined(ben)
+        await anna.space("set", space_id=space_id, field="status", value="active")
+        await ben.space("set", space_id=space_id, field="phase", value="design")
+        await both.sees(ben, space_id, status="active", phase="design")
+        with ben.post.store.transaction():
+            ben.post.store.choose(HISTORY_DAYS, "7")
+        both.relay.clock.ahead += 30 * 24 * 3600 * SECOND
+        await ben.tidy()
+        ben.post.inbox.forget_old()
+        shown = await both.sees(ben, space_id, status="active", phase="design")
+        assert shown["title"] == "Side Quests"

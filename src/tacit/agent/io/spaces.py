@@ -465,13 +465,6 @@ def gone(book: Book, record: records.Record) -> list[str]:
             return []
 
 
-def keeps_with(book: Book, peer: str) -> bool:
-    """Whether a space is kept with somebody."""
-    return any(
-        peer in book.spaces[one].present() and book.spaces[one].status == JOINED for one in list(book.spaces)
-    )
-
-
 def erase_left(agent: Agent, told: Iterable[records.Record] | None = None) -> None:
     """Let go of what the post's history holds of spaces that we are no longer in: all, or those just left."""
     if told is not None and not any(isinstance(one, said.SpaceJoined) and one.status == LEFT for one in told):
