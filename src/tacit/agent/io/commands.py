@@ -481,6 +481,26 @@ class Commands(Settings):
         ]
         return {"notices": found}
 
+    # Memory.
+
+    async def memory(self, who: str = "") -> Fields:
+        """What is remembered of a counterpart, or of each (A2ACP-194)."""
+        return await remembering.memory(self, who)
+
+    async def memory_edit(self, who: str, key: str, value: Any) -> Fields:
+        """Correct a value that is remembered."""
+        return await remembering.edit(self, who, key, value)
+
+    async def memory_forget(self, who: str, key: str = "") -> Fields:
+        """Have a value forgotten, or all that is remembered of a counterpart."""
+        return await remembering.forget(self, who, key)
+
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
+
     # Its own page.
 
     async def page_address(self) -> Fields:
