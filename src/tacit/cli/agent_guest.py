@@ -64,6 +64,7 @@ def _text(one: Fields) -> str:
 @click.option("--share", multiple=True, metavar="FIELD", help="A field of your profile for this message.")
 @click.option("--from", "signed", default="", metavar="NAME", help="How you sign.")
 @click.option("--days", default=7, show_default=True, help="How long the link lasts, at most seven.")
+@click.option("--group", default="", metavar="ID", help="About what stands there; counts toward its quorum.")
 @json_option
 @reported
 def guest_ask(
@@ -74,6 +75,7 @@ def guest_ask(
     share: tuple[str, ...],
     signed: str,
     days: int,
+    group: str,
     as_json: bool,
 ) -> None:
     """Make a link for NAME, and the words to send it with; you send them, nobody else has them."""
@@ -85,6 +87,7 @@ def guest_ask(
         share=list(share),
         signed=signed,
         days=days,
+        group=group,
     )
     show(found, _text(found), as_json=as_json)
 

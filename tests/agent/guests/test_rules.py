@@ -73,11 +73,11 @@ def test_whatever_comes_by_a_link_is_an_answer_or_a_peers_fault_and_fits_the_pac
 
 @pytest.mark.spec("A2ACP-277")
 def test_the_last_readable_answer_counts_and_of_a_revoked_link_only_the_owners_word():
-    guests, still = {}, {}
+    guests, still, asked_about = {}, {}, {}
 
     def say(*records):
         for record in records:
-            guest_fold.apply(guests, still, record, Moment(5))
+            guest_fold.apply(guests, still, asked_about, record, Moment(5))
         return guests["g"]
 
     def heard(choice, source=BY_LINK, *, readable=True, number=0):

@@ -27,6 +27,7 @@ from tacit.agent.engine.view import view_of
 from tacit.agent.group import confirmation
 from tacit.agent.packets import vocabulary
 from tacit.agent.threads import group_records, records
+from tacit.agent.threads.guest_fold import voices
 from tacit.agent.threads.state import HUB, THEM, US
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.errors import Refused
@@ -202,7 +203,7 @@ def settle(ws: Workspace, hub_id: str) -> None:
     if standing is None or hub.state is not State.PROPOSED:
         return
     group = group_of(ws, hub)
-    found = confirmation.standing(grouping.way_of(group), group.present, standing.confirmed, group.declined)
+    found = _standing(ws, group, standing)
     if found.outcome == confirmation.MET:
         _met(ws, hub, group, standing)
     elif found.outcome == confirmation.UNREACHABLE:
@@ -213,6 +214,20 @@ def settle(ws: Workspace, hub_id: str) -> None:
     elif group.mode == confirmation.SEQUENTIAL:
         # The step in between needs the calendar: it is the hub's turn.
         ws.change(hub, consider=f"next:{len(standing.confirmed)}")
+
+
+def _standing(ws: Workspace, group: Group, standing: Proposal) -> confirmation.Standing:
+    """Where it stands; toward a quorum guests count too, and nothing is done for them (A2ACP-277)."""
+    way = grouping.way_of(group)
+    if group.mode != confirmation.QUORUM:
+        return confirmation.standing(way, group.present, standing.confirmed, group.declined)
+    guests = voices(ws.book.guests, ws.book.asked_guests, standing.packet_id)
+    return confirmation.standing(
+        way,
+        (*group.present, *guests.asked),
+        {*standing.confirmed, *guests.yes},
+        {*group.declined, *guests.no},
+    )
 
 
 def _met(ws: Workspace, hub: Thread, group: Group, standing: Proposal) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from tacit.agent.engine import concluding
 from tacit.agent.guests import answers
 from tacit.agent.threads import guest_records
 from tacit.agent.threads.guest_fold import BY_LINK, BY_OWNER, EXPIRED, REVOKED
@@ -66,6 +67,7 @@ def heard(ws: Workspace, guest_id: str, number: int, sealed: bytes, opened: byte
         guest_records.GuestHeard(guest_id, content, BY_LINK, choice, mac, number, readable=reply is not None)
     )
     ws.notice(guest.thread_id, ANSWERED if reply is not None else UNREADABLE, guest_id)
+    _recounted(ws, guest)
 
 
 def pasted(ws: Workspace, guest_id: str, reply: GuestReply) -> None:
@@ -77,6 +79,7 @@ def pasted(ws: Workspace, guest_id: str, reply: GuestReply) -> None:
     content = ws.keep(guest.address, reply.fields())
     mac = ws.values.keyed_hash(canonical(reply.fields()))
     ws.say(guest_records.GuestHeard(guest_id, content, BY_OWNER, reply.choice, mac))
+    _recounted(ws, guest)
 
 
 def revoked(ws: Workspace, guest_id: str) -> None:
@@ -88,6 +91,7 @@ def revoked(ws: Workspace, guest_id: str) -> None:
     if guest.ended == "" and not guest.kept:
         # Nobody ever had it: there is nothing to take back.
         ws.say(guest_records.GuestEnded(guest_id, REVOKED))
+    _recounted(ws, guest)
 
 
 def ended(ws: Workspace, guest_id: str) -> None:
@@ -95,6 +99,13 @@ def ended(ws: Workspace, guest_id: str) -> None:
     guest = guest_of(ws, guest_id)
     if not guest.ended:
         ws.say(guest_records.GuestEnded(guest_id, REVOKED if guest.revoked else EXPIRED))
+        _recounted(ws, guest)
+
+
+def _recounted(ws: Workspace, guest: Guest) -> None:
+    """Where the guest was asked for a group, what that comes to now."""
+    if guest.hub:
+        concluding.settle(ws, guest.hub)
 
 
 def question_of(ws: Workspace, guest: Guest) -> Fields:

@@ -20,9 +20,12 @@ from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import Tier, tier
 from tacit.agent.consent.walk import APPROVED
+from tacit.agent.engine import proposing
+from tacit.agent.group.confirmation import QUORUM
 from tacit.agent.guests.answers import MOST_QUESTIONS
 from tacit.agent.packets import formats, packet
 from tacit.agent.threads import guest_records
+from tacit.agent.threads.states import State
 from tacit.agent.zones import wall, zone_named, zone_of_owner
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from tacit.agent.negotiation.goal import Goal
     from tacit.agent.packets.packet import Fields
     from tacit.agent.spans import Span
+    from tacit.agent.threads.state import Thread
 
 DAY: Final = 24 * 3600 * SECOND
 LONGEST_NAME: Final = 80
@@ -59,10 +63,18 @@ class GuestWish:
     signed: str = ""
     """How the owner signs, typed; else the profile's name, if it may go."""
     days: int = LONGEST_DAYS
+    group: str = ""
+    """A group that we coordinate: it is about what stands there, and counts toward its quorum."""
 
 
 def guest_wish(
-    name: str, text: str, questions: Sequence[str], share: Sequence[str], signed: str, days: int
+    name: str,
+    text: str,
+    questions: Sequence[str],
+    share: Sequence[str],
+    signed: str,
+    days: int,
+    group: str = "",
 ) -> GuestWish:
     """A wish within its bounds, or `Refused`."""
     texts = [(name, LONGEST_NAME, "a name"), (text, LONGEST_TEXT, "a text")]
@@ -83,6 +95,7 @@ def guest_wish(
         tuple(share),
         signed.strip(),
         days,
+        group,
     )
 
 
@@ -94,12 +107,19 @@ def invite(ws: Workspace, asked: GuestWish, zone: str, guest_id: str, secret: by
     until = Moment(ws.now + asked.days * DAY)
     goal = read_request(asked.text, ws.now, zone)
     told, bases = _cleared(ws, asked, goal, address, thread_id, packet_id)
+    hub = _hub(ws, asked.group) if asked.group else None
     shown = _question(ws, asked, goal, told, zone, packet_id, until)
+    if hub is not None:
+        shown |= _of_group(ws, hub, told, zone, packet_id)
     content = ws.keep(address, {"name": asked.name, "question": shown, "told": told})
     kept = ws.keep(address, secret.hex())
+    about = hub.proposal.packet_id if hub is not None and hub.proposal is not None else ""
     ws.say(
-        guest_records.GuestAsked(guest_id, thread_id, packet_id, content, kept, until, tuple(bases.items()))
-    )
+        guest_records.GuestAsked(
+            guest_id, thread_id, packet_id, content, kept, until, tuple(bases.items()),
+            hub=hub.thread_id if hub is not None else "", about=about,
+        )
+    )  # fmt: skip
     return guest_id
 
 
@@ -165,6 +185,29 @@ def _question(
         "until_text": spoken(wall(until, zone_of_owner(zone)).date()),
         "ics": ics,
     }
+
+
+def _hub(ws: Workspace, group_id: str) -> Thread:
+    """The coordinator's thread of a group in which a proposal stands that a quorum confirms."""
+    group = ws.book.groups.get(group_id)
+    if group is None or group.coordinator != ws.me or group.mode != QUORUM:
+        raise Refused("not_for_guests", "a guest counts in a group of yours with a quorum", row="A2ACP-277")
+    hub = ws.thread(ws.book.legs[group_id, ws.me])
+    if hub.state is not State.PROPOSED or hub.proposal is None:
+        raise Refused("nothing_stands", "in this group nothing is proposed now", row="A2ACP-277")
+    return hub
+
+
+def _of_group(ws: Workspace, hub: Thread, told: Fields, zone: str, packet_id: str) -> Fields:
+    """What stands in the group, as a guest is asked about it: what, when and where, and nobody's reasons."""
+    details = proposing.chosen_details(ws, hub)
+    slot = proposing.slot_of(details, ws)
+    if slot is None:
+        raise Refused("nothing_stands", "what is proposed has no definite time", row="A2ACP-277")
+    there = zone if "timezone" in told else ""
+    what, place = str(details.get("summary") or "Appointment"), str(details.get("place") or "")
+    proposal = {"summary": what, "when": _when(slot, zone, there), "place": place}
+    return {"proposal": proposal, "ics": entry(packet_id, details, ws.now).decode()}
 
 
 def _definite(goal: Goal) -> Span | None:

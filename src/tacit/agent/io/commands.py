@@ -415,36 +415,6 @@ class Commands(Settings):
         ]
         return {"notices": found}
 
-    # People without an agent.
-
-    async def guest_ask(self, name: str, text: str, **given: Any) -> Fields:
-        """Ask somebody by a link (A2ACP-275)."""
-        return await guests.ask(self, name, text, **given)
-
-    async def guests(self) -> Fields:
-        """Who was asked by a link, and what they answered."""
-        return await guests.listed(self)
-
-    async def guest(self, guest_id: str) -> Fields:
-        """One of them."""
-        return await guests.show(self, guest_id)
-
-    async def guest_revoke(self, guest_id: str) -> Fields:
-        """Take a link back (A2ACP-277)."""
-        return await guests.revoke(self, guest_id)
-
-    async def guest_forget(self, guest_id: str) -> Fields:
-        """Let go of every word about one of them."""
-        return await guests.forget(self, guest_id)
-
-    async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
-        """Read a reply that came another way, and keep it once it is read rightly."""
-        return await guests.paste(self, guest_id, text, given)
-
-    async def guest_result(self, guest_id: str) -> Fields:
-        """What to send to one who said yes."""
-        return await guests.result(self, guest_id)
-
     # Memory.
 
     async def memory(self, who: str = "") -> Fields:

@@ -59,10 +59,11 @@ async def ask(
     share: Sequence[str] = (),
     signed: str = "",
     days: int = guests.LONGEST_DAYS,
+    group: str = "",
 ) -> Fields:
     """Make a link and the words to send it with; nobody has them before the owner sends them."""
     await _without_agent(agent, name)
-    asked = inviting.guest_wish(name, text, questions, share, signed, days)
+    asked = inviting.guest_wish(name, text, questions, share, signed, days, group)
     guest_id = base64.b32encode(agent.workspace().draw(_ID_BYTES)).decode().lower()[:26]
     secret = agent.workspace().draw(guest_seal.SECRET_BYTES)
     zone = agent.outside.zone()
@@ -426,6 +427,7 @@ CALLS: Final[dict[str, Callable[[Commands, Fields], Awaitable[Any]]]] = {
         share=_texts(given.get("share")),
         signed=str(given.get("signed") or ""),
         days=int(given.get("days") or guests.LONGEST_DAYS),
+        group=str(given.get("group") or ""),
     ),
     "guests": lambda agent, _given: listed(agent),
     "guest": lambda agent, given: show(agent, str(given["guest_id"])),

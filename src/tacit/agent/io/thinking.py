@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.agent.brain.model import ModelAway
 from tacit.agent.brain.port import GenerationFailed
 from tacit.agent.engine import considering
-from tacit.agent.io.commands import Commands
+from tacit.agent.io.hosting import Hosting
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -25,7 +25,7 @@ THOUGHT: Final = "thought of "
 """Before a thread's id: the name of a thought under way."""
 
 
-class Thinking(Commands):
+class Thinking(Hosting):
     """The thoughts of an agent."""
 
     unminded: set[str]

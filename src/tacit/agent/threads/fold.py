@@ -133,6 +133,7 @@ class Book:
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
     guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
     open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
+    asked_guests: MutableMapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     acquaintances: MutableMapping[str, Acquaintance] = field(default_factory=dict[str, Acquaintance])
     spaces: MutableMapping[str, Space] = field(default_factory=dict[str, Space])
     space_cells: MutableMapping[Pair, Cell] = field(default_factory=dict[Pair, Cell])
@@ -175,7 +176,7 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
         case _:
             groups.apply(book, record, at)
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
-            guest_fold.apply(book.guests, book.open_guests, record, at)
+            guest_fold.apply(book.guests, book.open_guests, book.asked_guests, record, at)
             space_fold.apply(book.spaces, book.space_cells, book.space_packets, record, at)
 
 

@@ -1,7 +1,8 @@
 """The guests' part of the fold: who is asked by a link, and which answer counts (A2ACP-277).
 
-Two tables: `guests` by id, and `open_guests`, those of whom anything may still come. Of a guest nothing else
-is kept: no tally, no completion, no approval, no hint; so nothing can be remembered of one or learned.
+Three tables: `guests` by id; `open_guests`, those of whom anything may still come; `asked_guests`, those who
+were asked about a proposal of a group. Of a guest nothing else is kept: no tally, no completion, no approval,
+no hint; so nothing can be remembered of one or learned.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Guest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Up to which of the relay's numbers answers were taken."""
     heard: tuple[GuestSaid, ...] = ()
     mailed: int = 0
+    hub: str = ""
+    about: str = ""
 
     @property
     def address(self) -> str:
@@ -67,20 +70,52 @@ class Guest(msgspec.Struct, frozen=True, omit_defaults=True):
         return found[-1] if found else None
 
 
-TABLES: Final[dict[str, tuple[Any, Any]]] = {"guests": (str, Guest), "open_guests": (str, Moment)}
+class Voices(msgspec.Struct, frozen=True):
+    """The guests who were asked about one proposal of a group, by `guest:<id>`."""
+
+    asked: tuple[str, ...] = ()
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+
+
+def voices(
+    guests: MutableMapping[str, Guest], asked: MutableMapping[str, tuple[str, ...]], about: str
+) -> Voices:
+    """Who of them counts toward a quorum: who said yes or no, and who still can (A2ACP-277)."""
+    found = [guests[name] for name in asked.get(about, ())]
+    said = {one.address: one.counted.choice for one in found if one.counted is not None}
+    can = [one.address for one in found if one.address in said or not (one.revoked or one.ended)]
+    return Voices(
+        tuple(can),
+        tuple(one for one in can if said.get(one) == "confirm"),
+        tuple(one for one in can if said.get(one) == "decline"),
+    )
+
+
+TABLES: Final[dict[str, tuple[Any, Any]]] = {
+    "guests": (str, Guest),
+    "open_guests": (str, Moment),
+    "asked_guests": (str, tuple[str, ...]),
+}
 ALWAYS_LOADED: Final = frozenset({"open_guests"})
 
 
 def apply(
-    guests: MutableMapping[str, Guest], still: MutableMapping[str, Moment], record: Record, at: Moment
+    guests: MutableMapping[str, Guest],
+    still: MutableMapping[str, Moment],
+    asked: MutableMapping[str, tuple[str, ...]],
+    record: Record,
+    at: Moment,
 ) -> None:
     """Move past a record that is about a guest; every other is passed over."""
     match record:
         case guest_records.GuestAsked():
             guest = Guest(
                 record.guest_id, record.thread_id, record.packet_id, record.content, record.secret, at,
-                record.until,
+                record.until, hub=record.hub, about=record.about,
             )  # fmt: skip
+            if record.about:
+                asked[record.about] = (*asked.get(record.about, ()), record.guest_id)
             still[record.guest_id] = record.until
         case guest_records.GuestKept():
             guest = replace(guests[record.guest_id], kept=True)

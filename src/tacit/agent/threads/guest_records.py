@@ -23,6 +23,9 @@ class GuestAsked(Record, frozen=True, omit_defaults=True):
     until: Moment
     bases: tuple[tuple[str, str], ...] = ()
     """Each field of the owner's that the question tells, and what allowed it."""
+    hub: str = ""
+    about: str = ""
+    """The coordinator's thread of a group, and the packet of the proposal that this guest is asked about."""
 
 
 class GuestKept(Record, frozen=True, omit_defaults=True):
