@@ -28,6 +28,7 @@ from tacit.base.io.sqlite import (
     has_checksums,
     is_checked,
     is_damage,
+    way_out,
 )
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
@@ -269,7 +270,7 @@ class Store:
     def _as_fault(self, error: Exception, otherwise: str) -> Corrupt | Unavailable:
         if is_damage(error) or isinstance(error, msgspec.DecodeError):
             return Corrupt("the ledger's file is damaged", hint=damage_hint(self.path))
-        return Unavailable(f"{otherwise} ({type(error).__name__})")
+        return Unavailable(f"{otherwise} ({type(error).__name__}){way_out(error)}")
 
     def new_group_id(self) -> str:
         """A fresh group id: the milliseconds, then chance, which keeps those of one millisecond apart."""
