@@ -7,7 +7,7 @@ JOBS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup setup-test setup-check system-test run test check reach mutate soak bench bench-language bench-attention bench-harness \
-  bench-drivers bench-agent bench-cli bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
+  bench-drivers bench-agent bench-cli bench-readers bench-keys bench-relay bench-web bench-agent-page web fuzz docs lock clean
 
 setup: $(VENV)/.ready
 
@@ -110,6 +110,9 @@ bench-agent: setup-test $(VENV)/.ready-bench
 
 bench-cli: setup
 	$(PY) -m bench.cli $(ARGS)
+
+bench-readers: setup
+	$(PY) -m bench.readers $(ARGS)
 
 bench-keys: setup
 	$(PY) -m bench.keys $(ARGS)

@@ -1,4 +1,4 @@
-"""Fuzz the hub's doors: random bytes and near-valid requests over HTTP and WebSocket.
+"""Fuzz the hub's doors: random bytes and near-valid requests over HTTP, WebSocket and MCP, and as a stranger.
 
 Two outcomes only: taken, or a documented error and nothing appended. `python -m fuzz.hub --seconds 60`.
 The test suite runs a short, seeded stretch of the same (tests/hub/test_fuzz.py).
@@ -19,8 +19,10 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
+from tacit.attention.send.tools import WRITING
 from tacit.hub.config import HubConfig, Limits
 from tacit.hub.doors.routes import OPERATIONS
+from tacit.hub.host.tools import READING
 from tacit.hub.server import Server
 from tacit.ledger.codes import CODES
 
@@ -129,6 +131,16 @@ TRICKS = [
 ]
 
 
+TOOLS = [
+    *(name.replace(".", "_") for name in sorted({*READING, *WRITING})),
+    "chat.send",
+    "inbox",
+    "",
+    "../x",
+]
+INTERNAL = -32603
+
+
 class Finding(Exception):
     """Something that is neither taken nor a documented error."""
 
@@ -219,6 +231,7 @@ class Fuzz:
         self.session = session
         self.make = Maker(seed)
         self.headers = {"Authorization": f"Bearer {server.hub.owner_token}"}
+        self.agent: dict[str, str] = {}
         self.group = ""
         self.counts: dict[str, int] = {}
 
@@ -226,7 +239,8 @@ class Fuzz:
         self.group = (await self._ok("POST", "/v1/groups", {"title": "fuzz"}))["group_id"]
         base = f"/v1/groups/{self.group}"
         for name in ("bob", "ann"):
-            await self._ok("POST", f"{base}/actors", {"actor_id": name, "role": "foreman"})
+            added = await self._ok("POST", f"{base}/actors", {"actor_id": name, "role": "foreman"})
+            self.agent = {"Authorization": f"Bearer {added['token']}"}
         body = {"kind": "chat.message", "data": {"text": "hello", "priority": "attention"}}
         event = await self._ok("POST", f"{base}/events", body)
         self.make.known += [event["id"], self.group, event["ts"]]
@@ -347,6 +361,66 @@ class Fuzz:
                     name, 400 if "error" in body else 200, body.get("error", {}).get("data"), before, sent
                 )
 
+    async def mcp(self) -> None:
+        """One message to `/mcp`, by an agent; a call leaves its audit record, so appending is no finding."""
+        make = self.make
+        method = make.random.choice(
+            ["tools/call", "tools/call", "tools/list", "initialize", "ping", "prompts/get", "x"]
+        )
+        params: dict[str, Any] = make.data()
+        if method == "tools/call":
+            params = {"name": make.random.choice(TOOLS), "arguments": make.data()}
+        call = {
+            "jsonrpc": "2.0",
+            "id": make.random.choice([1, "a", None, 1.5]),
+            "method": method,
+            "params": params,
+        }
+        accept = make.random.choice(
+            ["application/json, text/event-stream", "application/json", "*/*", "text/html"]
+        )
+        version = make.random.choice(["2025-06-18", "2025-03-26", "1999-01-01", ""])
+        headers = {**self.agent, "Accept": accept, "Content-Type": "application/json"}
+        headers |= {"MCP-Protocol-Version": version} if version else {}
+        headers |= {"Content-Encoding": "gzip"} if make.random.random() < 0.05 else {}
+        sent = make.bytes_of(json.dumps(call).encode())
+        async with self.session.post(self.server.url + "/mcp", data=sent, headers=headers) as answer:
+            raw = await answer.read()
+            self.counts["mcp"] = self.counts.get("mcp", 0) + 1
+            if answer.status >= 500:
+                raise Finding(f"/mcp: status {answer.status}: {sent!r}")
+            body = json.loads(raw) if raw and answer.content_type == "application/json" else {}
+            error = body.get("error") if isinstance(body, dict) else None
+            if isinstance(error, dict) and error.get("code") == INTERNAL:
+                raise Finding(f"/mcp: internal error: {sent!r}")
+
+    async def stranger(self, count: int) -> None:
+        """Frames on a connection that nobody signs in at: refused by name, or the connection is cut."""
+        before = self.total()
+        async with self.session.ws_connect(self.server.url + "/v1/ws", max_msg_size=0) as ws:
+            for number in range(count):
+                given = self.make.params(OPERATIONS[0].params, self.group)
+                method = self.make.random.choice(["append", "follow", "authenticate", "events", "away", "x"])
+                call = {
+                    "jsonrpc": "2.0",
+                    "id": number,
+                    "method": method,
+                    "params": {**given, **self.make.data()},
+                }
+                sent = self.make.bytes_of(json.dumps(call).encode())
+                await ws.send_bytes(sent)
+                if not _has_id(sent):
+                    continue
+                message = await asyncio.wait_for(ws.receive(), 60)
+                if message.type is not aiohttp.WSMsgType.TEXT:
+                    break
+                body = json.loads(message.data)
+                if "result" in body or body["error"]["data"]["code"] == "internal":
+                    raise Finding(f"a stranger was answered: {sent!r}")
+        self.counts["stranger"] = self.counts.get("stranger", 0) + 1
+        if self.total() != before:
+            raise Finding("a stranger appended something")
+
 
 def _has_id(sent: bytes) -> bool:
     try:
@@ -378,6 +452,9 @@ async def fuzz(
                     await run.http()
                 await run.bytes_over_http()
                 await run.socket(15)
+                for _ in range(5):
+                    await run.mcp()
+                await run.stranger(5)
                 done += 1
             async with session.get(server.url + "/healthz") as answer:
                 if answer.status != 200:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from tacit.agent.consent.tiers import DEFAULT
-from tacit.agent.io.commands import NOTICES
+from tacit.agent.io.notices import NOTICES
 from tacit.agent.threads.states import TERMINAL, TRANSITIONS, State
 from tacit.c2a.errors import number_of
 from tacit.cli.arrange_show import TITLES

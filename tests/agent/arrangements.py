@@ -90,6 +90,27 @@ def share(question: dict[str, Any], *names: str) -> Answer:
 
 
 @contextlib.asynccontextmanager
+async def people(folder, *names: str, now: str = MONDAY, more=None):
+    """Friends of each other, each with a profile, online; `more` is what each agent is given beside."""
+    async with Relay(folder / "relay") as relay:
+        relay.clock.ahead += parse_rfc3339(now) - relay.clock.now()
+        for name in names:
+            await registered(relay, folder / name, name, *(one for one in names if one != name))
+        async with contextlib.AsyncExitStack() as stack:
+            agents = []
+            for name in names:
+                agent = await stack.enter_async_context(
+                    Agent(folder / name, clock=relay.clock, **(more or {}).get(name, {}))
+                )
+                await agent.profile({"timezone": "Europe/London"})
+                agent.connect()
+                agents.append(agent)
+            for agent in agents:
+                await asyncio.wait_for(agent.connection.connected.wait(), PATIENCE)
+            yield Pair(relay, *agents), *agents
+
+
+@contextlib.asynccontextmanager
 async def pair(folder, *, now: str = MONDAY, zones=("Europe/London", "Europe/London"), more=None):
     """Anna and Ben, friends, each with a profile, online; `more` is what each agent is given beside, by name."""
     async with Relay(folder / "relay") as relay:

@@ -47,7 +47,7 @@ REFUSED = {
     "agent thread": "x", "agent change": "x x", "agent fork": "x x", "agent stop": "x", "agent resume": "x",
     "agent disclosures": "", "agent why": "x", "agent notices": "", "agent thoughts": "", "agent run": "",
     "agent tick": "", "agent page": "", "agent join": "", "agent guest ask": "x x",
-    "agent guest list": "", "agent guest show": "x", "agent guest revoke": "x", "agent guest paste": "x x",
+    "agent guest list": "", "agent guest show": "x", "agent guest revoke": "x", "agent guest forget": "x", "agent guest paste": "x x",
     "agent guest result": "x", "agent guest mail": "x x", "agent guest mail-server": "", "agent nudge add": "", "agent nudge list": "",
     "agent nudge off": "", "agent nudge on": "", "agent nudge quiet": "x", "agent nudge remove": "x",
     "agent nudge try": "", "agent mcp": "", "agent profile": "", "agent permissions": "", "agent autonomy": "",

@@ -85,6 +85,27 @@ BODIES = {
         "action_results": [{"action_id": "act_1", "action": "book_table", "status": "failed", "reason": "full"}],
     },
     "thread_sync": {"state": "open", "sent_ids": ["pkt_a1b2c3d4"], "received_ids": [], "answer": False},
+    "space_invite": {
+        "space": {
+            "space_id": "spc_project_alpha", "title": "Side Quests", "creator": "agent:alice@a2acp.io",
+            "participants": ["agent:alice@a2acp.io"], "created": "2026-03-15T10:00:00Z", "version": 7,
+            "conflict_resolution": "last_write_wins_per_field",
+        },
+        "write_level": "full-write",
+    },
+    "space_invite_response": {"space_id": "spc_project_alpha", "accepted": True},
+    "space_update": {
+        "space_id": "spc_project_alpha",
+        "changes": [
+            {"field": "status", "value": "active", "v": 2, "at": "2026-03-20T10:00:00Z", "mark": "00ff"},
+            {"field": "decisions/itm_1", "deleted": True, "v": 3, "at": "2026-03-20T10:00:00Z"},
+        ],
+        "members": {"agent:bob@a2acp.io": {"level": "read-all", "v": 2, "status": "joined"}},
+        "field_versions": {"phase": {"v": 1, "at": "2026-03-20T10:00:00Z", "by": "agent:bob@a2acp.io"}},
+        "answer": False,
+        "wanted": ["status"],
+        "returned": [{"field": "phase", "value": "playtesting", "v": 1, "at": "2026-03-20T10:00:00Z"}],
+    },
 }  # fmt: skip
 
 
@@ -217,6 +238,15 @@ _SHAPE_FAULTS = [
     ("a result without status", "A2ACP-057", "thread_status", ("action_results", 0, "status"), DELETED),
     ("a summary without what was sent", "A2ACP-057", "thread_sync", "sent_ids", DELETED),
     ("a summary of numbers", "A2ACP-057", "thread_sync", "received_ids", [1]),
+    ("an invitation without its space", "A2ACP-201", "space_invite", "space", DELETED),
+    ("a level nobody knows", "A2ACP-202", "space_invite", "write_level", "owner"),
+    ("a space without its id", "A2ACP-201", "space_update", "space_id", DELETED),
+    ("a space by another name", "A2ACP-201", "space_invite_response", "space_id", "project_alpha"),
+    ("a change without its field", "A2ACP-201", "space_update", ("changes", 0, "field"), DELETED),
+    ("a change without its count", "A2ACP-201", "space_update", ("changes", 0, "v"), DELETED),
+    ("a change that was never made", "A2ACP-201", "space_update", ("changes", 0, "v"), 0),
+    ("a change beyond any count", "A2ACP-201", "space_update", ("changes", 0, "v"), 2**63),
+    ("versions as a list", "A2ACP-200", "space_update", "field_versions", []),
 ]  # fmt: skip
 _SENT_FAULTS = [
     ("an urgency of our own", "A2ACP-036", "context", "intent.urgency", "high"),

@@ -155,6 +155,8 @@ async def test_a_seeded_stretch_of_the_long_fuzzer(tmp_path: Path) -> None:
     counts = await fuzz(tmp_path, seed=20260113, rounds=25)
     assert counts["taken"] > 50
     assert counts["invalid_request"] > 100
+    assert counts["mcp"] == 125
+    assert counts["stranger"] == 25
 
 
 @pytest.mark.parametrize(

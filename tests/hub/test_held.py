@@ -197,7 +197,9 @@ async def test_what_is_held_for_all_followers_of_a_credential_is_bounded(tmp_pat
     greedy = [Still("guest", 900) for _ in range(5)]
     other = Still("person", 900)
     for one in [*greedy, other]:
-        assert live.attach(Follower(one, 1, group, "svc:one", Selection()), 0)
+        follower = Follower(one, 1, group, "svc:one", Selection())
+        live.enter(follower)
+        assert live.attach(follower, 0)
     live.publish(group, page.events)
     assert [one.cuts for one in greedy] == [[], [], [], [(0, "too_slow")], [(0, "too_slow")]]
     assert other.cuts == []

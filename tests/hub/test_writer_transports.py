@@ -44,6 +44,7 @@ from tacit.hub import writer_codec as codec
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
+from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.commands import (
     AdoptOwnerToken,
@@ -82,7 +83,7 @@ class Written:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.ledger = AsyncLedger(store, Live(Metrics(), 1 << 20), Metrics())
+        self.ledger = AsyncLedger(store, Live(Metrics(), 1 << 20, 1 << 26), Metrics(), Turns(2, 1024, 60.0))
         self.told: list[Committed] = []
         self.ledger.on_committed = self.told.append
 

@@ -397,7 +397,9 @@ async def test_no_endpoint_lists_names_and_none_takes_an_agents_memory(tmp_path)
             ("POST", "/v1/passkeys"), ("POST", "/v1/enrolment-codes"), ("POST", "/v1/agents"),
             ("GET", "/v1/account"), ("HEAD", "/v1/account"), ("DELETE", "/v1/account/recovery"),
             ("DELETE", "/v1/account/passkeys/{id}"), ("DELETE", "/v1/account/sessions"),
-            ("DELETE", "/v1/account/session"),
+            ("DELETE", "/v1/account/session"), ("GET", "/g/{guest}"), ("HEAD", "/g/{guest}"), ("GET", "/guest/{name}"),
+            ("HEAD", "/guest/{name}"), ("POST", "/v1/guests"), ("POST", "/v1/guests/{guest}/question"),
+            ("POST", "/v1/guests/{guest}/answers"),
         }  # fmt: skip
         for path in ("/v1/agents", "/v1/agents/", "/v1/agents/ali", "/v1/agents/*"):
             status, _ = await relay.get(path)

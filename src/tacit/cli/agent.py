@@ -211,7 +211,8 @@ def keys(post: Post, *, as_json: bool) -> None:
 @agent.command()
 @click.argument("who", metavar="NAME@RELAY")
 @click.argument(
-    "decision", type=click.Choice(["show", "add", "accept", "reject", "verified", "block", "unblock"])
+    "decision",
+    type=click.Choice(["show", "add", "accept", "reject", "verified", "block", "unblock", "remove"]),
 )
 @json_option
 @reported
@@ -221,7 +222,8 @@ def contact(post: Post, who: str, decision: str, *, as_json: bool) -> None:
 
     `add` welcomes its packets; `accept` and `reject` answer a changed key; `verified` records that you
     compared the safety number; `block` drops its packets unread, ends what is being arranged with it and
-    erases all that it ever said.
+    erases all that it ever said, its keys and what is remembered of it; `remove` erases the same, and the
+    contact itself.
     """
     found = str(address.parse_typed(who))
     if decision == "add":
@@ -230,6 +232,11 @@ def contact(post: Post, who: str, decision: str, *, as_json: bool) -> None:
         post.inbox.block(found, blocked=decision == "block")
         if decision == "block":
             _forget(post, found)
+    elif decision == "remove":
+        post.inbox.remove(found)
+        _forget(post, found)
+        show({"address": found, "removed": True}, f"{found} is removed", as_json=as_json)
+        return
     elif decision == "accept":
         post.inbox.welcome(found)
         known = post.store.contact(found)

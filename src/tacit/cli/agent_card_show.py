@@ -35,6 +35,10 @@ EXPLAINED: Final = {
     "promotion": "Yes shares this with this one person from now on without asking; `tacit agent permissions`"
     " takes it back.",
     "scope": "What you allowed for the old matter does not hold for the new one. Yes goes on, no ends it.",
+    "space_invite": "Yes joins: its members' agents and yours tell each other what is written there."
+    " Nothing of yours is in it before you write it.",
+    "space_write": "Nothing of this is written before you answer. A yes holds for these in this space.",
+    "space_member": "Yes tells this member your fields of the space; no keeps them from it.",
     "failure": "Your agent could not undo this. See to it yourself, then say that it is done.",
 }
 _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})
@@ -301,4 +305,7 @@ _ANSWERS: Final[dict[str, Callable[[Card], list[tuple[str, str]]]]] = {
     "promotion": lambda _card: [("y", "always share"), ("n", "keep asking")],
     "scope": lambda _card: [("y", "go on with it"), ("n", "end it")],
     "failure": lambda _card: [("y", "seen to it")],
+    "space_invite": lambda _card: [("y", "join"), ("n", "decline")],
+    "space_write": lambda _card: [("y", "write it"), ("n", "do not")],
+    "space_member": lambda _card: [("y", "tell them"), ("n", "do not")],
 }

@@ -167,7 +167,7 @@ class Desk:
             self.tell(("warn", f"· {plain(str(fault))}"))
 
     async def _notice(self, thread_id: str, code: str) -> None:
-        from tacit.agent.io.commands import NOTICES
+        from tacit.agent.io.notices import NOTICES
 
         try:
             found = cast("Fields", await self._line.call("thread", thread_id=thread_id))

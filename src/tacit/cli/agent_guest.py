@@ -33,7 +33,7 @@ def guest() -> None:
 
 def _line(one: Fields) -> str:
     said = f"  {len(one['answers'])} answered, counts: {one['counts'] or 'none'}" if one["answers"] else ""
-    return f"{one['guest_id']}  {one['name']}  {_STATES[one['state']]}{said}"
+    return f"{one['guest_id']}  {one['name'] or '(forgotten)'}  {_STATES[one['state']]}{said}"
 
 
 def _answer(one: Fields) -> list[str]:
@@ -49,7 +49,7 @@ def _answer(one: Fields) -> list[str]:
 
 
 def _text(one: Fields) -> str:
-    lines = [f"{one['name']}: {_STATES[one['state']]}, until {one['until']}"]
+    lines = [f"{one['name'] or '(forgotten)'}: {_STATES[one['state']]}, until {one['until']}"]
     for answer in one["answers"]:
         lines += _answer(answer)
     if one.get("text"):
@@ -116,6 +116,15 @@ def guest_revoke(guest_id: str, *, as_json: bool) -> None:
     """Take the link back: what came by it counts for nothing any more."""
     found = call("guest_revoke", guest_id=guest_id)
     show(found, _text(found), as_json=as_json)
+
+
+@guest.command("forget")
+@click.argument("guest_id", metavar="ID")
+@json_option
+@reported
+def guest_forget(guest_id: str, *, as_json: bool) -> None:
+    """Take the link back, and let go of every word about this guest."""
+    show(call("guest_forget", guest_id=guest_id), f"forgotten: {guest_id}", as_json=as_json)
 
 
 @guest.command("paste")

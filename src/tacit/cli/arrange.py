@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.agent import Agent
     from tacit.agent.packets.packet import Fields
 
-_CARRIES: Final = frozenset({"ask", "answer", "tick", "stop", "resume", "change", "fork"})
+_CARRIES: Final = frozenset({"ask", "answer", "tick", "stop", "resume", "change", "fork", "transfer"})
 """Commands after which something may have to leave, or may have come."""
 _QUIET: Final = 0.7
 """Seconds without anything new after which there is nothing to fetch."""
@@ -122,7 +122,7 @@ async def _run(page: str, *, beside: bool = False) -> None:
 
 async def _tell(opened: Agent) -> None:
     """What happens, one line each, while the agent runs in a terminal."""
-    from tacit.agent.io.commands import NOTICES
+    from tacit.agent.io.notices import NOTICES
 
     with opened.changes.followed() as follower:
         while True:
@@ -157,15 +157,18 @@ def tick(*, wait: float, if_any: bool, as_json: bool) -> None:
 @click.option("--to", multiple=True, metavar="NAME@RELAY", help="With whom. Default: the contact TEXT names.")
 @click.option("--urgent", is_flag=True, help="Answers are waited for two hours, not two days.")
 @click.option("--facts", type=FILE, help="What another program knows: JSON, or - for standard input.")
+@click.option("--quorum", type=int, metavar="N", help="Of a group, so many are enough.")
+@click.option("--in-order", is_flag=True, help="Of a group, ask one after the other to confirm.")
+@click.option("--after", metavar="ID", help="The group that this one follows, with other people.")
 @wait_option
 @json_option
 @reported
 def ask(
-    text: str, *, to: tuple[str, ...], urgent: bool, facts: Path | None, wait: float, as_json: bool
+    text: str, *, to: tuple[str, ...], facts: Path | None, wait: float, as_json: bool, **how: Any
 ) -> None:
-    """Have something arranged: "dinner with ben on Friday evening"."""
+    """Have something arranged: "dinner with ben on Friday evening"; with several --to it is a group."""
     known, by_program = agent_skill.facts_in(facts), agent_skill.by_skill()
-    found = call("ask", wait, text=text, to=list(to), urgent=urgent, facts=known, by_program=by_program)
+    found = call("ask", wait, text=text, to=list(to), facts=known, by_program=by_program, **how)
     told = f"{found['thread_id']} has begun; `tacit agent pending` says what it needs from you"
     show(found, told, as_json=as_json)
 
@@ -396,7 +399,9 @@ def profile(pairs: tuple[str, ...], *, as_json: bool) -> None:
 
 @agent.command()
 @click.argument("field", required=False)
-@click.argument("level", type=click.Choice(["always", "ask", "never"]), required=False)
+@click.argument(
+    "level", type=click.Choice(["always", "ask", "never", "onward", "not-onward"]), required=False
+)
 @click.option("--for", "counterpart", metavar="NAME@RELAY", help="For this contact alone.")
 @json_option
 @reported
@@ -558,12 +563,15 @@ from tacit.cli import (  # noqa: E402
     agent_attend,
     agent_brain,
     agent_find,
+    agent_group,
     agent_guest,
     agent_join,
     agent_mcp,
+    agent_memory,
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )
 
@@ -571,11 +579,14 @@ FURTHER: Final = (
     agent_attend,
     agent_brain,
     agent_find,
+    agent_group,
     agent_join,
     agent_mcp,
     agent_guest,
+    agent_memory,
     agent_nudge,
     agent_setup,
     agent_skill,
+    agent_space,
     agent_thoughts,
 )

@@ -29,8 +29,15 @@ TITLES: Final = {
     "promotion": "Three times you said yes, to",
     "scope": "It is to be about something else, with",
     "failure": "Something was left behind, with",
+    "space_invite": "Into a shared space invites you",
+    "space_write": "May this be known in a shared space to",
+    "space_member": "New in a shared space of yours:",
 }
-BASES: Final = {"user_approved": "you said yes", "user_preauthorised": "always allowed"}
+BASES: Final = {
+    "user_approved": "you said yes",
+    "user_preauthorised": "always allowed",
+    "space": "you wrote it into a shared space",
+}
 """What allowed a disclosure, in words."""
 _SLOT: Final = re.compile(r"(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)/(\d\d:\d\d)(?:Z|[+-]\d\d:\d\d)")
 _UNSAID: Final = frozenset({"excuses", "alternatives", "from", "counterpart"})

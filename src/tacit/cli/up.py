@@ -16,7 +16,15 @@ from tacit.cli.outcome import OF_THE_DISK
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.terminal import bold
 from tacit.hub import logs
-from tacit.hub.config import AgentBeside, BackupPlan, HubConfig, Limits, default_writer, is_loopback
+from tacit.hub.config import (
+    AgentBeside,
+    BackupPlan,
+    HubConfig,
+    Limits,
+    default_readers,
+    default_writer,
+    is_loopback,
+)
 from tacit.hub.server import Server
 from tacit.ledger.admission import Settings
 
@@ -186,6 +194,7 @@ def up(
         limits=Limits(requests_per_second=rate, burst=2 * rate),
         settings=Settings(idempotency_window=Moment(idempotency_window * SECOND)),
         writer=writer,
+        readers=default_readers() if writer == "process" else 0,
         **given,  # type: ignore[arg-type]
     )
 

@@ -65,7 +65,7 @@ class AgentContact(msgspec.Struct, frozen=True, kw_only=True):
     """Look at a contact, or judge it."""
 
     who: Annotated[str, Meta(min_length=1, max_length=400)]
-    decision: Literal["show", "add", "accept", "reject", "verified", "block", "unblock"] = "show"
+    decision: Literal["show", "add", "accept", "reject", "verified", "block", "unblock", "remove"] = "show"
 
 
 class AgentAdd(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.io.sqlite import Stopping
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
+    from tacit.hub.turns import Turns
     from tacit.ledger.commands import BlobShare, Command, GroupCommand, HubRecord, Outcome, Recorded, Success
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.io.store import Store
@@ -44,7 +46,8 @@ def _appended(outcome: Outcome) -> Iterable[Committed | Duplicate]:
 class AsyncLedger:
     """One store on one loop."""
 
-    def __init__(self, store: Store, live: Live, metrics: Metrics) -> None:
+    def __init__(self, store: Store, live: Live, metrics: Metrics, turns: Turns) -> None:
+        self.turns = turns
         self.store = store
         self._transport = store.transport
         self._live = live
@@ -172,10 +175,23 @@ class AsyncLedger:
         return outcome
 
     async def read(self, query: Callable[[Reader], T]) -> T:
-        """Run a query in a reader's thread."""
+        """Run a query in a reader's thread, when the turn of whoever asks has come."""
+        return await self.turns.run(lambda: ThreadRead(self.store, query))
+
+
+class ThreadRead(Generic[T]):
+    """One query in a reader's thread."""
+
+    def __init__(self, store: Store, query: Callable[[Reader], T]) -> None:
+        self._stopping = Stopping()
         try:
             # Only a pool that was shut down refuses here; what the query raises comes with the answer.
-            answer = asyncio.get_running_loop().run_in_executor(self.store.pool, self.store.read, query)
+            self.ended: asyncio.Future[T] = asyncio.get_running_loop().run_in_executor(
+                store.pool, store.read, query, self._stopping
+            )
         except RuntimeError as error:
             raise Unavailable("the hub is stopping") from error
-        return await answer
+
+    def stop(self) -> None:
+        """End it soon."""
+        self._stopping.stop()

@@ -27,6 +27,10 @@ class Limits:
     blob_bytes: int = 64 * 1024 * 1024
     body_seconds: float = 30.0
     """To send a body; a large one gets more as it comes."""
+    read_seconds: float = 20.0
+    """For one read, the waiting for its turn included."""
+    reads_waiting: int = 1024
+    """How many reads of one credential may wait for their turn."""
     in_flight: int = 1024
     requests_per_second: float = 20_000.0
     burst: float = 40_000.0
@@ -43,6 +47,11 @@ class Limits:
 
 
 Writer: TypeAlias = Literal["thread", "process"]
+
+
+def default_readers() -> int:
+    """How many processes read when nobody says: two where there is a second core, else none."""
+    return 2 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 def default_writer() -> Writer:
@@ -87,6 +96,8 @@ class HubConfig:
     settings: Settings = field(default_factory=Settings)
     writer: Writer = "thread"
     """Where the writer stands: behind a thread of the hub, or in a process of its own."""
+    readers: int = 0
+    """How many processes read for callers; 0: threads of the hub do."""
     crew: bool = False
     """Does the hub run agents for its owner? Whoever has the owner's token can then start programs here."""
     agent_folders: tuple[Path, ...] = ()

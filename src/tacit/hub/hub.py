@@ -21,6 +21,9 @@ from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.personal_agent import PersonalAgent
+from tacit.hub.reader_link import ReaderPool
+from tacit.hub.reads import READS
+from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import AdoptOwnerToken
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
     from tacit.attention.send.tools import EphemeralWords
     from tacit.hub.config import HubConfig
+    from tacit.hub.doors.routes import Run
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
@@ -76,7 +80,9 @@ class Hub:
         self.live = Live(
             self.metrics, config.limits.follower_bytes, config.limits.sockets.bytes_per_credential
         )
-        self.ledger = AsyncLedger(self.store, self.live, self.metrics)
+        limits = config.limits
+        turns = Turns(self.store.options.readers, limits.reads_waiting, limits.read_seconds)
+        self.ledger = AsyncLedger(self.store, self.live, self.metrics, turns)
         if isinstance(self.store.transport, WriterLink):
             self.store.transport.on_restart = self._writer_restarted
         self.host = Host(self.store, self.ledger)
@@ -86,6 +92,12 @@ class Hub:
         self.activities = Activities(self.ledger, self.host, self.live.activity)
         self.host.gone = self.activities.gone
         self.tools = Tools(self.ledger)
+        self.readers: ReaderPool | None = None
+        if config.readers:
+            processes = Turns(config.readers, limits.reads_waiting, limits.read_seconds)
+            self.readers = ReaderPool(self.store, config.readers, processes)
+            self.tools.look = self.readers.look
+        self.metrics.watch_turns(turns, *([self.readers.turns] if self.readers is not None else []))
         self.tools.whisper = self._whisper
         self.tools.here = self._here
         opened = self.store.options
@@ -94,7 +106,6 @@ class Hub:
         self.crew = Crew(self)
         self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
         self.agent = PersonalAgent(config.agent, config.data / "agent.log", self._agent_changed)
-        limits = config.limits
         self.rate = RateLimit(limits.requests_per_second, limits.burst, "requests from this credential")
         self.sign_in_rate = RateLimit(
             limits.failed_sign_ins_per_second, limits.failed_sign_ins_per_second * 6, "failed sign-ins"
@@ -108,6 +119,8 @@ class Hub:
         await self.ledger.open()
         await self.ledger.read(lambda reader: self.registry.load(reader.connection))
         await self._make_sure_of_owner()
+        if self.readers is not None:
+            await self.readers.open()
         await self.host.open()
         await self.hooks.open()
 
@@ -144,6 +157,12 @@ class Hub:
         if by != credential.principal:
             raise denied("`by` comes from the credential and cannot be chosen", "CCCS-042")
         return credential
+
+    async def run(self, name: str, run: Run, credential: Credential, params: Any, **given: Any) -> object:
+        """Carry out an operation: in a process of its own where it only reads, else here."""
+        if self.readers is not None and name in READS:
+            return await self.readers.read(name, credential, params)
+        return await run(self, credential, params, **given)
 
     def type_in(
         self, group_id: str, by: str, conversation_id: str | None, parties: frozenset[str] | None
@@ -189,11 +208,19 @@ class Hub:
             for listener in list(self.on_revoked):
                 listener(dead)
 
+    def stop_reading(self) -> None:
+        """Read nothing more for anybody: whoever waits is told that the hub is stopping."""
+        self.ledger.turns.close()
+        if self.readers is not None:
+            self.readers.turns.close()
+            self.readers.close()
+
     async def close(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit."""
         self.ledger.close()
         self.live.close()
         self.hooks.close()
         await self.host.close()
+        self.stop_reading()
         await asyncio.get_running_loop().run_in_executor(None, self.store.close)
         log.info("stopped")

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 if TYPE_CHECKING:
     from tacit.base.connections import Connections
+    from tacit.hub.turns import Turns
     from tacit.ledger.io.store import Store
 
 
@@ -43,6 +44,15 @@ class Metrics:
             "tacit_connections_cut", "Connections cut for waiting or not reading", registry=self._registry
         )
         cut.set_function(lambda: connections.cut)
+
+    def watch_turns(self, *every: Turns) -> None:
+        """Tell of reads: how many wait for a place, how many were stopped."""
+        waiting = Gauge("tacit_reads_waiting", "Reads that wait for their turn", registry=self._registry)
+        waiting.set_function(lambda: sum(one.waiting for one in every))
+        stopped = Gauge(
+            "tacit_reads_stopped", "Reads that were too slow or left alone", registry=self._registry
+        )
+        stopped.set_function(lambda: sum(one.stopped for one in every))
 
     def text(self, store: Store) -> bytes:
         """The exposition format."""

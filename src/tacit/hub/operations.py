@@ -126,12 +126,12 @@ async def token_for(hub: Hub, principal: str, group_id: str | None, groups: list
     issued = hub.registry.prepare(principal, group_id, groups)
     await hub.ledger.record(issued.record)
     hub.registry.admit(issued)
-    if group_id is not None:
-        # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
-        group = await hub.ledger.read(lambda reader: reader.group(group_id))
-        if not group.has_member(principal):
-            hub.drop_tokens(actor=(group_id, principal))
-            raise missing("actor", "no such actor in this group", "CCCS-011")
+    # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
+    if group_id is not None and not await hub.ledger.read(
+        lambda reader: reader.is_member(group_id, principal)
+    ):
+        hub.drop_tokens(actor=(group_id, principal))
+        raise missing("actor", "no such actor in this group", "CCCS-011")
     return issued.token
 
 

@@ -168,6 +168,7 @@ class Server:
         self.hub.live.close()
         for leave in list(self.hub.on_stop):
             leave()
+        self.hub.stop_reading()
         if self._runner is not None:
             await self._runner.cleanup()
         await self.hub.close()

@@ -67,7 +67,7 @@ class _Together(msgspec.Struct, frozen=True, array_like=True, tag="together"):
     share: BlobShare | None = None
 
 
-class _Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
+class Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
     """An error of one of the three kinds that an outcome may be."""
 
     kind: str
@@ -75,6 +75,28 @@ class _Failure(msgspec.Struct, frozen=True, array_like=True, tag="failure"):
     code: str = ""
     details: dict[str, Any] = {}
     hint: str = ""
+
+    @classmethod
+    def of(cls, error: Refused | Unavailable | Corrupt) -> Failure:
+        """An error as it travels."""
+        match error:
+            case Refused():
+                return cls("refused", error.message, error.code, error.details)
+            case Corrupt():
+                return cls("corrupt", error.message, hint=error.hint)
+            case _:
+                return cls("unavailable", str(error))
+
+    def error(self) -> Refused | Unavailable | Corrupt:
+        """The error again."""
+        match self.kind:
+            case "refused":
+                row = str(self.details.get("row", ""))
+                return Refused(self.code, self.message, row=row, details=self.details)
+            case "corrupt":
+                return Corrupt(self.message, hint=self.hint)
+            case _:
+                return Unavailable(self.message)
 
 
 class Opening(msgspec.Struct, frozen=True, array_like=True):
@@ -101,7 +123,7 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Reply(msgspec.Struct, frozen=True, array_like=True):
-    outcomes: list[Committed | Duplicate | Appended | Decided | Recorded | _Failure]
+    outcomes: list[Committed | Duplicate | Appended | Decided | Recorded | Failure]
     failures: int
     log_pages: int
 
@@ -197,12 +219,8 @@ def encode_reply(outcomes: list[Outcome], failures: int, log_pages: int) -> byte
 
 def _told(outcome: Outcome) -> object:
     match outcome:
-        case Refused():
-            return _Failure("refused", outcome.message, outcome.code, outcome.details)
-        case Unavailable():
-            return _Failure("unavailable", str(outcome))
-        case Corrupt():
-            return _Failure("corrupt", outcome.message, hint=outcome.hint)
+        case Refused() | Unavailable() | Corrupt():
+            return Failure.of(outcome)
         case _:
             return outcome
 
@@ -213,15 +231,10 @@ def decode_reply(body: bytes) -> Reply:
     return Reply([_heard(outcome) for outcome in reply.outcomes], reply.failures, reply.log_pages)
 
 
-def _heard(outcome: Success | _Failure) -> Outcome:
+def _heard(outcome: Success | Failure) -> Outcome:
     match outcome:
-        case _Failure("refused"):
-            details = outcome.details
-            return Refused(outcome.code, outcome.message, row=str(details.get("row", "")), details=details)
-        case _Failure("corrupt"):
-            return Corrupt(outcome.message, hint=outcome.hint)
-        case _Failure():
-            return Unavailable(outcome.message)
+        case Failure():
+            return outcome.error()
         case Committed():
             return _typed(outcome)
         case Appended(outcomes):

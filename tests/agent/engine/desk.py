@@ -44,6 +44,7 @@ FEATURES = frozenset(
         version.RESOLUTION_WITH_ALTERNATIVES,
         version.THREAD_FORKING,
         version.THREAD_STATUS,
+        version.MULTI_PARTY,
     }
 )
 
@@ -56,7 +57,10 @@ def span(start: str, end: str) -> Span:
 class Packet:
     """A packet on its way: its header's part and its fields."""
 
-    def __init__(self, thread_id: str, packet_id: str, kind: str, fields: dict[str, Any]) -> None:
+    def __init__(
+        self, thread_id: str, packet_id: str, kind: str, fields: dict[str, Any], to: str = ""
+    ) -> None:
+        self.to = to
         self.thread_id = thread_id
         self.packet_id = packet_id
         self.type = kind
@@ -141,7 +145,8 @@ class Desk:
         self.policy = ws.policy
         for one in ws.records:
             if isinstance(one, records.Sent):
-                packet = Packet(one.thread_id, one.packet_id, one.type, self.value(one.packet_id))
+                wire = self.book.threads[one.thread_id].wire
+                packet = Packet(wire, one.packet_id, one.type, self.value(one.packet_id), one.peer)
                 self.out.append(packet)
                 self.sent.append(packet)
                 self.book.unposted.pop(one.packet_id, None)

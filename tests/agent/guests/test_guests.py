@@ -304,3 +304,20 @@ async def test_who_has_an_agent_is_not_asked_by_a_link_and_who_has_none_is(tmp_p
             await agent.guest_ask(f"agent:ben@{relay.domain}", TEXT)
         asked = await agent.guest_ask(f"agent:nobody@{relay.domain}", TEXT)
         assert asked["state"] == "open"
+
+
+@pytest.mark.spec("A2ACP-277")
+async def test_what_was_asked_and_answered_is_forgotten_in_every_byte_of_the_folder(tmp_path):
+    marker = "mArKeR-of-a-guest"
+    async with host(tmp_path) as (relay, agent):
+        asked = await agent.guest_ask(f"{marker} name", f"{marker} text", signed="Anna")
+        await Holder(relay, asked["link"]).answer("suggest", suggestion=f"{marker} words")
+        await agent.guest(asked["guest_id"])
+        await agent.guest_paste(asked["guest_id"], f"Yes {marker}", keep=True, suggestion=marker)
+        assert await agent.guest_forget(asked["guest_id"]) == {"forgotten": asked["guest_id"]}
+        found = await agent.guest(asked["guest_id"])
+        assert (found["name"], found["state"], len(found["answers"])) == (None, "revoked", 2)
+        assert marker not in json.dumps(found)
+    left = b"".join(path.read_bytes() for path in (tmp_path / "anna").rglob("*") if path.is_file())
+    assert asked["guest_id"].encode() in left
+    assert marker.encode() not in left

@@ -108,12 +108,13 @@ def test_a_sixth_need_is_no_reason_to_drop_a_packet(kind):
 
 
 @pytest.mark.spec("A2ACP-235", "A2ACP-236")
-def test_an_agent_announces_what_it_answers_to_and_neither_spaces_nor_groups():
+def test_an_agent_announces_what_it_answers_to():
     said = packet.capabilities()
     assert said == {
         "supported_versions": ["0.1", "0.2"],
         "features": [
-            "context_negotiation", "resolution_with_alternatives", "thread_forking", "thread_status", "thread_sync",
+            "context_negotiation", "resolution_with_alternatives", "shared_context_spaces", "thread_forking",
+            "thread_status", "thread_sync",
         ],
         "max_context_size_bytes": 65_536,
         "supported_encryption": ["x25519-xchacha20-poly1305"],

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.attention.read.dialogue import LIKELY, SURE, Partner, following, spoke
+from tacit.attention.read.dialogue import LIKELY, SURE, Partner, continuation, spoke
 from tacit.attention.settings import Settings
 from tacit.base.moment import SECOND, Moment
 from tests.attention.world import Room, event
@@ -99,7 +99,7 @@ def test_an_agent_s_own_line_goes_on_with_nothing_and_names_only_is_a_setting() 
 
 @given(age=st.integers(-(10**10), 10**10), theirs=st.booleans())
 def test_surer_is_never_older(age: int, theirs: bool) -> None:
-    found = following(Partner("a", Moment(10**12), theirs), Moment(10**12 + age))
+    found = continuation(Partner("a", Moment(10**12), theirs), Moment(10**12 + age))
     which = 0 if theirs else 1
     assert (found is not None) is (0 <= age <= LIKELY[which])
     assert (found is not None and found.sure) is (0 <= age <= SURE[which])

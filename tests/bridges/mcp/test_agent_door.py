@@ -76,7 +76,7 @@ async def test_what_is_wrong_comes_back_as_a_tool_error_with_its_code_and_repeat
             ("get_thread", {"thread_id": "../../etc"}, "invalid_request"),
             ("wait_for_packet", {"timeout_seconds": 3600}, "invalid_request"),
             ("wait_for_packet", {"thread_id": "thr_" + "a" * 26}, "unknown_thread"),
-            ("update_space", {"space_id": "spc_a", "changes": {}}, "not_supported"),
+            ("update_space", {"space_id": "spc_a", "changes": {"status": "x"}}, "unknown_space"),
         ]  # fmt: skip
         for tool, given, code in cases:
             refused = await model.refused(tool, **given)

@@ -46,18 +46,18 @@ TOOLS: dict[str, dict[str, Any]] = {
 async def busy(stage: Stage) -> tuple[Stage, Agent, dict[str, Any]]:
     """An open question, thread and trace, then much private talk about the same; eve is outside of it."""
     eve = await stage.agent("eve")
-    ann = await stage.member("ann")
+    ann = await stage.person("ann")
     bob = await stage.agent("bob")
     await stage.messages()
     before = await stage.last_seq(stage.group_id)
-    said = spoken("m0", "INF", "ann", "*")
+    said = spoken("m0", "INF", "usr:ann", "*")
     root = await stage.tell("@bob which quokka is open?")
     await stage.append(stage.group_id, "chat.message", {"clowl": said, "reply_to": root["id"]}, ann)
     reply = await stage.tell("this quokka is", ann, reply_to=root["id"])
     await bob.delivery(root)
     for number in range(SOME):
         secret = await stage.tell(f"@bob quokka {number}?", ann, to=["bob"], reply_to=root["id"], **DM)
-        message = spoken(f"p{number}", "INF", "ann", "bob")
+        message = spoken(f"p{number}", "INF", "usr:ann", "bob")
         data = {"clowl": message, "reply_to": secret["id"], **DM}
         answer = await stage.append(stage.group_id, "chat.message", data, ann)
         assert answer.status == 201, answer.body

@@ -8,7 +8,7 @@
 
 import { type LineState, pause, RpcError } from "./socket";
 
-export type Change = { change: string; question_id?: string; thread_id?: string; open?: boolean; via?: string; name?: string; state?: string };
+export type Change = { change: string; question_id?: string; thread_id?: string; space_id?: string; open?: boolean; via?: string; name?: string; state?: string };
 
 export interface AgentLine {
   call<T = any>(command: string, given?: Record<string, unknown>): Promise<T>;

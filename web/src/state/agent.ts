@@ -116,6 +116,14 @@ export interface Notice {
   at: string;
 }
 
+export interface SpaceLine {
+  space_id: string;
+  title: string;
+  status: string;
+  participants: string[];
+  new: number;
+}
+
 export interface Hint {
   hint: string;
   text: string;
@@ -146,6 +154,8 @@ export class AgentState {
   readonly profile = signal<Record<string, unknown> | null>(null);
   readonly me = signal<Record<string, any> | null>(null);
   readonly hints = signal<Hint[]>([]);
+  /** Null where spaces are not offered: in a room. */
+  readonly spaces = signal<SpaceLine[] | null>(null);
   readonly every = signal(false);
   /** Counts up when something of a thread has changed: whoever shows one asks again. */
   readonly stirred = signal<{ thread_id: string; count: number }>({ thread_id: "", count: 0 });
@@ -209,6 +219,9 @@ export class AgentState {
     },
     me: async () => {
       this.me.value = await this.call("me");
+    },
+    spaces: async () => {
+      this.spaces.value = (await this.call<{ spaces: SpaceLine[] }>("space", { do: "list" })).spaces;
     },
     hints: async () => {
       this.hints.value = (await this.call<{ hints: Hint[] }>("hints")).hints;
@@ -284,6 +297,10 @@ export class AgentState {
         break;
       case "hint":
         this.reload("hints");
+        break;
+      case "space":
+        this.reload("spaces");
+        this.stirred.value = { thread_id: change.space_id ?? "", count: this.stirred.peek().count + 1 };
         break;
       case "thread":
         this.reload("threads");

@@ -2,14 +2,14 @@
 
 import { signal } from "@preact/signals";
 
-export type AgentView = "questions" | "threads" | "people" | "permissions" | "receipts" | "you";
+export type AgentView = "questions" | "threads" | "people" | "permissions" | "receipts" | "spaces" | "you";
 
 export interface AgentRoute {
   view: AgentView;
   detail: string | null;
 }
 
-const VIEWS: readonly AgentView[] = ["questions", "threads", "people", "permissions", "receipts", "you"];
+const VIEWS: readonly AgentView[] = ["questions", "threads", "people", "permissions", "receipts", "spaces", "you"];
 
 /** Null for an address that is not the agent's. */
 export function parseAgent(hash: string): AgentRoute | null {

@@ -173,7 +173,7 @@ const PACKETS: Record<string, string> = {
 /** What an agent did by sending a packet of this type. */
 export const packetText = (type: string): string => own(PACKETS, type) ?? `sent ${plain(type, 40)}`;
 
-const BASES: Record<string, string> = { user_approved: "you said yes", user_preauthorised: "always allowed", implicit: "part of your wish" };
+const BASES: Record<string, string> = { user_approved: "you said yes", user_preauthorised: "always allowed", implicit: "part of your wish", space: "you wrote it into a shared space" };
 
 /** What allowed a value to leave. */
 export const basisText = (basis: string): string => own(BASES, basis) ?? plain(basis, 40);

@@ -118,6 +118,8 @@ def memory(scene: Scene) -> str:
     told = [f"counterpart:\n{set_off(single_line(scene.counterpart, 320) or 'nobody yet')}"]
     done = [f"{name}: {count}" for name, count in sorted(scene.completed.items()) if count]
     told.append(f"threads brought to an end, by category: {', '.join(done) or 'none'}")
+    if scene.memory:
+        told.append(f"what it told of itself before, and how it usually goes:\n{_data(scene.memory, scene)}")
     return _layer(3, "\n".join(told))
 
 

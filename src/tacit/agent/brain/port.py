@@ -64,6 +64,8 @@ class Scene:
     autonomy: str = "low"
     completed: Mapping[str, int] = field(default_factory=dict[str, int])
     """By category, how many threads with this counterpart came to their end."""
+    memory: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What is remembered of this counterpart: its values, each with date and source, and its habits."""
     history: tuple[Said, ...] = ()
     shared: tuple[str, ...] = ()
     requested: tuple[str, ...] = ()

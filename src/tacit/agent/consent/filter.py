@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from tacit.agent.consent import aliases
+from tacit.agent.consent import aliases, onward
 from tacit.agent.consent.folding import UNSEEN, name, visible
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.shape import SHAPES, trimmed
@@ -102,12 +102,14 @@ def clear(
     *,
     known: Iterable[object] = (),
     members: frozenset[str] = frozenset(),
+    passed_on: bool = False,
     check: Callable[[str, Fields], object] | None = None,
 ) -> Cleared:
     """The packet that may leave, or `Refused`.
 
     `asked` are the fields that the counterpart asked for in this thread; `known` what it said there as values
-    of its own, not what it asked or suggested: a guess is no knowledge.
+    of its own, not what it asked or suggested: a guess is no knowledge. `passed_on` when it goes to the
+    coordinator of a group, who is told what it may tell the others.
     """
     known = tuple(known)
     walk = Walk(policy, draft.to, approved, known=known, members=members)
@@ -115,6 +117,9 @@ def clear(
     _without_reasons(body, draft.type, walk.lists, asked)
     if draft.type in _PERMITTED:
         _declare(body, walk, asked)
+        named: list[str] = body["permissions"]["shared_fields"] if "permissions" in body else []
+        if passed_on and (onwards := [one for one in named if onward.listed(policy, one)]):
+            body["permissions"]["onward_fields"] = onwards
     uncleared = _uncleared(body, scanner, walk, known)
     if uncleared:
         names = sorted({walk.lists.chain(one)[-1] for one in uncleared})

@@ -21,6 +21,8 @@ Shape = str | Mapping[str, Any] | list[Any]
 
 _INTENT: Final = {"category": TEXT, "summary": TEXT, "urgency": TEXT}
 _NEEDS: Final = [{"field": TEXT, "reason": TEXT, "priority": TEXT}]
+_GROUP: Final = {"fanout_id": TEXT, "participants": TEXTS, "participants_digest": TEXT}
+_CONFIRMATION: Final = {"mode": TEXT, "quorum": TEXT, "order": TEXTS}
 _COMMON: Final = {
     "_format_hints": {"dates": TEXT, "times": TEXT, "currency": TEXT, "coordinates": TEXT, "durations": TEXT},
     "capabilities": {
@@ -29,6 +31,7 @@ _COMMON: Final = {
         "max_context_size_bytes": TEXT,
         "supported_encryption": TEXTS,
     },
+    **_GROUP,
 }
 _OPTION: Final = {"summary": TEXT, "reason": TEXT, "details": AREA}
 _ACTION: Final = {
@@ -77,7 +80,7 @@ SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
         "actions_on_confirm": [_ACTION],
         "confirmation_timeout": TEXT,
         "on_timeout": TEXT,
-        "confirmation": {"mode": TEXT, "quorum": TEXT, "order": TEXTS},
+        "confirmation": _CONFIRMATION,
     },
     "resolution_response": {
         **_COMMON,
@@ -95,13 +98,40 @@ SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
         "to_coordinator": TEXT,
         "reason": TEXT,
         "requires_acceptance": TEXT,
+        "aggregated_context": AREA,
+        "confirmation": _CONFIRMATION,
     },
-    "coordinator_transfer_response": {"in_reply_to": TEXT, "status": TEXT, "accepted": TEXT},
+    "coordinator_transfer_response": {**_GROUP, "in_reply_to": TEXT, "accepted": TEXT, "reason": TEXT},
     "processing_error": {"code": TEXT, "in_reply_to": TEXT, "retry_expected": TEXT},
     "thread_status": {
+        **_GROUP,
         "state": TEXT,
         "closed_reason": TEXT,
         "action_results": [{"action": TEXT, "action_id": TEXT, "status": TEXT, "reason": TEXT}],
+    },
+    "space_invite": {
+        "space": {
+            "space_id": TEXT,
+            "title": TEXT,
+            "creator": TEXT,
+            "participants": TEXTS,
+            "created": TEXT,
+            "version": TEXT,
+            "last_modified_by": TEXT,
+            "conflict_resolution": TEXT,
+        },
+        "write_level": TEXT,
+    },
+    "space_invite_response": {"space_id": TEXT, "accepted": TEXT},
+    "space_update": {
+        "space_id": TEXT,
+        "changes": [AREA],
+        "members": AREA,
+        "field_versions": AREA,
+        "answer": TEXT,
+        "wanted": TEXTS,
+        "returned": [AREA],
+        "left": TEXT,
     },
     "thread_sync": {"state": TEXT, "sent_ids": TEXTS, "received_ids": TEXTS, "answer": TEXT},
 }

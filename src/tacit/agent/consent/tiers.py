@@ -57,6 +57,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """By agent address."""
     aliases: dict[str, str] = {}
     """The owner's own names for fields, before the shipped table."""
+    onward_fields: tuple[str, ...] = ()
+    """What the coordinator of a group may pass on to everybody in it (A2ACP-181)."""
 
 
 DEFAULT: Final = Policy(

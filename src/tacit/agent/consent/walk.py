@@ -1,8 +1,8 @@
 """One walk through the fields of a packet: what may go, what has to be asked, what never goes.
 
-A2ACP-070, A2ACP-121, A2ACP-135. Each key is judged by its own names, by what its value tells (a place, an
-hour), and by the field it stands in: all of them must be free to go, so the stricter of parent and child
-wins. A key inside a field belongs to that field when it means the same, when it only builds its value
+A2ACP-070, A2ACP-121, A2ACP-135, A2ACP-204. Each key is judged by its own names, by what its value tells (a
+place, an hour), and by the field it stands in: all of them must be free to go, so the stricter of parent and
+child wins. A key inside a field belongs to that field when it means the same, when it only builds its value
 (`aliases.PARTS`), or when the owner approved the field and nobody knows the key: then it is part of what
 the owner was shown.
 
@@ -37,6 +37,7 @@ _DIMENSIONS: Final = frozenset(
 )
 _SIDES: Final = ("agent_a_values", "agent_b_values")
 _TIMES: Final = "time_windows"
+_OF_SPACES: Final = frozenset({"changes", "returned", "field_versions", "members"})
 _LOCATION: Final[tuple[str, ...]] = (aliases.SPECIFIC_LOCATION,)
 _AVAILABILITY: Final[tuple[str, ...]] = (aliases.SPECIFIC_AVAILABILITY,)
 _COARSE: Final = frozenset({aliases.GENERAL_AVAILABILITY, aliases.GENERAL_LOCATION})
@@ -116,6 +117,8 @@ class Walk:
         """The fields of one part of a packet that may go."""
         if path == "change_request":
             return self._change_request(fields, path)
+        if (part := path.partition("[")[0]) in _OF_SPACES:
+            return self._of_space(part, fields, path)
         kept: dict[str, object] = {}
         for key, value in fields.items():
             inner = self._top(key, value, f"{path}.{key}")
@@ -335,6 +338,53 @@ class Walk:
             return NOTHING
         inner = self._entry(wanted, suggestion, None, f"{path}.suggestion")
         return NOTHING if inner is NOTHING else {"field": wanted, "suggestion": inner}
+
+    # Shared spaces (A2ACP-204).
+
+    def _of_space(self, part: str, fields: dict[str, object], path: str) -> object:
+        match part:
+            case "changes":
+                return self._space_change(fields, path)
+            case "returned":
+                # What its recipient wrote goes back to it, whole or not at all.
+                return fields if bytes_of({"value": fields.get("value")}) in self._theirs else NOTHING
+            case "field_versions":
+                # Names of what its recipient wrote.
+                return {
+                    key: _scalars_of(value) for key, value in fields.items() if bytes_of(key) in self._theirs
+                }
+            case _:
+                return {key: _scalars_of(value) for key, value in fields.items() if key in self._members}
+
+    def _space_change(self, fields: dict[str, object], path: str) -> object:
+        """A field of a space: each name of its path is a field within the one before; whole or not at all.
+
+        A name below the first that means nothing to anybody is an item's, and says as much as its list.
+        """
+        named = fields.get("field")
+        if not isinstance(named, str):
+            return NOTHING
+        kept = {key: fields[key] for key in ("field", "v", "at", "mark", "deleted") if key in fields}
+        first, *below = named.split("/")
+        value: object = fields.get("value")
+        if "value" not in fields:
+            # That a field is gone tells its name, which was told with its value.
+            return kept if fields.get("deleted") is True else NOTHING
+        for name_of in reversed(below):
+            names = self.lists.chain(name_of)
+            if self.lists.knows(names) or self.lists.tier(names, self._counterpart) is Tier.NEVER:
+                value = {name_of: value}
+        before, removed = dict(self.bases), len(self.removed)
+        inner = self._top(first, value, f"{path}.{first}")
+        if inner is NOTHING or len(self.removed) > removed:
+            self.bases = before
+            return NOTHING
+        return {**kept, "value": fields["value"]}
+
+
+def _scalars_of(value: object) -> dict[str, object]:
+    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    return {key: one for key, one in fields.items() if not isinstance(one, dict | list)}
 
 
 def _within(value: object) -> Iterable[Any]:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.actions import plan, port
 from tacit.agent.engine import proposing, sending
+from tacit.agent.engine.members import open_legs
 from tacit.agent.engine.view import view_of
 from tacit.agent.threads import records
-from tacit.agent.threads.state import THEM, US
+from tacit.agent.threads.state import HUB, THEM, US
 from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 
@@ -37,7 +38,16 @@ MOST_UNSURE_TRIES: Final = 20
 """With the agent's pause in between, ten minutes."""
 STATUS: Final = "thread_status"
 CLOSED_REASONS: Final = frozenset(
-    {"withdrawn", "user_declined", "stalled", "confirmation_timeout", "completed", "forked"}
+    {
+        "withdrawn",
+        "user_declined",
+        "stalled",
+        "confirmation_timeout",
+        "completed",
+        "forked",
+        "went_on_without",
+        "transferred",
+    }
 )
 
 
@@ -58,7 +68,14 @@ def next_deed(ws: Workspace, thread: Thread) -> tuple[port.Deed, bool] | None:
 
 def _deed(ws: Workspace, thread: Thread, standing: Proposal, one: Planned) -> port.Deed:
     details = proposing.chosen_details(ws, thread, proposing.choice_of(standing))
-    return port.Deed(one.action_id, one.action, {**details, "with": thread.peer})
+    return port.Deed(one.action_id, one.action, {**details, "with": _company(ws, thread, standing)})
+
+
+def _company(ws: Workspace, thread: Thread, standing: Proposal) -> str:
+    """With whom it is: the counterpart, or those of a group who come."""
+    if thread.role != HUB:
+        return thread.peer
+    return ", ".join(one for one in standing.confirmed if one != ws.me)
 
 
 def advance(ws: Workspace, thread_id: str, *, slot_free: bool = True) -> None:
@@ -67,7 +84,7 @@ def advance(ws: Workspace, thread_id: str, *, slot_free: bool = True) -> None:
     standing = thread.proposal
     if standing is None or thread.state not in {State.CONFIRMED, State.EXECUTING}:
         return
-    if thread.state is State.CONFIRMED and not standing.actions:
+    if thread.state is State.CONFIRMED and not standing.actions and not _waits_for_owner(ws, thread):
         _complete(ws, thread, Cause.NOTHING_TO_DO)
         return
     if thread.state is State.CONFIRMED:
@@ -91,12 +108,27 @@ def _finished(ws: Workspace, thread_id: str) -> None:
     """All of ours is done; the thread is complete when theirs is too, as far as we will ever hear."""
     thread = ws.thread(thread_id)
     standing = cast("Proposal", thread.proposal)
+    if _waits_for_owner(ws, thread):
+        return
     theirs = [one for one in standing.actions if one.executor == THEM and one.status != DONE]
     if theirs and ws.peer_of(thread.peer).can(STATUS):
-        if not _has_told(thread, standing):
+        if not _told_all(ws, thread, standing):
             tell(ws, thread, State.EXECUTING)
         return
     _complete(ws, thread, Cause.SUCCEEDED)
+
+
+def _waits_for_owner(ws: Workspace, thread: Thread) -> bool:
+    """Whether a group goes ahead and its coordinator's owner may still say yes."""
+    return thread.role == HUB and bool(ws.open_questions(thread.thread_id, "checkpoint"))
+
+
+def _told_all(ws: Workspace, thread: Thread, standing: Proposal) -> bool:
+    """Whether those who confirmed with us know our results."""
+    if thread.role != HUB:
+        return _has_told(thread, standing)
+    legs = [one for one in open_legs(ws, thread) if one.state is State.CONFIRMED]
+    return all(one.proposal is not None and _has_told(one, one.proposal) for one in legs)
 
 
 def _has_told(thread: Thread, standing: Proposal) -> bool:
@@ -110,6 +142,9 @@ def _complete(ws: Workspace, thread: Thread, cause: Cause) -> None:
     if ws.close(thread.thread_id, cause, "completed"):
         ws.notice(thread.thread_id, "completed")
         tell(ws, ws.thread(thread.thread_id), State.COMPLETED)
+        for one in open_legs(ws, thread) if thread.role == HUB else ():
+            if one.state is State.CONFIRMED:
+                ws.close(one.thread_id, Cause.NOTHING_TO_DO, "completed")
 
 
 def tell(ws: Workspace, thread: Thread, state: State) -> None:
@@ -152,6 +187,10 @@ def fail(ws: Workspace, thread_id: str, action: str, *, told: bool) -> None:
     proposing.rule_out(ws, thread, "failed", choice, action=action)
     if not told:
         tell(ws, ws.thread(thread_id), State.FAILED)
+    for one in open_legs(ws, thread) if thread.role == HUB else ():
+        # A leg has nothing to undo: it is where it was before anything stood.
+        if one.state in {State.CONFIRMED, State.PROPOSED} and ws.move(one.thread_id, Cause.COUNTERED):
+            ws.change(one.thread_id, proposal=None, unanswered_since=None)
     standing = cast("Proposal", ws.thread(thread_id).proposal)
     own = [one for one in standing.actions if one.executor == US and one.status in {DONE, STARTED}]
     left = [one.label or one.action for one in own if not one.reversible]
@@ -248,7 +287,7 @@ def _constraint(ws: Workspace, thread: Thread, standing: Proposal, failed: Plann
 def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
     """The counterpart's word on its own actions and on the thread (A2ACP-163, A2ACP-166)."""
     state = fields.get("state")
-    _theirs(ws, thread, fields)
+    results(ws, thread, fields)
     thread = ws.thread(thread.thread_id)
     if state == State.DECLINED.value:
         said = fields.get("closed_reason")
@@ -268,7 +307,8 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
         advance(ws, thread.thread_id)
 
 
-def _theirs(ws: Workspace, thread: Thread, fields: Fields) -> None:
+def results(ws: Workspace, thread: Thread, fields: Fields) -> None:
+    """What became of actions that are not ours, by the word of whoever carries them out."""
     standing = thread.proposal
     listed: object = fields.get("action_results")
     if standing is None or not isinstance(listed, list):

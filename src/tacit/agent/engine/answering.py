@@ -18,14 +18,25 @@ import msgspec
 
 from tacit.agent.consent import aliases, promotion, questions, tiers
 from tacit.agent.consent.tiers import canonical
-from tacit.agent.engine import acting, asking, escalating, proposing, recalling, sending
+from tacit.agent.engine import (
+    acting,
+    asking,
+    concluding,
+    escalating,
+    grouping,
+    joining,
+    proposing,
+    recalling,
+    sending,
+)
 from tacit.agent.engine.consenting import DRAFT, own_name, zone_of
+from tacit.agent.engine.members import is_hub
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.negotiation import tries
 from tacit.agent.packets import dates, formats
 from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads import records
-from tacit.agent.threads.state import US, Approvals
+from tacit.agent.threads.state import MEMBER, US, Approvals
 from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND
@@ -146,7 +157,8 @@ def _consent(ws: Workspace, thread: Thread, question: Question, content: Fields,
     if thread.state is State.STALLED:
         # Late, and welcome: it is sent and the thread goes on (A2ACP-133).
         ws.move(thread.thread_id, Cause.NEGOTIATED)
-    _count(ws, thread, approved, declined)
+    if not is_hub(thread):
+        _count(ws, thread, approved, declined)
 
 
 def _written(ws: Workspace, name: str, value: Any) -> Any:
@@ -214,7 +226,9 @@ def set_policy(ws: Workspace, policy: tiers.Policy) -> None:
 
 def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer, *, slot_free: bool) -> None:
     standing = thread.proposal
-    if thread.state is not State.PROPOSED or standing is None or standing.packet_id != question.subject:
+    people = concluding if is_hub(thread) else proposing
+    lasts = concluding.ANSWERABLE if is_hub(thread) else {State.PROPOSED}
+    if thread.state not in lasts or standing is None or standing.packet_id != question.subject:
         raise Refused("stale_question", "the proposal that this was about no longer stands", row="A2ACP-145")
     if standing.expires <= ws.now:
         raise Refused("stale_question", "the time for confirming this has passed", row="A2ACP-154")
@@ -224,7 +238,7 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
         choice = said.alternative if said.alternative is not None else proposing.MAIN
         proposing.check_choice(ws, thread, choice, said.ticks)
         _record(ws, question, said, "confirm")
-        proposing.confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
+        people.confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
         return
     _needs(
         bool(said.counter or said.excuse or said.refuse),
@@ -233,16 +247,16 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
     if said.counter:
         _check_dates(ws, said.counter[1])
         _record(ws, question, said, "counter", (said.counter[0],))
-        proposing.counter(ws, thread, *said.counter)
+        people.counter(ws, thread, *said.counter)
     elif said.excuse:
         if said.excuse not in proposing.EXCUSES:
             raise Refused("bad_answer", "an excuse is `again` or `leave`", row="A2ACP-149")
         _record(ws, question, said, f"excuse {said.excuse}")
         reason = "scheduling_conflict" if said.excuse == "again" else "user_declined"
-        proposing.decline(ws, thread, reason_class=reason, message=proposing.EXCUSES[said.excuse])
+        people.decline(ws, thread, reason_class=reason, message=proposing.EXCUSES[said.excuse])
     else:
         _record(ws, question, said, "refuse")
-        proposing.decline(ws, thread, reason_class="user_declined", message="")
+        people.decline(ws, thread, reason_class="user_declined", message="")
 
 
 # Escalation and scope.
@@ -255,6 +269,12 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
     if not 0 <= number < len(choices):
         raise Refused("bad_answer", f"--choose takes 0 to {len(choices) - 1}", row="A2ACP-101")
     _record(ws, question, said, f"choose {number}")
+    if is_hub(thread):
+        if number == len(choices) - 1:
+            concluding.stop(ws, thread.thread_id, reason="user_closed")
+        else:
+            grouping.chosen(ws, thread, content, number)
+        return
     thread = recalling.chosen_by_people(ws, ws.change(thread, awaiting_user=False))
     if thread.state is State.STALLED:
         ws.move(thread.thread_id, Cause.NEGOTIATED)
@@ -265,7 +285,10 @@ def _escalation(ws: Workspace, thread: Thread, question: Question, content: Fiel
         ws.change(thread, consider=question.subject)
         return
     if number == len(choices) - 2:
-        _go_on(ws, thread)
+        if thread.role == MEMBER:
+            joining.cannot_bend(ws, thread)
+        else:
+            _go_on(ws, thread)
         return
     _chosen(ws, thread, question, cast("list[Any]", content["alternatives"])[number])
 

@@ -18,7 +18,7 @@ import msgspec
 from tacit.agent.consent import filter as consent
 from tacit.agent.consent import implicit
 from tacit.agent.consent.tiers import Tier, canonical, tier
-from tacit.agent.engine import proposing, receiving, sending
+from tacit.agent.engine import proposing, receiving, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, note_wants, own_name, own_value
 from tacit.agent.engine.view import view_of
 from tacit.agent.negotiation import limits
@@ -97,10 +97,11 @@ def opening(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Fiel
         value = own_value(ws, view, name, windows or None)
         if value is not None:
             context[name] = value
+    _enrich(ws, view, context, windows)
     if goal.flexibility:
         context["flexibility"] = dict(goal.flexibility)
     body: Fields = {"intent": view.intent, "context": context}
-    wants = first_needs(ws, goal)
+    wants = first_needs(ws, view, windows)
     if wants:
         body["needs"] = [
             {"field": one.field, "reason": one.reason, "priority": one.priority} for one in wants
@@ -108,9 +109,21 @@ def opening(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Fiel
     return body
 
 
-def first_needs(ws: Workspace, goal: Goal) -> list[Any]:
+def _enrich(ws: Workspace, view: View, context: Fields, windows: tuple[Span, ...] | None) -> None:
+    """Add what they always ask for and may have without a question (A2ACP-079, A2ACP-080)."""
+    if view.goal is None or view.goal.by_program:
+        return
+    told = {canonical(ws.policy, one) for one in context}
+    for name in remembering.enriching(ws, view):
+        value = own_value(ws, view, name, windows or None)
+        if name not in told and value is not None:
+            context[remembering.ASKED_AS.get(name, name)] = value
+
+
+def first_needs(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> list[Any]:
     """What we ask for first: five at most, the most important ones (A2ACP-105)."""
-    wanted = limits.askable(list(goal.wants), frozenset(), lambda name: canonical(ws.policy, name))
+    wanted = remembering.needs(ws, view, times_told=bool(windows))
+    wanted = limits.askable(wanted, frozenset(), lambda name: canonical(ws.policy, name))
     return list(limits.five(wanted)[0])
 
 
@@ -150,7 +163,7 @@ def begin(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> str:
         return "the owner is asked what may go"
     ws.change(thread, consider="")
     if sending.send(ws, view_of(ws, ws.thread(thread.thread_id)), "context", body) and view.goal is not None:
-        note_wants(ws, thread.thread_id, tuple(first_needs(ws, view.goal)))
+        note_wants(ws, thread.thread_id, tuple(first_needs(ws, view, windows)))
     return "context"
 
 

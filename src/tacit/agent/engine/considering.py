@@ -27,7 +27,7 @@ from tacit.agent.brain import port
 from tacit.agent.calendars.availability import free
 from tacit.agent.consent import questions
 from tacit.agent.consent.tiers import Tier, canonical, tier
-from tacit.agent.engine import escalating, proposing, recalling, sending
+from tacit.agent.engine import escalating, grouping, proposing, recalling, sending
 from tacit.agent.engine.consenting import (
     UNSURE,
     allowed_by,
@@ -38,15 +38,15 @@ from tacit.agent.engine.consenting import (
     own_value,
     zone_of,
 )
+from tacit.agent.engine.members import policy_in
 from tacit.agent.engine.scenes import scene_of
-from tacit.agent.engine.view import AVAILABILITY, view_of
+from tacit.agent.engine.view import AVAILABILITY, their_spans, their_times, view_of
 from tacit.agent.negotiation import limits, options, tries
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, NICE_TO_HAVE, REQUIRED, Goal, Need
 from tacit.agent.negotiation.tries import NOT_FLEXIBLE
-from tacit.agent.packets.windows import read_windows
 from tacit.agent.spans import MINUTE, Span, merged, without
 from tacit.agent.threads import records
-from tacit.agent.threads.state import DECLINED, GIVEN, NOT_AVAILABLE, OPEN
+from tacit.agent.threads.state import DECLINED, GIVEN, LEG, MEMBER, NOT_AVAILABLE, OPEN
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.moment import Moment
 
@@ -109,6 +109,9 @@ def goal_read(ws: Workspace, thread_id: str, token: str, thought: port.Thought) 
     if thread.consider != token or thread.goal:
         return
     goal = thought.goal or Goal(kind=INFORMATION, category="", summary="")
+    if thread.role == MEMBER:
+        # Who coordinates asks; a participant tells, and hears what comes of it (A2ACP-173).
+        goal = msgspec.structs.replace(goal, wants=())
     ws.change(thread, goal=ws.keep(thread.peer, msgspec.to_builtins(goal)))
     if thought.ask_owner:
         escalating.unsure(ws, view_of(ws, ws.thread(thread_id)), goal, subject=token)
@@ -126,29 +129,8 @@ def calendar_span(ws: Workspace, view: View) -> Span | None:
     goal = view.goal
     if goal is None or goal.kind != MEETING:
         return None
-    end = max((one.end for one in (*goal.spans, *_their_spans(ws, view)[0])), default=ws.now)
+    end = max((one.end for one in (*goal.spans, *their_spans(ws, view)[0])), default=ws.now)
     return Span(ws.now, Moment(max(end, ws.now) + LOOKED_AHEAD))
-
-
-def _their_spans(ws: Workspace, view: View) -> tuple[tuple[Span, ...], tuple[str, ...]]:
-    value = _their_times(ws, view)
-    if value is None:
-        return (), ()
-    zone: object = view.theirs.get("timezone")
-    date: object = view.theirs.get("proposed_date")
-    reading = read_windows(
-        value,
-        timezone=zone if isinstance(zone, str) else None,
-        proposed_date=date if isinstance(date, str) else None,
-        now=ws.now,
-    )
-    return reading.spans, reading.unclear
-
-
-def _their_times(ws: Workspace, view: View) -> Any:
-    """When they have time, under whatever name they said it; None when they did not."""
-    names = [one for one in view.theirs if canonical(ws.policy, one) == AVAILABILITY]
-    return view.theirs.get("time_windows", view.theirs[names[-1]] if names else None)
 
 
 def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
@@ -157,7 +139,7 @@ def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
     windows = our_windows(ws, view, busy)
     answers = _answers(ws, view, windows)
     gaps = _gaps(ws, view)
-    if answers.owed or thread.state not in NEGOTIABLE or _must_ask(gaps):
+    if answers.owed or thread.state not in NEGOTIABLE or _must_ask(gaps) or thread.role:
         return Outlook(thread.consider, view, answers, gaps, windows, busy)
     if view.goal is None or view.goal.kind != MEETING:
         return Outlook(thread.consider, view, answers, gaps, windows, busy)
@@ -196,7 +178,7 @@ def _with_theirs(ws: Workspace, view: View, goal: Goal) -> tuple[Span, ...]:
     """The goal's stretches and what they offered beside them; not where our date is fixed (A2ACP-042)."""
     if goal.flexibility.get("date") == tries.NOT_FLEXIBLE:
         return goal.spans
-    return merged((*goal.spans, *_their_spans(ws, view)[0]))
+    return merged((*goal.spans, *their_spans(ws, view)[0]))
 
 
 def _options(ws: Workspace, view: View, busy: Busy | None, windows: tuple[Span, ...]) -> Options:
@@ -220,7 +202,7 @@ def _options(ws: Workspace, view: View, busy: Busy | None, windows: tuple[Span, 
 
 def _options_in(ws: Workspace, view: View, goal: Goal, windows: tuple[Span, ...]) -> Options:
     theirs: tuple[Span, ...] | None
-    theirs, _ = _their_spans(ws, view)
+    theirs, _ = their_spans(ws, view)
     if view.thread.wants.get(AVAILABILITY) in {DECLINED, NOT_AVAILABLE}:
         # They would not say: what suits us is proposed, and they say yes or no (A2ACP-092).
         theirs = theirs or None
@@ -288,7 +270,7 @@ def _answers(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Ans
 
 def _outcome(ws: Workspace, thread: Thread, need: Need, value: Any) -> str:
     """What one need gets: a value, a refusal that does not say why, or the owner's attention (OPEN)."""
-    level = tier(ws.policy, need.field, thread.peer)
+    level = tier(policy_in(ws, thread), need.field, thread.peer)
     if level is Tier.NEVER or is_refused(ws, thread, need.field):
         return DECLINED
     if _allowed(ws, thread, need, value):
@@ -298,7 +280,7 @@ def _outcome(ws: Workspace, thread: Thread, need: Need, value: Any) -> str:
 
 def _allowed(ws: Workspace, thread: Thread, need: Need, value: Any) -> bool:
     """Whether a need may have our value without another question."""
-    if tier(ws.policy, need.field, thread.peer) is Tier.ALWAYS:
+    if tier(policy_in(ws, thread), need.field, thread.peer) is Tier.ALWAYS:
         return True
     approved = thread.approved
     return bool(allowed_by(ws, approved, need.field)) and (
@@ -313,9 +295,9 @@ def _gaps(ws: Workspace, view: View) -> tuple[Need, ...]:
     """What we would ask for: wanted, not told, not answered (A2ACP-068, A2ACP-109)."""
     if view.goal is None:
         return ()
-    told = {canonical(ws.policy, name) for name in view.theirs}
+    told = {canonical(ws.policy, name) for name in view.theirs} | view.remembered.keys()
     wanted = [one for one in view.goal.wants if canonical(ws.policy, one.field) not in told]
-    spans, unclear = _their_spans(ws, view)
+    spans, unclear = their_spans(ws, view)
     if unclear and not spans:
         wanted.insert(0, Need("time_windows", UNSURE, REQUIRED))
     elif view.goal.unclear and not view.goal.spans and not view.thread.ours:
@@ -489,6 +471,10 @@ def _act(ws: Workspace, seen: Outlook, thought: port.Thought | None) -> str:
     view = seen.view
     goal = view.goal
     thread = ws.thread(view.thread.thread_id)
+    if thread.role == LEG:
+        return grouping.heard(ws, view)
+    if thread.role == MEMBER:
+        return "waits for the coordinator"
     if goal is None or (goal.kind != MEETING and not thread.ours):
         return "nothing more to say"
     answered = {name for name, status in thread.wants.items() if status} | set(view.theirs)
@@ -504,9 +490,9 @@ def _act(ws: Workspace, seen: Outlook, thought: port.Thought | None) -> str:
 def _without_option(ws: Workspace, seen: Outlook) -> str:
     """No common time: offer more of ours as far as both are flexible, then ask the owners (A2ACP-099)."""
     view = seen.view
-    theirs, _ = _their_spans(ws, view)
+    theirs, _ = their_spans(ws, view)
     if recalling.remaining_alternatives(ws, view) is not None:
         return escalating.exhausted(ws, view, theirs, seen.busy)
-    if _their_times(ws, view) is None:
+    if their_times(ws, view) is None:
         return "waits for their times"
     return escalating.no_overlap(ws, view, theirs, seen.busy)

@@ -16,18 +16,19 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from tacit.agent.actions import plan
 from tacit.agent.brain import writing
+from tacit.agent.consent.aliases import GENERAL_LOCATION
 from tacit.agent.consent.tiers import canonical
-from tacit.agent.engine import recalling, sending
+from tacit.agent.engine import planning, recalling, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.engine.wording import words_of
+from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
 from tacit.agent.negotiation.options import WHY
 from tacit.agent.packets import formats, vocabulary, windows
 from tacit.agent.threads import records
-from tacit.agent.threads.state import DECLINED, THEM, US, Planned, Proposal
+from tacit.agent.threads.state import DECLINED, MEMBER, THEM, US, Planned, Proposal
 from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, parse_rfc3339
@@ -45,7 +46,6 @@ CALENDAR: Final = "calendar"
 MAIN: Final = -1
 """The proposal itself, not one of its alternatives."""
 TAKEN: Final = "taken"
-MOST_ACTIONS: Final = 20
 _MINUTE: Final = 60 * 1_000_000
 _LONGEST: Final = 14 * 24 * 60
 INVITING: Final = frozenset({"scheduling_conflict", "location_conflict", "budget_conflict"})
@@ -63,10 +63,16 @@ def details(ws: Workspace, view: View, slot: Span) -> Fields:
     if goal is not None and goal.event_type:
         found["event_type"] = goal.event_type
     place = recalling.wish(ws, view.thread, *recalling.PLACES) or (goal.place if goal is not None else "")
-    place = place or view.theirs.get("location_preference")
+    place = place or view.theirs.get("location_preference") or _remembered_place(view)
     if isinstance(place, str) and place:
         found["place"] = place
     return found
+
+
+def _remembered_place(view: View) -> Any:
+    """Where they said that they like to be, in an earlier thread; what our owner noted goes nowhere."""
+    known = view.remembered.get(GENERAL_LOCATION)
+    return known.value if known is not None and known.source == TOLD else None
 
 
 def slot_of(found: Fields, ws: Workspace) -> Span | None:
@@ -198,19 +204,20 @@ def conclude(ws: Workspace, view: View) -> str:
     body: Fields = {
         "proposal": {"summary": told, "details": details},
         "requires_confirmation_from": [ws.me] if mine_alone else [ws.me, view.thread.peer],
-        "confirmation_timeout": _window(view.thread),
+        "confirmation_timeout": window(view.thread),
         "on_timeout": "remind_then_expire",
     }
     send_resolution(ws, view, body, None)
     return "resolution"
 
 
-def _window(thread: Thread) -> str:
+def window(thread: Thread) -> str:
+    """How long a proposal waits for its confirmations."""
     return "PT2H" if thread.urgent else "PT24H"
 
 
 def _body(ws: Workspace, view: View, listed: list[Fields], words: list[str], reasoning: str) -> Fields:
-    own = [_plainly(view, one) for one in listed]
+    own = [plainly(view, one) for one in listed]
     said = [*(one or own[number] for number, one in enumerate(words[: len(own)])), *own[len(words) :]]
     proposal: Fields = {"summary": said[0], "details": listed[0]}
     if len(listed) > 1:
@@ -228,18 +235,19 @@ def enclosed(ws: Workspace, view: View, proposal: Fields) -> Fields:
     return {
         "proposal": proposal,
         "requires_confirmation_from": [ws.me, view.thread.peer],
-        "confirmation_timeout": _window(view.thread),
+        "confirmation_timeout": window(view.thread),
         "on_timeout": "remind_then_expire",
-        "actions_on_confirm": _actions(ws, view, cast("Fields", proposal["details"])),
+        "actions_on_confirm": actions_for(ws, view, cast("Fields", proposal["details"])),
     }
 
 
-def _plainly(view: View, found: Fields) -> str:
+def plainly(view: View, found: Fields) -> str:
+    """A proposal in words of the code's own."""
     what = str(found.get("event_type") or (view.goal.event_type if view.goal else "") or "meeting")
     return f"{what.capitalize()} on {found['date']}, {found['time']}"
 
 
-def _actions(ws: Workspace, view: View, named: Fields) -> list[Fields]:
+def actions_for(ws: Workspace, view: View, named: Fields) -> list[Fields]:
     """A calendar entry on each side for a slot, and what this agent's handlers do for such an event."""
     meets = view.goal is not None and view.goal.kind == MEETING
     if not meets and slot_of(named, ws) is None:
@@ -280,16 +288,37 @@ def stand(ws: Workspace, thread: Thread, packet_id: str, side: str, fields: Fiel
     ws.withdraw(thread.thread_id, "another proposal stands", "checkpoint", "consent", "escalation")
     listed = [str(one) for one in cast("list[object]", fields.get("requires_confirmation_from") or [])]
     confirmers = tuple(dict.fromkeys(one for one in listed if one in {ws.me, thread.peer}))
-    actions = _planned(ws, thread, packet_id, side, fields)
+    actions = planning.planned(ws, thread, packet_id, side, fields, (ws.me, thread.peer))
     own = any(one.executor == US for one in actions)
     if ws.me not in confirmers and (own or set(listed) != {thread.peer}):
         # Nobody can leave our owner out of what this agent would do (A2ACP-142, A2ACP-145).
         confirmers = (*confirmers, ws.me)
+    standing = standing_of(ws, packet_id, side, fields, confirmers, actions)
+    thread = ws.change(
+        thread,
+        proposal=standing,
+        past_proposals=thread.past_proposals + 1,
+        consider="",
+        awaiting_user=False,
+    )
+    if ws.me in confirmers:
+        ask_owner(ws, thread)
+
+
+def standing_of(
+    ws: Workspace,
+    packet_id: str,
+    side: str,
+    fields: Fields,
+    confirmers: tuple[str, ...],
+    actions: tuple[Planned, ...] = (),
+) -> Proposal:
+    """A resolution as what stands: who must confirm it, until when, and what is done then (A2ACP-154)."""
     minutes = formats.read_duration(fields.get("confirmation_timeout")) or 24 * 60
     since = ws.now if side == US else said_at(ws, fields)
     expires = Moment(since + min(minutes, _LONGEST) * _MINUTE)
     reminds = vocabulary.on_timeout(fields.get("on_timeout")) == "remind_then_expire"
-    standing = Proposal(
+    return Proposal(
         packet_id=packet_id,
         side=side,
         at=ws.now,
@@ -299,16 +328,13 @@ def stand(ws: Workspace, thread: Thread, packet_id: str, side: str, fields: Fiel
         actions=actions,
         irreversible=tuple(one.label for one in actions if one.executor == US and not one.reversible),
     )
-    thread = ws.change(
-        thread,
-        proposal=standing,
-        past_proposals=thread.past_proposals + 1,
-        consider="",
-        awaiting_user=False,
-    )
-    if ws.me in confirmers:
-        question = ws.ask(thread, "checkpoint", checkpoint(ws, thread), subject=packet_id)
-        ws.change(thread, proposal=replace(standing, question_id=question.question_id))
+
+
+def ask_owner(ws: Workspace, thread: Thread, **more: Any) -> None:
+    """The checkpoint of what stands (A2ACP-143)."""
+    standing = cast("Proposal", thread.proposal)
+    question = ws.ask(thread, "checkpoint", checkpoint(ws, thread) | more, subject=standing.packet_id)
+    ws.change(thread, proposal=replace(standing, question_id=question.question_id))
 
 
 def said_at(ws: Workspace, fields: Fields) -> Moment:
@@ -318,36 +344,12 @@ def said_at(ws: Workspace, fields: Fields) -> Moment:
     return ws.now if at is None else min(at, ws.now)
 
 
-def _planned(ws: Workspace, thread: Thread, packet_id: str, side: str, fields: Fields) -> tuple[Planned, ...]:
-    """The actions of a resolution as this side sees them: ours in the order in which they are done."""
-    entries = cast("list[Fields]", fields.get("actions_on_confirm") or [])[:MOST_ACTIONS]
-    found = plan.plan(
-        entries,
-        thread_id=thread.thread_id,
-        packet_id=packet_id,
-        proposer=ws.me if side == US else thread.peer,
-        participants=(ws.me, thread.peer),
-    )
-    ours = plan.mine(found, ws.me)
-    theirs = [one for one in found if one.executor != ws.me]
-    own = [Planned(one.action_id, one.action, US, _undoable(ws, one), one.label) for one in ours]
-    return (
-        *sorted(own, key=lambda one: not one.reversible),
-        *(Planned(one.action_id, one.action, THEM, one.reversible, one.label) for one in theirs),
-    )
-
-
-def _undoable(ws: Workspace, one: plan.Action) -> bool:
-    """Whether an action of ours can be undone: by the packet, and by what does it here (A2ACP-172)."""
-    handler = ws.handlers.get(one.action)
-    return one.reversible and (handler is None or bool(handler.get("reversible", True)))
-
-
 def checkpoint(ws: Workspace, thread: Thread) -> Fields:
     """What the owner sees, and may choose (A2ACP-143, A2ACP-144, A2ACP-172)."""
     body = proposal_body(ws, thread)
     standing = thread.proposal
     found = cast("Fields", body.get("details") or {})
+    rests = remembering.rests_on(ws, view_of(ws, thread))
     choices = ["confirm"]
     listed = alternatives(body)
     choices += [f"alternative {number}" for number in range(len(listed))]
@@ -381,6 +383,7 @@ def checkpoint(ws: Workspace, thread: Thread) -> Fields:
         },
         "choices": choices,
         "excuses": dict(EXCUSES),
+        **({"remembered": rests} if rests else {}),
     }
 
 
@@ -511,6 +514,8 @@ def response(ws: Workspace, view: View, fields: Fields) -> None:
         expire(ws, thread)
         return
     if status == "confirmed":
+        if thread.role == MEMBER and ws.me not in standing.confirmed:
+            ws.notice(thread.thread_id, "goes_ahead")
         picked: object = fields.get("selected_alternative", MAIN)
         choice = picked if isinstance(picked, int) and not isinstance(picked, bool) else MAIN
         count = len(alternatives(proposal_body(ws, thread)))

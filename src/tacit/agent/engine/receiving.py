@@ -12,12 +12,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tacit.agent.consent.tiers import canonical, ready
-from tacit.agent.engine import acting, escalating, proposing
+from tacit.agent.engine import (
+    acting,
+    concluding,
+    escalating,
+    joining,
+    proposing,
+    remembering,
+    space_receiving,
+    transferring,
+)
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import AVAILABILITY, EVENT_FIELDS, LAPSED, needs_in, negotiates, view_of
+from tacit.agent.group import confirmation, membership
 from tacit.agent.packets import forms, schemas, vocabulary
-from tacit.agent.threads import hints, records
-from tacit.agent.threads.state import DECLINED, GIVEN, NOT_AVAILABLE, THEM, Thread
+from tacit.agent.threads import group_records, groups, hints, records
+from tacit.agent.threads.state import (
+    DECLINED,
+    GIVEN,
+    LEG,
+    MEMBER,
+    NOT_AVAILABLE,
+    THEM,
+    Thread,
+)
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 from tacit.base.quoting import shown
 
@@ -36,18 +54,30 @@ def receive(
     ws: Workspace, *, peer: str, packet_id: str, thread_id: str, packet_type: str, fields: Fields, ready: int
 ) -> None:
     """Take one packet."""
+    if packet_type in space_receiving.TYPES:
+        space_receiving.receive(ws, peer=peer, thread_id=thread_id, packet_type=packet_type, fields=fields)
+        return
     kind = packet_type if packet_type in schemas.TYPES else "context"
+    wire, thread_id = thread_id, groups.thread_of(ws.book.legs, thread_id, peer)
     thread = ws.book.threads.get(thread_id)
+    if thread is not None and joining.begins_anew(ws, thread, peer, kind):
+        thread, thread_id = None, joining.new_name(ws, wire, peer)
     if thread is not None and thread.peer != peer:
-        ws.say(records.Violated(thread_id, peer, "outsider"))
+        joining.stranger(ws, thread, peer, packet_id, kind, ready)
         return
     if thread is not None and any(one.packet_id == packet_id for one in thread.packets):
         return
     if thread is None:
-        if kind != "context":
-            ws.say(records.Violated(thread_id, peer, "unknown_thread"))
+        members = joining.members_in(ws, peer, fields)
+        if kind != "context" or members is None:
+            ws.say(records.Violated(wire, peer, "unknown_thread" if members is not None else "bad_list"))
             return
-        thread = _begin(ws, peer, thread_id, fields)
+        if wire in ws.book.groups and not membership.shrunk(ws.book.groups[wire].members, members):
+            ws.say(records.Violated(wire, peer, "bad_list"))
+            return
+        thread = _begin(ws, peer, thread_id, fields, members, wire)
+    elif thread.is_open and not joining.may(ws, thread, kind, fields):
+        return
     mac = ws.values.keyed_hash(packet_id.encode())
     # After a thread's end nothing is a turn any more.
     turn = negotiates(kind) and thread.is_open
@@ -63,13 +93,28 @@ def receive(
     _TAKES[kind](ws, ws.thread(thread_id), packet_id, fields)
 
 
-def _begin(ws: Workspace, peer: str, thread_id: str, fields: Fields) -> Thread:
+def _begin(
+    ws: Workspace, peer: str, thread_id: str, fields: Fields, members: tuple[str, ...], wire: str
+) -> Thread:
+    """Begin a thread with a packet of somebody's; `members` are those of a group, the sender coordinates."""
+    group = wire if members else ""
     intent = cast("Fields", fields.get("intent") or {})
     urgent = vocabulary.urgency(intent.get("urgency")) == "urgent"
     project = intent.get("category") == hints.PROJECT
+    others = tuple(one for one in members if one not in {ws.me, peer})
     began = records.Began(
-        thread_id, peer, ours=False, urgent=urgent, intent=ws.keep(peer, intent), project=project
+        thread_id,
+        peer,
+        ours=False,
+        urgent=urgent,
+        intent=ws.keep(peer, intent),
+        project=project,
+        group=group,
+        role=MEMBER if members else "",
+        members=(peer, *others) if members else (),
     )
+    if members:
+        ws.say(group_records.Grouped(group, peer, members))
     ws.say(began)
     return ws.thread(thread_id)
 
@@ -83,7 +128,10 @@ def _moved_by(ws: Workspace, thread: Thread) -> None:
 
 def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> None:
     """Kept in the history, answered by nobody (A2ACP-165)."""
-    if kind == "context" and ws.peer_of(thread.peer).welcome:
+    if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
+        if negotiates(kind) or kind == "resolution_response":
+            transferring.redirect(ws, thread)
+    elif kind == "context" and ws.peer_of(thread.peer).welcome:
         ws.notice(thread.thread_id, "after_the_end")
     elif kind == "thread_status" and thread.state is State.EXPIRED and fields.get("state") == "DECLINED":
         # A person's no beats a clock (A2ACP-163).
@@ -121,7 +169,8 @@ def _consider(ws: Workspace, thread_id: str, packet_id: str) -> None:
 
 
 def _learn(ws: Workspace, thread: Thread, fields: Fields) -> None:
-    """What a packet answers of what we asked (A2ACP-109)."""
+    """What a packet answers of what we asked (A2ACP-109), and what of it is not as we remember."""
+    remembering.heard(ws, thread, fields)
     wants = dict(thread.wants)
     clarified = False
     for name in _CARRIERS:
@@ -289,11 +338,15 @@ def for_children(fields: Fields, ws: Workspace, *, timely: bool) -> Fields:
 
 
 def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    if thread.role == MEMBER:
+        way = confirmation.read(fields.get("confirmation"), tuple(ws.book.groups[thread.group].members))
+        ws.say(group_records.Regrouped(thread.group, mode=way.mode, quorum=way.quorum, order=way.order))
     proposing.received(ws, view_of(ws, thread), packet_id, fields)
 
 
 def _response(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    proposing.response(ws, view_of(ws, thread), fields)
+    answered = concluding.response if thread.role == LEG else proposing.response
+    answered(ws, view_of(ws, thread), fields)
 
 
 def _error(ws: Workspace, thread: Thread, _packet_id: str, _fields: Fields) -> None:
@@ -303,7 +356,31 @@ def _error(ws: Workspace, thread: Thread, _packet_id: str, _fields: Fields) -> N
 
 
 def _status(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
-    acting.told(ws, thread, fields)
+    told = concluding.told if thread.role == LEG else acting.told
+    told(ws, thread, fields)
+
+
+def _transfer(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
+    transferring.told(ws, thread, packet_id, fields)
+    group = ws.book.groups.get(thread.group)
+    for one in [one for one in ws.book.early.values() if group and one.peer == group.coordinator]:
+        # It was quicker than the word that makes it the coordinator.
+        ws.say(group_records.TakenUp(one.packet_id))
+        said = ws.values.packet(one.peer, one.packet_id, THEM)
+        if said is not None and group is not None:
+            receive(
+                ws,
+                peer=one.peer,
+                packet_id=one.packet_id,
+                thread_id=group.group_id,
+                packet_type=one.type,
+                fields=said,
+                ready=one.ready,
+            )
+
+
+def _transfer_answer(ws: Workspace, thread: Thread, _packet_id: str, fields: Fields) -> None:
+    transferring.answered(ws, thread, fields)
 
 
 def _nothing(_ws: Workspace, _thread: Thread, _packet_id: str, _fields: Fields) -> None:
@@ -321,4 +398,6 @@ _TAKES: Final = {
     "processing_error": _error,
     "thread_status": _status,
     "thread_sync": _nothing,
+    "coordinator_transfer": _transfer,
+    "coordinator_transfer_response": _transfer_answer,
 }

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.agent.brain.port import Said, Scene, Sibling
-from tacit.agent.engine import proposing, sending
+from tacit.agent.engine import proposing, remembering, sending
 from tacit.agent.engine.consenting import facts_of
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.wording import STYLE, told_apart
@@ -45,6 +45,7 @@ def scene_of(
         style=str(ws.profile.get(STYLE) or ""),
         autonomy=str(ws.choices.get("autonomy", "low")),
         completed={name: ws.book.completions.get((peer, name), 0) for name in CATEGORIES},
+        memory=remembering.for_a_prompt(ws, peer),
         gives_away=sending.gives_away(ws, peer, released, facts),
     )
     return found if thread is None else _within(ws, found, thread)

@@ -17,17 +17,20 @@ from tacit.agent.consent import filter as consent
 from tacit.agent.consent.scan import Scanner
 from tacit.agent.consent.tiers import Lists, Tier, ready, tier
 from tacit.agent.engine.consenting import allowed_by, facts_of, is_released, told_in
-from tacit.agent.engine.view import negotiates
+from tacit.agent.engine.members import fanout_id, headed, members_of, open_legs, policy_in
+from tacit.agent.engine.view import negotiates, view_of
+from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.limits import MOST_ROUNDS, Turns
 from tacit.agent.packets import dates, formats, packet, profile
 from tacit.agent.threads import records
-from tacit.agent.threads.state import THEM, US
+from tacit.agent.threads.state import HUB, MEMBER, THEM, US
 from tacit.base.errors import Refused
 from tacit.wire import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from tacit.agent.consent.tiers import Policy
     from tacit.agent.consent.walk import Held
     from tacit.agent.engine.view import View
     from tacit.agent.engine.workspace import Workspace
@@ -53,16 +56,22 @@ def bases(thread: Thread) -> dict[str, str]:
 def held(ws: Workspace, view: View, packet_type: str, body: Fields) -> tuple[Held, ...]:
     """What of a body would have to wait for the owner (A2ACP-070)."""
     thread = ws.thread(view.thread.thread_id)
-    members = frozenset({ws.me, thread.peer})
     found = consent.examine(
-        body, packet_type, ws.policy, thread.peer, bases(thread), known=known(view), members=members
+        body,
+        packet_type,
+        policy_in(ws, thread),
+        thread.peer,
+        bases(thread),
+        known=known(view),
+        members=members_of(ws, thread),
     )
     return found.held
 
 
 def known(view: View) -> tuple[object, ...]:
     """What the counterpart has said itself: no news to it."""
-    return tuple(view.theirs.values())
+    remembered = (one.value for one in view.remembered.values() if one.source == TOLD)
+    return (*view.theirs.values(), *remembered)
 
 
 def may_speak(thread: Thread, packet_type: str = "context") -> bool:
@@ -87,13 +96,17 @@ def send(
     *,
     plain: Fields | None = None,
     spoken: tuple[str, ...] = (),
+    fanout: str = "",
 ) -> str:
     """Let a packet leave; its id, or an empty text when it is not sent.
 
     `plain` is the same without words that a brain wrote, for when those give something away. `spoken` are
-    the fields that the owner says with this very packet: released for it, and for no other.
+    the fields that the owner says with this very packet: released for it, and for no other. `fanout` names
+    what goes to several at once.
     """
     thread = ws.thread(view.thread.thread_id)
+    if thread.role == HUB:
+        return _to_all(ws, thread, packet_type, body)
     peer = ws.peer_of(thread.peer)
     fitted = (
         profile.downgraded(packet_type, body, peer.features, peer.version)
@@ -108,11 +121,19 @@ def send(
     packet_type, body = fitted
     if negotiates(packet_type) and (thread.paused or not may_speak(thread, packet_type)):
         return ""
-    cleared = _cleared(ws, view, thread, packet_type, body, plain, spoken)
+    tried = [headed(ws, thread, one, fanout) for one in (body, plain) if one is not None]
+    cleared = _cleared(ws, view, thread, packet_type, tried, spoken)
     if cleared is None:
         return ""
     _keep(ws, thread, cleared)
     return cleared.packet_id
+
+
+def _to_all(ws: Workspace, hub: Thread, packet_type: str, body: Fields) -> str:
+    """One packet for each participant, each examined for the one it is for (A2ACP-174)."""
+    fanout = fanout_id(ws)
+    sent = [send(ws, view_of(ws, one), packet_type, body, fanout=fanout) for one in open_legs(ws, hub)]
+    return next((one for one in sent if one), "")
 
 
 def _cleared(
@@ -120,28 +141,28 @@ def _cleared(
     view: View,
     thread: Thread,
     packet_type: str,
-    body: Fields,
-    plain: Fields | None,
+    bodies: list[Fields],
     spoken: tuple[str, ...],
 ) -> Any:
     packet_id = packet.identifier("pkt_", ws.draw(17))
     asked = frozenset(need.field for need in view.asked)
-    members = frozenset({ws.me, thread.peer})
-    for tried in (body, plain):
-        if tried is None or _misdated(tried, known(view), ws.now):
+    members = members_of(ws, thread)
+    for tried in bodies:
+        if _misdated(tried, known(view), ws.now):
             continue
         fields = formats.hinted(tried, first=not thread.introduced)
         try:
             fields = profile.trimmed(fields, _most(ws, thread), keep=asked)
-            draft = consent.Draft(thread.peer, packet_type, thread.thread_id, packet_id, ws.now, fields)
+            draft = consent.Draft(thread.peer, packet_type, thread.wire, packet_id, ws.now, fields)
             return consent.clear(
                 draft,
-                ws.policy,
+                policy_in(ws, thread),
                 bases(thread) | dict.fromkeys(spoken, USER_APPROVED),
                 asked,
                 scanner(ws, thread, spoken),
                 known=known(view),
                 members=members,
+                passed_on=thread.role == MEMBER,
             )
         except Refused as refused:
             if refused.code not in _NOT_WRITTEN:
@@ -164,7 +185,8 @@ def _most(ws: Workspace, thread: Thread) -> int:
 
 def scanner(ws: Workspace, thread: Thread, spoken: tuple[str, ...] = ()) -> Scanner:
     """What must not turn up in any string for this counterpart (A2ACP-071)."""
-    return scanner_for(ws, thread.peer, thread.approved, facts_of(ws, thread), spoken)
+    policy = policy_in(ws, thread)
+    return scanner_for(ws, thread.peer, thread.approved, facts_of(ws, thread), spoken, policy)
 
 
 def scanner_for(
@@ -173,6 +195,7 @@ def scanner_for(
     approved: Mapping[str, str],
     facts: Fields,
     spoken: tuple[str, ...] = (),
+    policy: Policy | None = None,
 ) -> Scanner:
     """The same for a counterpart, and what was released to it.
 
@@ -184,7 +207,7 @@ def scanner_for(
     secret: list[tuple[str, Any]] = [(name, value) for name, value in said if value is not None]
     kept: list[tuple[str, Any]] = []
     for name, value in (*ws.profile.items(), *facts.items()):
-        level = tier(ws.policy, name, peer)
+        level = tier(policy or ws.policy, name, peer)
         if level is Tier.ALWAYS or Scanner([(name, value)]).found(ws.me):
             continue
         if level is Tier.ASK and is_released(ws, approved, name, value):
@@ -218,7 +241,7 @@ def give_up(ws: Workspace, thread: Thread) -> None:
         return
     body: dict[str, Any] = {"code": "generation_failed", "retry_expected": True, "in_reply_to": last}
     packet_id = packet.identifier("pkt_", ws.draw(17))
-    draft = consent.Draft(thread.peer, packet.PROCESSING_ERROR, thread.thread_id, packet_id, ws.now, body)
+    draft = consent.Draft(thread.peer, packet.PROCESSING_ERROR, thread.wire, packet_id, ws.now, body)
     _keep(ws, thread, consent.clear(draft, ws.policy, bases(thread), frozenset(), scanner(ws, thread)))
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from tacit.agent.engine import acting, proposing
-from tacit.agent.threads import records, timers
+from tacit.agent.engine import acting, concluding, grouping, proposing, transferring
+from tacit.agent.threads import groups, records, timers
+from tacit.agent.threads.state import HUB, LEG
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
 
 if TYPE_CHECKING:
@@ -39,13 +40,17 @@ def tick(ws: Workspace) -> int:
         thread = ws.book.threads.get(name)
         if thread is not None:
             _moved(ws, thread)
+        elif (group_id := groups.offer_of(name)) in ws.book.groups:
+            transferring.lapsed(ws, group_id)
     return len(names)
 
 
 def _moved(ws: Workspace, thread: Thread) -> None:
     standing = thread.proposal
     if thread.state is State.PROPOSED and standing is not None:
-        if standing.expires <= ws.now:
+        if standing.expires <= ws.now and thread.role == HUB:
+            concluding.expire(ws, thread)
+        elif standing.expires <= ws.now:
             proposing.expire(ws, thread)
             acting.tell(ws, ws.thread(thread.thread_id), State.EXPIRED)
         elif standing.remind_at is not None:
@@ -54,10 +59,19 @@ def _moved(ws: Workspace, thread: Thread) -> None:
     if thread.state is State.STALLED:
         proposing.expire(ws, thread)
         return
+    if timers.lacks_owner(thread):
+        concluding.without_us(ws, thread)
+        return
+    if thread.role == LEG and not grouping.is_awaited(ws, thread):
+        # It has told what it was asked: the coordinator's turn is nobody's silence.
+        ws.change(thread, unanswered_since=None)
+        return
     stale = timers.stale_at(thread)
     if stale is not None and stale <= ws.now and ws.move(thread.thread_id, Cause.STALE):
         # Silence is no answer: an open question stays open (A2ACP-131).
         ws.notice(thread.thread_id, "stalled")
+        if thread.role == LEG:
+            grouping.silent(ws, ws.thread(thread.thread_id))
 
 
 def held_up(ws: Workspace, lost: int) -> list[str]:

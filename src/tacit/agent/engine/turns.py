@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.agent.engine import asking, considering
+from tacit.agent.engine import asking, concluding, considering, grouping
+from tacit.agent.engine.members import is_hub
 from tacit.agent.engine.view import view_of
 from tacit.agent.threads import records
+from tacit.agent.threads.state import LEG
+from tacit.agent.threads.states import State
 
 if TYPE_CHECKING:
     from tacit.agent.brain.port import Thought
@@ -21,9 +24,10 @@ if TYPE_CHECKING:
 
 def outlook(ws: Workspace, thread: Thread, busy: Busy | None) -> Outlook:
     """What code can say before a brain writes a word."""
-    if asking.opens(thread):
+    if asking.opens(thread) or is_hub(thread):
         view = view_of(ws, thread)
-        windows = considering.our_windows(ws, view, busy)
+        # In a group the others are asked before anything of our own times is said.
+        windows = None if thread.role == LEG else considering.our_windows(ws, view, busy)
         return considering.Outlook(thread.consider, view, considering.Answers(), (), windows, busy)
     return considering.outlook(ws, thread, busy)
 
@@ -32,6 +36,12 @@ def take(ws: Workspace, seen: Outlook, thought: Thought | None) -> None:
     """Take the turn, unless the thread has moved on since it was looked at."""
     thread = ws.book.threads.get(seen.view.thread.thread_id)
     if thread is None or thread.consider != seen.token or not thread.is_open or thread.paused:
+        return
+    if is_hub(thread):
+        if thread.state is State.PROPOSED:
+            concluding.next_in_order(ws, thread, seen.busy)
+        else:
+            grouping.take(ws, seen.view, seen.windows, seen.token)
         return
     if not asking.opens(thread):
         considering.decide(ws, seen, thought)

@@ -6,14 +6,16 @@ data without authority: it fills fields here and decides nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from tacit.agent.consent.tiers import canonical
+from tacit.agent.memory.relationship import Known, recalled, usable
 from tacit.agent.negotiation.goal import Goal, Need
 from tacit.agent.packets import vocabulary
+from tacit.agent.packets.windows import read_windows
 from tacit.agent.threads.state import THEM, US
 
 if TYPE_CHECKING:
@@ -21,14 +23,24 @@ if TYPE_CHECKING:
 
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
+    from tacit.agent.spans import Span
     from tacit.agent.threads.state import Entry, Thread
 
 NEGOTIATES: Final = frozenset({"context", "context_request", "context_response", "intent_update"})
 """Types that count as turns (A2ACP-103)."""
 NOT_TURNS: Final = frozenset(
-    {"resolution", "resolution_response", "thread_fork", "thread_status", "thread_sync", "processing_error"}
+    {
+        "resolution",
+        "resolution_response",
+        "thread_fork",
+        "thread_status",
+        "thread_sync",
+        "processing_error",
+        "coordinator_transfer",
+        "coordinator_transfer_response",
+    }
 )
-_CARRIERS: Final = ("shared_context", "context", "context_provided")
+CARRIERS: Final = ("shared_context", "context", "context_provided")
 _ABOUT: Final = frozenset({"conflict", "proposed_alternatives", "flexibility"})
 EVENT_FIELDS: Final = frozenset({"event_type", "proposed_date", "duration", "party_size"})
 """What is said of one event, and of no other."""
@@ -55,6 +67,8 @@ class View:
     """Theirs, by dimension."""
     conflict: bool
     """Whether either side has said that there is no common time."""
+    remembered: dict[str, Known] = field(default_factory=dict[str, Known])
+    """What is known of the counterpart from earlier, by the tiers' names; what is too old is not."""
 
 
 def negotiates(packet_type: str) -> bool:
@@ -79,7 +93,7 @@ def view_of(ws: Workspace, thread: Thread) -> View:
             flexibility, conflict = {}, False
             needs = [one for one in needs if _outlives(ws, thread, one)]
         into = theirs if entry.side == THEM else ours
-        for name in _CARRIERS:
+        for name in CARRIERS:
             carried: object = fields.get(name)
             if isinstance(carried, dict):
                 into.update(
@@ -108,6 +122,7 @@ def view_of(ws: Workspace, thread: Thread) -> View:
         asked_beyond=beyond,
         flexibility=flexibility,
         conflict=conflict,
+        remembered=usable(recalled(ws.read, thread.peer), ws.now),
     )
 
 
@@ -166,3 +181,25 @@ def _flexibility(context: Fields) -> dict[str, str]:
     if not isinstance(named, dict):
         return {}
     return {str(name): vocabulary.flexibility(value) for name, value in cast("Fields", named).items()}
+
+
+def their_times(ws: Workspace, view: View) -> Any:
+    """When they have time, under whatever name they said it; None when they did not."""
+    names = [one for one in view.theirs if canonical(ws.policy, one) == AVAILABILITY]
+    return view.theirs.get("time_windows", view.theirs[names[-1]] if names else None)
+
+
+def their_spans(ws: Workspace, view: View) -> tuple[tuple[Span, ...], tuple[str, ...]]:
+    """The same as stretches, and what of it is unclear."""
+    value = their_times(ws, view)
+    if value is None:
+        return (), ()
+    zone: object = view.theirs.get("timezone")
+    date: object = view.theirs.get("proposed_date")
+    reading = read_windows(
+        value,
+        timezone=zone if isinstance(zone, str) else None,
+        proposed_date=date if isinstance(date, str) else None,
+        now=ws.now,
+    )
+    return reading.spans, reading.unclear

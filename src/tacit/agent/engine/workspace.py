@@ -14,6 +14,7 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, cast
 
+from tacit.agent.engine import remembering
 from tacit.agent.packets import packet
 from tacit.agent.threads import fold, records, timers
 from tacit.agent.threads.state import Question, Thread
@@ -63,6 +64,7 @@ class Peer:
     """Whether any packet of theirs has told us what they can do."""
     version: str = ""
     welcome: bool = True
+    blocked: bool = False
 
     def can(self, feature: str) -> bool:
         """Whether a feature may be used with it; before its first packet nothing is known, and all may."""
@@ -184,6 +186,8 @@ class Workspace:
             self.say(records.Moved(thread_id, cause, before, to, reason))
         if to is State.COMPLETED and to is not before and cause is not Cause.FORKED:
             self._count(self.thread(thread_id))
+        if to is not before and cause is not Cause.FORKED:
+            remembering.finished(self, self.thread(thread_id))
         return True
 
     def _count(self, thread: Thread) -> None:

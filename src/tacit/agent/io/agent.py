@@ -34,7 +34,7 @@ from tacit.agent.engine import acting, considering, proposing, ticking, turns
 from tacit.agent.engine.consenting import facts_name
 from tacit.agent.engine.view import view_of
 from tacit.agent.engine.workspace import Peer, Workspace
-from tacit.agent.io import guests, setting_up
+from tacit.agent.io import guests, setting_up, spaces
 from tacit.agent.io.changes import Changes
 from tacit.agent.io.journal import Journal
 from tacit.agent.io.minding import Mind
@@ -42,12 +42,14 @@ from tacit.agent.io.outside import Outside
 from tacit.agent.io.taking import Taking
 from tacit.agent.io.thinking import THOUGHT
 from tacit.agent.io.vault import Vault
+from tacit.agent.memory import relationship
 from tacit.agent.negotiation.facts import busy_within
 from tacit.agent.packets.windows import read_windows
+from tacit.agent.post.io import purging
 from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
-from tacit.agent.threads import guest_records, records
+from tacit.agent.threads import guest_records, memory_records, records
 from tacit.agent.threads.states import State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
@@ -118,6 +120,8 @@ class Agent(Taking):
         self._lost_since: Moment | None = None
         self._running = False
         """Whether the wheel turns by itself: then a thought under way ends by itself too."""
+        self.spaces_compared: Moment | None = None
+        """When the spaces were compared, since the line was last there."""
 
     # Opening and closing.
 
@@ -150,18 +154,21 @@ class Agent(Taking):
                 waiting=self._waiting,
             )
             stack.push_async_callback(self.mind.close)
-            await self._close_blocked()
+            await self._purge_due()
+            spaces.erase_left(self)
             await setting_up.resume(self)
             self._stack = stack.pop_all()
         return self
 
-    async def _close_blocked(self) -> None:
-        """End what was open with contacts that were blocked while no agent ran (A2ACP-196)."""
-        rows = self.post.store.rows(
-            "SELECT thread_id, peer FROM threads JOIN contacts ON address=peer WHERE blocked=1"
-        )
-        for peer in sorted({peer for name, peer in rows if name in self.journal.book.open_threads}):
+    async def _purge_due(self) -> bool:
+        """Let go of contacts that were blocked or removed, and are not gone yet (A2ACP-196).
+
+        Before anything else at a start: while no agent ran, or as the disk was full or the process ended.
+        """
+        found = purging.due(self.post.store)
+        for peer in found:
             await self.forget(peer)
+        return bool(found)
 
     async def __aexit__(self, *_: object) -> None:
         for task in self.deeds.values():
@@ -213,7 +220,10 @@ class Agent(Taking):
             return Peer(peer)
         heard = self.post.store.row("SELECT 1 FROM history WHERE direction='in' AND peer=? LIMIT 1", peer)
         version = self.post.outbox.version_with(peer)
-        return Peer(peer, known.features, heard is not None, version=version, welcome=known.welcome)
+        blocked = known.reputation.blocked
+        return Peer(
+            peer, known.features, heard is not None, version=version, welcome=known.welcome, blocked=blocked
+        )
 
     async def decide(self, decision: Callable[[Workspace], Any]) -> Any:
         """Make one decision and everything of it durable; what it gives back."""
@@ -228,7 +238,11 @@ class Agent(Taking):
             return False
         gone = self._replaced(ws)
         await self.journal.append(ws.book, ws.records, ws.now, keep=ws.kept, gone=gone)
-        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone)
+        replaced = spaces.replaces(ws.kept) or any(
+            isinstance(one, memory_records.Remembered) for one in ws.records
+        )
+        self.vault.owes_erasing = self.vault.owes_erasing or bool(gone) or replaced
+        spaces.erase_left(self, ws.records)
         for one in ws.records:
             self.changes.tell(one)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}
@@ -253,6 +267,10 @@ class Agent(Taking):
                 found.append(one.packet_id)
             elif isinstance(one, guest_records.GuestEnded):
                 found.append(book.guests[one.guest_id].secret)
+            elif isinstance(one, memory_records.Unlearned) and relationship.name_of(one.peer) not in ws.kept:
+                found.append(relationship.name_of(one.peer))
+            else:
+                found.extend(spaces.gone(book, one))
         return [one for one in found if one]
 
     async def tidy(self) -> None:
@@ -287,7 +305,8 @@ class Agent(Taking):
                 pass
 
     async def _turn(self) -> bool:
-        did = await self.arrived()
+        did = await self._purge_due()
+        did = await self.arrived() or did
         did = await self.first_contacts() or did
         did = await self._time() or did
         for thread_id in self.in_order():
@@ -303,6 +322,7 @@ class Agent(Taking):
         for thread_id in list(self.journal.book.acting):
             if thread_id not in self.deeds:
                 did = await self._isolated(thread_id, self._act) or did
+        did = await spaces.turn(self) or did
         return await self._post_all() or did
 
     async def _isolated(self, thread_id: str, work: Callable[[str], Any]) -> bool:
@@ -461,7 +481,7 @@ class Agent(Taking):
         if thread is None or entry is None or kept is None:
             return None
         draft = Draft(
-            thread.peer, entry.type, thread_id, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
+            thread.peer, entry.type, thread.wire, packet_id, entry.at, cast("dict[str, Any]", parse(kept))
         )
         return restored(draft, named=entry.mac, hashed=self.vault.keyed_hash(kept))
 

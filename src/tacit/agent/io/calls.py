@@ -8,7 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tacit.agent.engine.answering import Answer
-from tacit.agent.io import choosing, finding, guests, hinting, nudging, people, programs, setting_up
+from tacit.agent.io import (
+    choosing,
+    finding,
+    grouping,
+    guests,
+    hinting,
+    nudging,
+    people,
+    programs,
+    setting_up,
+    space_links,
+)
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
@@ -46,6 +57,11 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         urgent=bool(given.get("urgent")),
         facts=given.get("facts"),
         by_program=bool(given.get("by_program")),
+        **grouping.options_of(given),
+    ),
+    "group": lambda agent, given: agent.group(str(given["thread_id"])),
+    "transfer": lambda agent, given: agent.transfer(
+        str(given["thread_id"]), str(given["to"]), str(given.get("reason") or "")
     ),
     "program": lambda agent, given: programs.call(agent, str(given["tool"]), dict(given["arguments"])),
     "facts": lambda agent, given: agent.facts(given.get("facts")),
@@ -91,7 +107,17 @@ CALLS: Final[dict[str, Callable[[Commands, Arguments], Awaitable[Any]]]] = {
         hinting.seen(agent, str(given["seen"])) if given.get("seen") else hinting.due(agent)
     ),
     "seen": lambda agent, given: hinting.seen(agent, str(given["hint"])),
+    "memory": lambda agent, given: agent.memory(str(given.get("who") or "")),
+    "memory_edit": lambda agent, given: agent.memory_edit(
+        str(given["who"]), str(given["key"]), given.get("value")
+    ),
+    "memory_forget": lambda agent, given: agent.memory_forget(str(given["who"]), str(given.get("key") or "")),
     "forget": lambda agent, given: agent.forget(given["peer"]),
+    "space": lambda agent, given: agent.space(**given),
+    "space_open": lambda agent, given: space_links.opened(agent, given["space_id"], str(given["field"])),
+    "space_tool": lambda agent, given: space_links.add_tool(
+        agent, str(given["name"]), dict(given["definition"])
+    ),
     "page": lambda agent, _given: agent.page_address(),
     "page_link": lambda agent, given: agent.page_link(given.get("question_id") or ""),
 }

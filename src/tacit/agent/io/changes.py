@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.agent.threads import records
+from tacit.agent.threads import memory_records, records
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -90,6 +90,8 @@ def change_of(record: records.Record) -> Change | None:
             return {"change": "notice", "thread_id": record.thread_id, "code": record.code}
         case records.Moved():
             return {"change": "thread", "thread_id": record.thread_id, "state": str(record.after)}
+        case memory_records.Remembered() | memory_records.Unlearned():
+            return {"change": "memory", "agent": record.peer}
         case records.Hinted():
             return {"change": "hint", "hint": record.hint}
         case records.Set():
@@ -97,5 +99,7 @@ def change_of(record: records.Record) -> Change | None:
         case _ if guest_id := getattr(record, "guest_id", ""):
             return {"change": "guest", "guest_id": guest_id}
         case _:
+            if space_id := getattr(record, "space_id", ""):
+                return {"change": "space", "space_id": space_id}
             thread_id = getattr(record, "thread_id", "")
             return {"change": "thread", "thread_id": thread_id} if thread_id else None

@@ -13,17 +13,30 @@ from msgspec import structs
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
 from tacit.agent.consent import tiers
-from tacit.agent.engine import answering, asking, drafting, proposing
+from tacit.agent.engine import answering, asking, concluding, drafting, proposing
 from tacit.agent.engine.answering import Answer
+from tacit.agent.engine.members import members_of
 from tacit.agent.engine.scenes import scene_of
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import by_hand, guests, hinting, people, thoughts
+from tacit.agent.io import (
+    by_hand,
+    erasing,
+    grouping,
+    guests,
+    hinting,
+    people,
+    remembering,
+    spaces,
+    thoughts,
+)
+from tacit.agent.io.notices import NOTICES
 from tacit.agent.io.settings import Settings
 from tacit.agent.negotiation.facts import checked as read_facts
 from tacit.agent.packets import packet
+from tacit.agent.post.io import purging
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
-from tacit.agent.threads.states import CATEGORIES, Cause
+from tacit.agent.threads.states import Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import shown, shown_in
@@ -48,32 +61,6 @@ MESSAGE: Final = "message:"
 """How `Answer.via` names a message of the person in another program."""
 LONGEST_RECEIVED: Final = 4000
 """Of one text that a counterpart told, where all that it told is looked at."""
-NOTICES: Final = {
-    "stalled": "has had no answer for too long and stands still",
-    "expired": "has run out of time",
-    "completed": "is done",
-    "declined": "was declined",
-    "withdrawn": "was withdrawn by the other side",
-    "slot_taken": "had its time taken meanwhile; another is looked for",
-    "action_failed": "could not be carried out; what was done is undone",
-    "not_undone": "left something that cannot be undone",
-    "reminder": "still waits for your answer",
-    "relay_out_of_reach": "waits: the relay has been out of reach for longer than it waits for answers",
-    "generation_failed": "is paused: nothing could be written that may leave",
-    "their_agent_failed": "is paused: the other agent could not write an answer",
-    "after_the_end": "has ended, and the other side has written again",
-    "proposals_crossed": "has two proposals at once; yours stands",
-    "different_alternatives": "had two different choices; it is proposed again",
-    "another_previous_intent": "was described otherwise by the other side",
-    "guest_answered": "has an answer of somebody who was asked by a link",
-    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
-    "waits": "waits for something that is away now; it is tried again",
-    "paused": "is paused",
-    "not_sent": "has a packet that could not be sent",
-    "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
-    "budget_spent": "The models' budget of the day is spent; the rules go on alone",
-    "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
-}
 
 
 class Commands(Settings):
@@ -118,8 +105,16 @@ class Commands(Settings):
         urgent: bool = False,
         facts: Any = None,
         by_program: bool = False,
+        **group: Any,
     ) -> Fields:
-        """Arrange something with somebody; `by_program` when the wish is not the owner's own word."""
+        """Arrange something with somebody; `by_program` when the wish is not the owner's own word.
+
+        With several it is a group; then `quorum`, `in_order` and `after` say how (A2ACP-153).
+        """
+        if len(to) > 1 and not by_program:
+            return await grouping.ask(self, text, to, urgent=urgent, **group)
+        if any(group.values()):
+            raise Refused("bad_confirmation", "one other person confirms, or does not", row="A2ACP-153")
         peer = self.addressee(text, to)
         peer = people.accepted(self, peer) if by_program else peer
         known = read_facts(facts) if facts is not None else {}
@@ -131,6 +126,14 @@ class Commands(Settings):
         began = await self.decide(lambda ws: begin(ws, goal, peer, known, urgent=urgent, thread_id=thread_id))
         await self.refresh()
         return self._state(began)
+
+    async def group(self, group_id: str) -> Fields:
+        """A group of this agent's: who coordinates, who takes part, what the answers come to."""
+        return await grouping.group(self, group_id)
+
+    async def transfer(self, group_id: str, to: str, reason: str = "") -> Fields:
+        """Offer the coordinator's role in a group to another who takes part."""
+        return await grouping.transfer(self, group_id, to, reason)
 
     async def change(self, thread_id: str, text: str, scope_change: str = "changed") -> Fields:
         """Make something else of an open thread."""
@@ -166,7 +169,7 @@ class Commands(Settings):
     def addressee(self, text: str, to: Sequence[str]) -> str:
         """Whom it is for: the address given, or the one contact whose name the sentence has."""
         if len(to) > 1:
-            raise Refused("not_supported", "one address at a time; groups are not built yet", row="A2ACP-114")
+            raise Refused("not_supported", "a program asks one person at a time", row="A2ACP-266")
         if to:
             return str(address.parse_typed(to[0]))
         words = {word.strip(".,;:!?'\"").casefold() for word in text.split()}
@@ -223,6 +226,8 @@ class Commands(Settings):
         self._check_message(question, said.via)
         if question.kind == "first_contact":
             return await self._first_contact(question, said)
+        if question.kind in spaces.KINDS:
+            return await spaces.answer(self, question, said)
         slot_free = True
         if question.kind == "checkpoint" and (said.confirm or said.alternative is not None):
             thread = ws.thread(question.thread_id)
@@ -310,7 +315,7 @@ class Commands(Settings):
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
             "intent": shown_in(view.intent),
-            "participants": [self.me, thread.peer],
+            "participants": sorted(members_of(ws, thread), key=lambda one: (one != self.me, one)),
             "turns": thread.turns,
             "shared": sorted(view.ours),
             "received": shown_in(view.theirs, LONGEST_RECEIVED),
@@ -385,6 +390,7 @@ class Commands(Settings):
                     }
                 )
         found += by_hand.disclosures(self.post.store, known, who)
+        found += spaces.disclosures(self.post.store, who)
         found += [] if who else guests.disclosures(self)
         return {"disclosures": sorted(found, key=lambda one: one["at"])}
 
@@ -397,7 +403,7 @@ class Commands(Settings):
 
     async def stop(self, thread_id: str) -> Fields:
         """Want no more of a thread."""
-        await self.decide(lambda ws: asking.stop(ws, thread_id))
+        await self.decide(lambda ws: concluding.stop(ws, thread_id))
         await self.refresh()
         return self._state(thread_id)
 
@@ -460,6 +466,10 @@ class Commands(Settings):
         """Take a link back (A2ACP-277)."""
         return await guests.revoke(self, guest_id)
 
+    async def guest_forget(self, guest_id: str) -> Fields:
+        """Let go of every word about one of them."""
+        return await guests.forget(self, guest_id)
+
     async def guest_paste(self, guest_id: str, text: str, **given: Any) -> Fields:
         """Read a reply that came another way, and keep it once it is read rightly."""
         return await guests.paste(self, guest_id, text, given)
@@ -467,6 +477,26 @@ class Commands(Settings):
     async def guest_result(self, guest_id: str) -> Fields:
         """What to send to one who said yes."""
         return await guests.result(self, guest_id)
+
+    # Memory.
+
+    async def memory(self, who: str = "") -> Fields:
+        """What is remembered of a counterpart, or of each (A2ACP-194)."""
+        return await remembering.memory(self, who)
+
+    async def memory_edit(self, who: str, key: str, value: Any) -> Fields:
+        """Correct a value that is remembered."""
+        return await remembering.edit(self, who, key, value)
+
+    async def memory_forget(self, who: str, key: str = "") -> Fields:
+        """Have a value forgotten, or all that is remembered of a counterpart."""
+        return await remembering.forget(self, who, key)
+
+    # Shared spaces.
+
+    async def space(self, do: str, **given: Any) -> Fields:
+        """One thing with shared spaces: `new`, `list`, `show`, `set` and so on, as in `tacit agent space`."""
+        return await spaces.command(self, do, given)
 
     # Its own page.
 
@@ -483,30 +513,29 @@ class Commands(Settings):
         return {"url": self.page.link(question_id)}
 
     async def forget(self, peer: str) -> Fields:
-        """Let go of everything a contact ever said, and of what was said to it (A2ACP-196)."""
+        """Let go of everything a contact ever said, and of what was said to it (A2ACP-195, A2ACP-196)."""
         who = str(address.parse_typed(peer))
-        # Counters are found by their names alone, which the journal knows.
-        said = (one for one, _ in self.journal.records("x.a2acp.counted"))
-        counted = sorted({one.field for one in said if isinstance(one, records.Counted) and one.peer == who})
 
         def close_all(ws: Workspace) -> None:
             for name in list(ws.book.open_threads):
                 thread = ws.book.threads.get(name)
                 if thread is not None and thread.peer == who and not ws.close(name, Cause.CLOSED, "blocked"):
                     ws.notice(name, "not_undone")
+            for one in map(ws.book.questions.get, list(ws.book.questions)):
+                if one is not None and one.is_open and one.peer == who:
+                    ws.say(records.Withdrawn(one.question_id, "blocked"))
             overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
             if len(overrides) != len(ws.policy.overrides):
                 answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
-            for name in counted:
-                ws.say(records.Counted(name, who, 0))
-            for name in CATEGORIES:
-                if ws.book.completions.get((who, name)):
-                    ws.say(records.Completed(who, name, 0))
+            spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
-        # The contents first: killed in between, the contact's threads are open, and this is done again.
+        # The contents first: killed in between, it is written down that they have to go, and done again.
         self.vault.forget(who)
         await self.decide(close_all)
+        erasing.cut(self)
+        with self.post.store.transaction():
+            purging.finished(self.post.store, who)
         return {"forgotten": who}
 
 

@@ -110,6 +110,13 @@ async def revoke(agent: Commands, guest_id: str) -> Fields:
     return _shown(agent, _guest(agent, guest_id), whole=True)
 
 
+async def forget(agent: Commands, guest_id: str) -> Fields:
+    """Let go of every word about a guest; that somebody was asked, and when, stays."""
+    await revoke(agent, guest_id)
+    agent.vault.forget(_guest(agent, guest_id).address)
+    return {"forgotten": guest_id}
+
+
 async def paste(agent: Commands, guest_id: str, text: str, given: Mapping[str, Any]) -> Fields:
     """Read a reply that came another way; kept only when the owner says that it is read rightly.
 
@@ -387,7 +394,8 @@ def disclosures(agent: Commands) -> list[Fields]:
         if not isinstance(one, guest_records.GuestAsked):
             continue
         guest = _guest(agent, one.guest_id)
-        told = cast("dict[str, Any]", (agent.vault.value(one.content) or {}).get("told") or {})
+        content = cast("Fields", agent.vault.value(one.content) or {})
+        told = cast("Fields", content.get("told") or {})
         found += [
             {
                 "to": guest.address,
@@ -422,6 +430,7 @@ CALLS: Final[dict[str, Callable[[Commands, Fields], Awaitable[Any]]]] = {
     "guests": lambda agent, _given: listed(agent),
     "guest": lambda agent, given: show(agent, str(given["guest_id"])),
     "guest_revoke": lambda agent, given: revoke(agent, str(given["guest_id"])),
+    "guest_forget": lambda agent, given: forget(agent, str(given["guest_id"])),
     "guest_paste": lambda agent, given: paste(agent, str(given["guest_id"]), str(given["text"]), given),
     "guest_result": lambda agent, given: result(agent, str(given["guest_id"])),
     "guest_mail": lambda agent, given: mail(

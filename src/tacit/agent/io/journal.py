@@ -92,6 +92,9 @@ class JournalEngine:
         self._folds: GroupFolds | None = None
         self._book = fold.Book()
 
+    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+        """The journal's only writer is the agent itself: there is nobody to refuse."""
+
     def committed(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> Consequences:
         """Move past an event."""
         self.folded(group, event, at, lookup)

@@ -69,6 +69,7 @@ ALLOWED: Final = frozenset(
         "resume",
         "seen",
         "setup",
+        "space",
         "stop",
         "thread",
         "threads",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tacit.agent.packets.packet import Fields
 
 SHOW: Final = "show"
-DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock")
+DECISIONS: Final = (SHOW, "add", "accept", "reject", "verified", "block", "unblock", "remove")
 
 
 async def me(agent: Commands) -> Fields:
@@ -40,6 +40,19 @@ def _line(agent: Commands, who: str) -> Fields:
         "flagged": known.reputation.flagged,
         "key": str(known.pin.trust) if known.pin else "unknown",
     }
+
+
+def named(agent: Commands, who: str) -> str:
+    """The address of a contact by what a person typed: all of it, or the name alone where one has it."""
+    if "@" in who:
+        return str(address.parse_typed(who))
+    name = who.strip().lower().removeprefix("agent:")
+    rows = agent.post.store.rows(
+        "SELECT address FROM contacts WHERE address>=? AND address<?", f"agent:{name}@", f"agent:{name}A"
+    )
+    if len(rows) != 1:
+        raise Refused("who", "say the whole address: NAME@RELAY", row="A2ACP-020")
+    return str(rows[0][0])
 
 
 def accepted(agent: Commands, peer: str) -> str:
@@ -72,6 +85,10 @@ async def contact(agent: Commands, who: str, decision: str = SHOW) -> Fields:
             post.inbox.block(found, blocked=decision == "block")
             if decision == "block":
                 await agent.forget(found)
+        case "remove":
+            post.inbox.remove(found)
+            await agent.forget(found)
+            return {"address": found, "removed": True}
         case _:
             raise Refused("bad_choice", f"a decision is one of {', '.join(DECISIONS)}", row="A2ACP-020")
     shown: dict[str, Any] = _line(agent, found)

@@ -11,6 +11,7 @@ handed out as data.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import structs
@@ -18,15 +19,17 @@ from msgspec import structs
 from tacit.agent.brain import port
 from tacit.agent.engine import asking, drafting, proposing
 from tacit.agent.engine.view import view_of
-from tacit.agent.io import people
+from tacit.agent.io import people, spaces
 from tacit.agent.negotiation import facts
 from tacit.agent.negotiation.goal import Need
 from tacit.agent.packets import vocabulary
 from tacit.agent.packets.tools import LONGEST_WAIT, TOOLS
+from tacit.agent.spaces.state import JOINED
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
+from tacit.base.quoting import set_off
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -57,7 +60,6 @@ _MORE: Final = (
     "message_to_other_agent",
     "state",
 )
-_ENDED: Final = "Spaces come with a later version of this agent; there is none yet"
 
 
 # Wishes.
@@ -291,14 +293,34 @@ def _received(agent: Commands, since: int, thread_id: str | None) -> tuple[list[
     return found, end
 
 
-async def list_spaces(_agent: Commands, _given: Given) -> Fields:
-    """Shared spaces: there are none yet."""
-    return {"spaces": []}
+async def list_spaces(agent: Commands, _given: Given) -> Fields:
+    """Shared spaces with their fields; what others wrote is quoted, a mark before each line (A2ACP-066)."""
+    found: list[Fields] = []
+    for line in (await spaces.listed(agent))["spaces"]:
+        if line["status"] != JOINED:
+            continue
+        shown_space = await spaces.show(agent, line["space_id"], look=False)
+        fields = [
+            {"field": one["field"], "by": one["by"], "at": one["at"], "quoted": set_off(_text(one["value"]))}
+            for one in shown_space["fields"]
+        ]
+        known = ("space_id", "title", "participants", "level")
+        found.append({name: line[name] for name in known} | {"fields": fields})
+    return {"spaces": found}
 
 
-async def update_space(_agent: Commands, _given: Given) -> Fields:
-    """Change a shared space: there is none yet."""
-    raise Refused("not_supported", _ENDED, row="A2ACP-197")
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+async def update_space(agent: Commands, given: Given) -> Fields:
+    """Write fields of a shared space, as far as everybody there may know them; else it is asked."""
+    outcomes = [
+        await spaces.set_field(agent, str(given["space_id"]), str(path), value)
+        for path, value in cast("Fields", given["changes"]).items()
+    ]
+    asked = any(one["status"] == "asked" for one in outcomes)
+    return {"space_id": given["space_id"], "status": "consent_needed" if asked else "written"}
 
 
 _DONE: Final[dict[str, Callable[[Commands, Given], Awaitable[Fields]]]] = {

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from tacit.agent.consent import tiers
+from tacit.agent.consent import onward, tiers
 from tacit.agent.engine import answering
 from tacit.agent.io.outside import check_calendar, check_handler
 from tacit.agent.negotiation.facts import checked as read_facts
@@ -71,7 +71,10 @@ class Settings(ABC):
     ) -> Fields:
         """Show or change what may be shared."""
         who = str(address.parse_typed(counterpart)) if counterpart else None
-        if name:
+        if name and level in {"onward", "not-onward"}:
+            on = level == "onward"
+            await self.decide(lambda ws: answering.set_policy(ws, onward.changed(ws.policy, name, on=on)))
+        elif name:
             to = tiers.Tier(level)
             await self.decide(
                 lambda ws: answering.set_policy(
@@ -83,6 +86,7 @@ class Settings(ABC):
             "always_share": list(policy.always_share),
             "ask_first": list(policy.ask_first),
             "never_share": list(policy.never_share),
+            "onward_fields": list(policy.onward_fields),
             "overrides": {
                 one: {
                     "label": found.label,

@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import apsw
 
 from tacit.agent.io.paths import journal_file
+from tacit.agent.memory.relationship import PREFIX
 from tacit.agent.packets import packet, schemas
+from tacit.agent.post.io import purging
 from tacit.agent.threads.state import US
 from tacit.base.errors import Unavailable
 from tacit.base.io import sqlite
@@ -33,7 +35,6 @@ from tacit.base.strict_json import parse
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
-    from pathlib import Path
 
     from tacit.agent.packets.packet import Fields
     from tacit.agent.post.io.store import AgentStore
@@ -41,13 +42,18 @@ if TYPE_CHECKING:
     from tacit.base.ports import Entropy
 
 _KEY: Final = "vault_key"
+REMEMBERED: Final = f"{PREFIX}*"
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS vault (
   value_id TEXT PRIMARY KEY, contact TEXT NOT NULL, at INTEGER NOT NULL, value BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS vault_contact ON vault (contact, at);
 """
+_OF_CONTACT: Final = "SELECT value_id, contact, at, value FROM vault WHERE contact=?"
 _DROP: Final = "DELETE FROM vault WHERE value_id=?"
+_DROP_OLD: Final = (
+    "DELETE FROM vault WHERE contact=? AND at<? AND value_id NOT GLOB ? AND value_id NOT GLOB 'space:*'"
+)
 Kept = tuple[str, str, int, bytes]
 """A value's id, its contact, when, and its bytes."""
 
@@ -68,9 +74,9 @@ def rows_of(connection: apsw.Connection, contact: str | None = None) -> list[Kep
     """Every value, or those of one contact: the owner's own have none."""
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name='vault'").fetchone() is None:
         return []
-    rows = connection.execute(
-        "SELECT value_id, contact, at, value FROM vault WHERE ?1 IS NULL OR contact=?1", (contact,)
-    )
+    every = "SELECT value_id, contact, at, value FROM vault"
+    # Two texts: a condition that may be empty would look at every row for one contact's.
+    rows = connection.execute(every) if contact is None else connection.execute(_OF_CONTACT, (contact,))
     return [(row[0], row[1], row[2], bytes(row[3])) for row in rows]
 
 
@@ -132,6 +138,23 @@ class Vault:
         inner = packet.read(bytes(row[0]))
         return inner.fields if side == US else schemas.normalised(inner.type, inner.fields)
 
+    def remembered(self) -> list[str]:
+        """The contacts of whom anything is remembered."""
+        rows = self._file.execute(
+            "SELECT contact FROM vault WHERE value_id GLOB ? ORDER BY contact", (REMEMBERED,)
+        )
+        return [str(row[0]) for row in rows]
+
+    def of_contact(self, contact: str) -> list[tuple[str, bytes]]:
+        """The names and bytes of a contact's values."""
+        return [(one[0], one[3]) for one in rows_of(self._file, contact)]
+
+    def let_go(self, names: Iterable[str]) -> None:
+        """Let go of some values; the log is cut by `erase`."""
+        with _changing(self._file):
+            write(self._file, (), names)
+        self.owes_erasing = True
+
     def tidy(self, settings: Iterable[str], open_with: Iterable[str], until: Moment | None) -> None:
         """Let go of the owner's values that nothing names, and of contacts' when their time is over.
 
@@ -147,7 +170,9 @@ class Vault:
             contacts = [] if until is None else run("SELECT DISTINCT contact FROM vault").fetchall()
             for (contact,) in contacts:
                 if contact and contact not in busy:
-                    run("DELETE FROM vault WHERE contact=? AND at<?", (contact, int(until or 0)))
+                    # What is remembered of a contact has an age of its own (A2ACP-192), and what a space
+                    # holds stays as long as the space.
+                    run(_DROP_OLD, (contact, int(until or 0), REMEMBERED))
             self.owes_erasing = self.owes_erasing or self._file.total_changes() > before
 
     def erase(self) -> None:
@@ -160,8 +185,10 @@ class Vault:
                 self._file.set_busy_timeout(sqlite.BUSY_MS)
 
     def forget(self, contact: str) -> None:
-        """Let go of every content of one contact, here and in the post's history (A2ACP-195, A2ACP-196)."""
-        erase(self._store, contact)
+        """Let go of every content of one contact, here and at the post (A2ACP-195, A2ACP-196)."""
+        with self._store.transaction():
+            purging.keys(self._store, contact)
+        _erase_values(self._file, contact)
 
 
 def erase(store: AgentStore, contact: str) -> None:
@@ -171,23 +198,22 @@ def erase(store: AgentStore, contact: str) -> None:
     beside.
     """
     with store.transaction():
-        store.run("UPDATE history SET payload=x'' WHERE peer=? AND payload<>x''", contact)
-        store.run("DELETE FROM outbox WHERE peer=?", contact)
+        purging.keys(store, contact)
     path = journal_file(store.folder)
     if path.exists():
-        _erase_values(path, contact)
+        file = sqlite.connect(path)
+        try:
+            prepare(file)
+            _erase_values(file, contact)
+        finally:
+            file.close()
 
 
-def _erase_values(path: Path, contact: str) -> None:
-    file = sqlite.connect(path)
-    try:
-        prepare(file)
-        with _changing(file):
-            file.execute("DELETE FROM vault WHERE contact=?", (contact,))
-        if not _cut_log(file):
-            raise Unavailable("somebody reads the journal now; what was said is gone with the next try")
-    finally:
-        file.close()
+def _erase_values(file: apsw.Connection, contact: str) -> None:
+    with _changing(file):
+        file.execute("DELETE FROM vault WHERE contact=?", (contact,))
+    if not _cut_log(file):
+        raise Unavailable("somebody reads the journal now; what was said is gone with the next try")
 
 
 def _cut_log(file: apsw.Connection) -> bool:

@@ -51,7 +51,9 @@ PROTOCOL: Final = _form(
     is_protocol,
 )
 PACKET_ID: Final = _form("packet id", "pkt_[A-Za-z0-9_-]{4,64}")
+FANOUT_ID: Final = _form("fan-out id", "fan_[A-Za-z0-9_-]{4,64}")
 THREAD_ID: Final = _form("thread id", "thr_[A-Za-z0-9_-]{4,64}")
+SPACE_ID: Final = _form("space id", "spc_[A-Za-z0-9_-]{4,64}")
 TIMESTAMP: Final = _form(
     "ISO 8601 time in UTC with a trailing Z",
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?Z",

@@ -30,21 +30,23 @@ LARGEST_NUMBER: Final = 2**53
 NEEDS_FEATURE: Final = {
     THREAD_SYNC: version.THREAD_SYNC,
     schemas.THREAD_STATUS: version.THREAD_STATUS,
-    "coordinator_transfer_response": version.MULTI_PARTY,
-    "space_invite": version.SHARED_CONTEXT_SPACES,
-    "space_invite_response": version.SHARED_CONTEXT_SPACES,
-    "space_update": version.SHARED_CONTEXT_SPACES,
+    schemas.COORDINATOR_TRANSFER_RESPONSE: version.MULTI_PARTY,
+    schemas.SPACE_INVITE: version.SHARED_CONTEXT_SPACES,
+    schemas.SPACE_INVITE_RESPONSE: version.SHARED_CONTEXT_SPACES,
+    schemas.SPACE_UPDATE: version.SHARED_CONTEXT_SPACES,
 }
 """Types beyond the draft: sent only to a peer that names the feature (A2ACP-057)."""
 
 FEATURES: Final = (
     version.CONTEXT_NEGOTIATION,
+    version.MULTI_PARTY,
     version.RESOLUTION_WITH_ALTERNATIVES,
+    version.SHARED_CONTEXT_SPACES,
     version.THREAD_FORKING,
     version.THREAD_STATUS,
     version.THREAD_SYNC,
 )
-"""What this agent answers to: spaces and groups are known by name and not announced (A2ACP-236)."""
+"""What this agent answers to (A2ACP-236)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The packet types as one table, and the three things made from it: what we take, what we send, what we keep.
 
 A2ACP-025, A2ACP-033, A2ACP-034, A2ACP-035, A2ACP-036, A2ACP-041, A2ACP-045, A2ACP-046, A2ACP-047, A2ACP-048,
-A2ACP-049, A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-056, A2ACP-057, A2ACP-058, A2ACP-097, A2ACP-100,
-A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148.
+A2ACP-049, A2ACP-050, A2ACP-051, A2ACP-052, A2ACP-053, A2ACP-054, A2ACP-055, A2ACP-056, A2ACP-057, A2ACP-058,
+A2ACP-097, A2ACP-100, A2ACP-105, A2ACP-106, A2ACP-139, A2ACP-148, A2ACP-153, A2ACP-174, A2ACP-184,
+A2ACP-201.
 
 `check_in` drops what lacks something without which a type means nothing; a sixth need, an unknown word and a
 strange block of permissions are no such thing. `check_out` lets nothing pass that is not in the table to the
@@ -47,9 +48,16 @@ RESOLUTION: Final = "resolution"
 RESOLUTION_RESPONSE: Final = "resolution_response"
 PROCESSING_ERROR: Final = "processing_error"
 THREAD_STATUS: Final = "thread_status"
+COORDINATOR_TRANSFER: Final = "coordinator_transfer"
+COORDINATOR_TRANSFER_RESPONSE: Final = "coordinator_transfer_response"
 THREAD_SYNC: Final = "thread_sync"
+SPACE_INVITE: Final = "space_invite"
+SPACE_INVITE_RESPONSE: Final = "space_invite_response"
+SPACE_UPDATE: Final = "space_update"
 
 MOST_NEEDS: Final = 5
+MOST_CHANGES: Final = 100
+"""Of a space's fields in one packet."""
 DEFAULT_TIMEOUT: Final = "PT24H"
 """How long a proposal waits for its confirmations where that cannot be read (A2ACP-155)."""
 
@@ -177,6 +185,7 @@ _PERMISSIONS: Final = Record(
         Member("shared_fields", ListOf(_NAME, unique=True)),
         Member("withheld_fields", ListOf(_NAME, unique=True)),
         Member("consent_level", Word(words.CONSENT_LEVELS)),
+        Member("onward_fields", ListOf(_NAME, unique=True), needed=False, row="A2ACP-181"),
     )
 )
 _CAPABILITIES: Final = Record(
@@ -192,6 +201,19 @@ _needs: Final = Member("needs", ListOf(_NEED, most=MOST_NEEDS), needed=False, ro
 _context: Final = Member("context", _FREE, needed=False, sent_shape=_CONTEXT_SENT, row="A2ACP-034")
 _provided: Final = Member("context_provided", _FREE, needed=False, sent_shape=_CONTEXT_SENT)
 _reason: Final = Member("reason", Text(), needed=False)
+_confirmation: Final = Member(
+    "confirmation",
+    Record(
+        (
+            Member("mode", Text()),
+            Member("quorum", Whole(1), needed=False),
+            Member("order", ListOf(Text(form=forms.ADDRESS), unique=True), needed=False),
+        )
+    ),
+    needed=False,
+    advisory=True,
+    row="A2ACP-153",
+)
 _in_reply_to: Final = Member("in_reply_to", Text(form=forms.PACKET_ID), needed=False, sent=True)
 
 OPENING: Final = (
@@ -204,6 +226,9 @@ OPENING: Final = (
         advisory=True,
         row="A2ACP-073",
     ),
+    Member("fanout_id", Text(form=forms.FANOUT_ID), needed=False, advisory=True, row="A2ACP-174"),
+    Member("participants", ListOf(Text()), needed=False, advisory=True, row="A2ACP-174"),
+    Member("participants_digest", Text(), needed=False, advisory=True, row="A2ACP-174"),
 )
 """What may stand in a packet of any type."""
 EVERYWHERE: Final = (
@@ -252,6 +277,18 @@ _RESOLUTION_TYPE: Final = PacketType(
         Member("confirmation_timeout", Text(sent_form=forms.DURATION)),
         Member("on_timeout", Word(words.ON_TIMEOUTS, words.on_timeout)),
         Member("actions_on_confirm", ListOf(_ACTION), needed=False, row="A2ACP-051"),
+        _confirmation,
+    ),
+)
+_TRANSFER_TYPE: Final = PacketType(
+    "A2ACP-055",
+    (
+        Member("from_coordinator", Text(form=forms.ADDRESS)),
+        Member("to_coordinator", Text(form=forms.ADDRESS)),
+        Member("reason", Text()),
+        Member("requires_acceptance", Flag()),
+        Member("aggregated_context", _FREE, needed=False),
+        _confirmation,
     ),
 )
 _ANSWER_TYPE: Final = PacketType(
@@ -294,6 +331,64 @@ _FORK_TYPE: Final = PacketType(
         Member("shared_context", _FREE, needed=False, sent_shape=_CONTEXT_SENT),
     ),
 )
+
+_SPACE_ID: Final = Member("space_id", Text(form=forms.SPACE_ID))
+_CHANGE: Final = Record(
+    (
+        Member("field", _NAME),
+        Member("value", Anything(), needed=False),
+        Member("deleted", Flag(), needed=False),
+        Member("v", Whole(1)),
+        Member("at", Text(form=forms.TIMESTAMP)),
+        Member("mark", Text(), needed=False),
+    )
+)
+_VERSION: Final = Record(
+    (Member("v", Whole(1)), Member("at", Text(form=forms.TIMESTAMP)), Member("by", Text(form=forms.ADDRESS)))
+)
+_LEVEL: Final = Word(words.WRITE_LEVELS, exact=True)
+_SPACE_MEMBER: Final = Record(
+    (Member("level", _LEVEL), Member("v", Whole(1)), Member("status", Word(words.MEMBER_STATES, exact=True)))
+)
+SPACE_TYPES: Final[dict[str, PacketType]] = {
+    SPACE_INVITE: PacketType(
+        "A2ACP-201",
+        (
+            Member(
+                "space",
+                Record(
+                    (
+                        _SPACE_ID,
+                        Member("title", Text()),
+                        Member("creator", Text(form=forms.ADDRESS)),
+                        Member("participants", ListOf(Text(form=forms.ADDRESS), least=1, unique=True)),
+                        Member("created", Text(form=forms.TIMESTAMP)),
+                        Member("version", Whole(), needed=False),
+                        Member("last_modified_by", Text(form=forms.ADDRESS), needed=False),
+                        Member("conflict_resolution", Word((words.LAST_WRITE_WINS,), exact=True)),
+                    )
+                ),
+                row="A2ACP-197",
+            ),
+            Member("write_level", _LEVEL, row="A2ACP-202"),
+        ),
+    ),
+    SPACE_INVITE_RESPONSE: PacketType("A2ACP-201", (_SPACE_ID, Member("accepted", Flag()))),
+    SPACE_UPDATE: PacketType(
+        "A2ACP-201",
+        (
+            _SPACE_ID,
+            Member("changes", ListOf(_CHANGE, most=MOST_CHANGES)),
+            Member("members", MapOf(_SPACE_MEMBER), needed=False, row="A2ACP-203"),
+            Member("field_versions", MapOf(_VERSION), needed=False, row="A2ACP-200"),
+            Member("answer", Flag(), needed=False),
+            Member("wanted", ListOf(Text()), needed=False),
+            Member("returned", ListOf(_CHANGE, most=MOST_CHANGES), needed=False),
+            Member("left", Flag(), needed=False),
+        ),
+    ),
+}
+"""Packets of shared spaces; each on a thread that is the space's own between two members."""
 
 TYPES: Final[dict[str, PacketType]] = {
     CONTEXT: _CONTEXT_TYPE,
@@ -338,6 +433,11 @@ TYPES: Final[dict[str, PacketType]] = {
             Member("action_results", ListOf(_RESULT), needed=False),
         ),
     ),
+    COORDINATOR_TRANSFER: _TRANSFER_TYPE,
+    COORDINATOR_TRANSFER_RESPONSE: PacketType(
+        "A2ACP-184", (Member("in_reply_to", Text(form=forms.PACKET_ID)), Member("accepted", Flag()), _reason)
+    ),
+    **SPACE_TYPES,
     THREAD_SYNC: PacketType(
         "A2ACP-057",
         (
@@ -370,6 +470,8 @@ def check_in(packet_type: str, fields: Fields) -> None:
     found = fault(_RECEIVED.get(packet_type, _UNKNOWN_RECEIVED), fields, sent=False)
     if found is not None:
         raise MalformedPacket(found.text)
+    if packet_type == COORDINATOR_TRANSFER and fields["from_coordinator"] != fields.get("from"):
+        raise MalformedPacket("only the coordinator hands its role on")
 
 
 def check_out(packet_type: str, body: Fields) -> None:

@@ -46,6 +46,10 @@ THREAD_STATES: Final = (
     "INITIATED", "NEGOTIATING", "PROPOSED", "CONFIRMED", "EXECUTING", "COMPLETED", "DECLINED", "FAILED",
     "ROLLBACK", "STALLED", "EXPIRED",
 )  # fmt: skip
+WRITE_LEVELS: Final = ("read-all", "write-own-fields", "full-write")
+"""What a member of a space may write (A2ACP-202)."""
+MEMBER_STATES: Final = ("invited", "joined", "left")
+LAST_WRITE_WINS: Final = "last_write_wins_per_field"
 
 
 def _one_of(words: tuple[str, ...], value: object, otherwise: str) -> str:

@@ -9,7 +9,10 @@ is:
 - `holds`, the slots of standing proposals; `acting`, threads with an action under way;
 - `approvals` by field and counterpart; `completions` by counterpart and category; `settings`, the names
   of the owner's values;
-- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due.
+- `tallies`, how many threads began and ended with each counterpart; `hints`, those that are due;
+- `acquaintances`, how often there was something with each counterpart and how it ended;
+- `spaces`, `space_cells` and `space_packets`: shared spaces, their fields, what of theirs is to leave;
+- `groups`, `legs`, `outings` and `early`, what is known of groups (`threads.groups`).
 
 What it is kept in is the caller's: tables of the ledger's file in the writer, a layer over them while a
 decision is being made. Records carry no content, so the state holds none.
@@ -24,10 +27,27 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tacit.agent.threads import guest_fold, guest_records, hints, records, timers
+from tacit.agent.spaces.state import Cell, Leaving, Space
+from tacit.agent.threads import (
+    acquaintance,
+    group_records,
+    groups,
+    guest_fold,
+    guest_records,
+    hints,
+    memory_records,
+    records,
+    space_fold,
+    space_records,
+    timers,
+)
+from tacit.agent.threads.acquaintance import Acquaintance
+from tacit.agent.threads.groups import Early, Group, Outing
 from tacit.agent.threads.guest_fold import Guest
 from tacit.agent.threads.hints import Hint, Tally
 from tacit.agent.threads.state import (
+    HUB,
+    LEG,
     REMEMBERED_PACKETS,
     THEM,
     US,
@@ -36,7 +56,7 @@ from tacit.agent.threads.state import (
     Question,
     Thread,
 )
-from tacit.agent.threads.states import State
+from tacit.agent.threads.states import CATEGORIES, State
 from tacit.base.errors import Bug
 from tacit.base.moment import Moment
 
@@ -61,15 +81,36 @@ TABLES: Final[dict[str, tuple[Any, Any]]] = {
     "hints": (str, Hint),
     "completions": (Pair, int),
     **guest_fold.TABLES,
+    "acquaintances": (str, Acquaintance),
+    **space_fold.TABLES,
+    **groups.TABLES,
 }
 """Each table with the types of its keys and values."""
 ALWAYS_LOADED: Final = frozenset(
-    {"due", "considering", "unposted", "holds", "acting", "settings", "open_threads", "hints"}
+    {
+        "due",
+        "considering",
+        "unposted",
+        "holds",
+        "acting",
+        "settings",
+        "open_threads",
+        "hints",
+        "outings",
+        "early",
+    }
     | guest_fold.ALWAYS_LOADED
+    | space_fold.TABLES.keys()
 )
 """Small tables that are gone through; the others are looked up by key, except for open questions."""
 
-KINDS: Final = {**records.KINDS, **guest_records.KINDS}
+KINDS: Final[dict[str, type[records.Record]]] = {
+    **records.KINDS,
+    **group_records.KINDS,
+    **guest_records.KINDS,
+    **memory_records.KINDS,
+    **space_records.KINDS,
+}
 KIND_OF: Final = {body: kind for kind, body in KINDS.items()}
 
 
@@ -92,18 +133,26 @@ class Book:
     completions: MutableMapping[Pair, int] = field(default_factory=dict[Pair, int])
     guests: MutableMapping[str, Guest] = field(default_factory=dict[str, Guest])
     open_guests: MutableMapping[str, Moment] = field(default_factory=dict[str, Moment])
+    acquaintances: MutableMapping[str, Acquaintance] = field(default_factory=dict[str, Acquaintance])
+    spaces: MutableMapping[str, Space] = field(default_factory=dict[str, Space])
+    space_cells: MutableMapping[Pair, Cell] = field(default_factory=dict[Pair, Cell])
+    space_packets: MutableMapping[str, Leaving] = field(default_factory=dict[str, Leaving])
+    groups: MutableMapping[str, Group] = field(default_factory=dict[str, Group])
+    legs: MutableMapping[Pair, str] = field(default_factory=dict[Pair, str])
+    outings: MutableMapping[str, Outing] = field(default_factory=dict[str, Outing])
+    early: MutableMapping[str, Early] = field(default_factory=dict[str, Early])
 
 
 def apply(book: Book, record: records.Record, at: Moment) -> None:
     """Move the state past one record."""
     match record:
         case records.Began():
-            _keep(book, _begun(record, at))
-            hints.begun(book.tallies, book.hints, record.thread_id, (record.peer,), project=record.project)
+            _begin(book, record, at)
         case records.Received() | records.Sent() | records.Entered():
             _packet(book, record, at)
         case records.Posted():
             book.unposted.pop(record.packet_id, None)
+            book.space_packets.pop(record.packet_id, None)
         case records.Moved():
             _move(book, record, at)
         case records.Changed():
@@ -121,19 +170,42 @@ def apply(book: Book, record: records.Record, at: Moment) -> None:
             _mark(book.settings, record.name, record.value or None)
         case records.Hinted():
             book.hints[record.hint] = replace(book.hints[record.hint], seen=True)
-        case records.Forgotten():
-            # Whoever is forgotten is new when they come again.
-            book.tallies.pop(record.peer, None)
+        case records.Forgotten() | memory_records.Unlearned():
+            _forget(book, record)
         case _:
+            groups.apply(book, record, at)
             # Cycled, Noticed, NotMoved and Violated are said for those who read the journal.
             guest_fold.apply(book.guests, book.open_guests, record, at)
+            space_fold.apply(book.spaces, book.space_cells, book.space_packets, record, at)
 
 
 def _count(book: Book, record: records.Counted | records.Completed) -> None:
     if isinstance(record, records.Counted):
         book.approvals[record.field, record.peer] = Approvals(record.count, record.dismissed)
+        acquaintance.approval_counted(book.acquaintances, record.peer, record.field)
     else:
         book.completions[record.peer, record.category] = record.count
+
+
+def _forget(book: Book, record: records.Forgotten | memory_records.Unlearned) -> None:
+    # Whoever is forgotten is new when they come again.
+    book.tallies.pop(record.peer, None)
+    for category in CATEGORIES:
+        book.completions.pop((record.peer, category), None)
+    if isinstance(record, records.Forgotten):
+        acquaintance.forgotten(book.acquaintances, book.approvals, record.peer)
+    else:
+        acquaintance.unlearned(book.acquaintances, record.peer)
+
+
+def _begin(book: Book, record: records.Began, at: Moment) -> None:
+    _keep(book, _begun(record, at))
+    if record.group:
+        groups.begun(book, record.thread_id, record.group, record.peer)
+    if record.role != LEG:
+        # A group is one thing with several people, however many threads it takes.
+        who = record.members or (record.peer,)
+        hints.begun(book.tallies, book.hints, record.thread_id, who, project=record.project)
 
 
 def _begun(record: records.Began, at: Moment) -> Thread:
@@ -153,6 +225,8 @@ def _begun(record: records.Began, at: Moment) -> Thread:
         approved=record.approved,
         asked=record.asked,
         wants=record.wants,
+        group=record.group,
+        role=record.role,
     )
 
 
@@ -162,9 +236,10 @@ def _keep(book: Book, thread: Thread) -> None:
     book.threads[name] = thread
     _mark(book.due, name, timers.next_due(thread))
     _mark(book.considering, name, thread.consider or None)
-    standing = thread.proposal if thread.state in HOLDING else None
+    follows = groups.follows_hub(thread)
+    standing = thread.proposal if thread.state in HOLDING and not follows else None
     _mark(book.holds, name, standing.packet_id if standing else None)
-    _mark(book.acting, name, thread.state.value if thread.state in ACTING else None)
+    _mark(book.acting, name, thread.state.value if thread.state in ACTING and not follows else None)
     _mark(book.open_threads, name, thread.since if thread.is_open else None)
 
 
@@ -207,8 +282,19 @@ def _move(book: Book, record: records.Moved, at: Moment) -> None:
     moved = replace(thread, **changes)
     if not moved.is_open:
         moved = replace(moved, consider="", awaiting_user=False, paused=False, unanswered_since=None)
-        if thread.is_open:
-            hints.ended(book.tallies, book.hints, thread.thread_id, (thread.peer,))
+        if thread.is_open and thread.role != LEG:
+            members = book.groups[thread.group].members if thread.role == HUB else (thread.peer,)
+            who = tuple(one for one in members if thread.role != HUB or one != thread.peer)
+            hints.ended(book.tallies, book.hints, thread.thread_id, who)
+        if thread.is_open and thread.role != HUB:
+            acquaintance.ended(
+                book.acquaintances,
+                thread.peer,
+                state=moved.state,
+                before=thread.state,
+                cause=record.cause,
+                at=at,
+            )
     elif moved.state is State.NEGOTIATING and thread.state not in {State.NEGOTIATING, State.INITIATED}:
         moved = replace(moved, unanswered_since=at)
     _keep(book, moved)

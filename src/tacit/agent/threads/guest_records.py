@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tacit.agent.threads.records import Record
-from tacit.base.moment import Moment  # noqa: TC001 - read by msgspec
+from tacit.base.moment import Moment
 
 
 class GuestAsked(Record, frozen=True, omit_defaults=True):

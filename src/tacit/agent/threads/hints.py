@@ -40,8 +40,8 @@ TEXTS: Final = {
         " it and proposes; each person confirms for themselves."
     ),
     FIRST_PROJECT: (
-        "This is about a project. What you release for it goes into this thread alone; spaces that all who"
-        " work on a project share come with a later version."
+        "This is about a project. What you release for it goes into this thread alone; a space that all who"
+        " work on it keep together begins with `tacit agent space new`."
     ),
     TEN_THREADS: (
         "Ten things are over. Your agent knows what you told whom and what allowed it: `tacit agent"

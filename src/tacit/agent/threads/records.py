@@ -36,6 +36,10 @@ class Began(Record, frozen=True, omit_defaults=True):
     wants: dict[str, str] = {}
     project: bool = False
     """Whether it is about a project (A2ACP-233)."""
+    group: str = ""
+    role: str = ""
+    members: tuple[str, ...] = ()
+    """The others of a group, where it begins with this thread."""
 
 
 class Received(Record, frozen=True, omit_defaults=True):

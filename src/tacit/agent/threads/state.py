@@ -17,6 +17,13 @@ from tacit.base.moment import Moment
 US: Final = "us"
 THEM: Final = "them"
 
+HUB: Final = "hub"
+"""The role of a group's thread at its coordinator: its counterpart is the owner, its packets go by legs."""
+LEG: Final = "leg"
+"""The role of a coordinator's thread with one participant."""
+MEMBER: Final = "member"
+"""The role of a participant's thread with the coordinator."""
+
 OPEN: Final = ""
 GIVEN: Final = "data"
 DECLINED: Final = "declined"
@@ -117,6 +124,14 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
     peer_zone: str = ""
     changed_by: str = ""
     """The packet that made it about something else: what was said of the old event no longer counts."""
+    group: str = ""
+    """The group that it belongs to: the thread's id as packets name it (A2ACP-174)."""
+    role: str = ""
+
+    @property
+    def wire(self) -> str:
+        """The id under which packets name it: one for a group, whoever of it is written to."""
+        return self.group or self.thread_id
 
     @property
     def is_open(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.agent.threads.state import HUB
 from tacit.agent.threads.states import NEGOTIABLE, State
 from tacit.base.moment import SECOND, Moment
 
@@ -40,7 +41,17 @@ def next_due(thread: Thread) -> Moment | None:
         return min(proposal.expires, proposal.remind_at or proposal.expires)
     if thread.state is State.STALLED:
         return Moment(thread.since + EXPIRES)
+    if lacks_owner(thread) and proposal is not None:
+        return proposal.expires
     return stale_at(thread)
+
+
+def lacks_owner(thread: Thread) -> bool:
+    """Whether a group goes ahead without the word of its coordinator's owner, which may still come."""
+    proposal = thread.proposal
+    if thread.role != HUB or thread.state not in {State.CONFIRMED, State.EXECUTING} or proposal is None:
+        return False
+    return bool(proposal.question_id) and thread.peer not in proposal.confirmed
 
 
 def reminder_of(thread: Thread, question_kind: str, now: Moment) -> Moment | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.attention.read.context import ConversationState
-    from tacit.attention.read.dialogue import Following
+    from tacit.attention.read.dialogue import Continuation
     from tacit.attention.read.message import ParsedMessage
     from tacit.attention.read.roster import Roster
 
@@ -152,7 +152,7 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     return Situation.DIRECT_MENTION if is_named(agent, parsed) else Situation.THREAD_QUESTION
 
 
-def goes_on(parsed: ParsedMessage, state: ConversationState) -> Following | None:
+def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | None:
     """Whose dialogue the event goes on with: whoever names somebody, or a thread, says it otherwise."""
     return None if parsed.by_agent or parsed.target.anybody else state.follows
 

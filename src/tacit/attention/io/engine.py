@@ -24,16 +24,20 @@ from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_for
 from tacit.attention.read.roster import Roster
+from tacit.attention.send.appended import refused
+from tacit.attention.send.draft import Caller
 from tacit.attention.state import consequences, records, timers
 from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
 from tacit.attention.state.records import Written, submitted
 from tacit.attention.state.work import Lives
-from tacit.base.moment import Moment
+from tacit.base.errors import Refused
+from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
+from tacit.ledger.principal import PrincipalKind, kind_of
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -52,10 +56,8 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Lookup, StoredEvent
     from tacit.ledger.state import Group
 
-ROSTER_KINDS: Final = frozenset(
-    {"actor.add", "actor.update", "actor.remove", "x.tacit.person.add", "x.c2a.session"}
-)
-HEARING_KINDS: Final = ROSTER_KINDS | {"x.c2a.rules", "context.sync"}
+MEMBER_KINDS: Final = frozenset({"actor.add", "actor.update", "actor.remove", "x.tacit.person.add"})
+HEARING_KINDS: Final = MEMBER_KINDS | {"x.c2a.session", "x.c2a.rules", "context.sync"}
 """After these the same words may mean something else."""
 LOOK_BACK: Final = 1_000
 """How many events before its own start attention reads, and a new session is held to."""
@@ -89,8 +91,8 @@ class AttentionEngine:
         """Who is connected, as far as the writer was told."""
         return self._present.get(group_id, frozenset())
 
-    def group(self, group: Group, lookup: Lookup) -> GroupAttention:
-        """A group's attention, ready for look-ups in the open batch."""
+    def group(self, group: Group, lookup: Lookup, *, reads: bool = True) -> GroupAttention:
+        """A group's attention, ready for look-ups in the open batch; `reads`: who is in it matters."""
         state = self._groups.get(group.group_id)
         if state is None:
             folds = GroupFolds(self._connection, group.number)
@@ -99,7 +101,7 @@ class AttentionEngine:
             attention.past = state.past
         self._touched[group.group_id] = state
         state.past.events = lookup
-        if state.roster is None:
+        if state.roster is None and reads:
             state.roster = state.past.roster = roster_for(group, state.attention)
         return state
 
@@ -107,6 +109,28 @@ class AttentionEngine:
         """What is known beside the fold at this moment."""
         roster = roster_for(group, state.attention, self.online(group.group_id))
         return Around(roster, now, state.pushed)
+
+    # -- what agents append by themselves
+
+    def judge(self, submission: Submission, snapshot: Snapshot) -> None:
+        """Hold an agent to the rules of a send, whatever door it comes by, once attention has begun."""
+        if submission.kind != "chat.message" or kind_of(submission.by) is not PrincipalKind.ACTOR:
+            return
+        state = self.group(snapshot.group, snapshot.lookup)
+        if not state.attention.sessions:
+            return
+        roster = roster_for(snapshot.group, state.attention, self.online(submission.group_id))
+        archive = Archive(state.attention, state.past, snapshot.lookup, roster)
+        event = Event(
+            v=1, id="", ts=rfc3339(snapshot.now), seq=snapshot.group.last_seq + 1, kind=submission.kind,
+            group_id=submission.group_id, scope_key="", by=submission.by, data=submission.data,
+        )  # fmt: skip
+        refusal = refused(event, Caller(submission.by, state.attention, archive, roster, snapshot.now))
+        if refusal is not None:
+            remedy = {"remedy": refusal.remedy} if refusal.remedy else {}
+            raise Refused(
+                refusal.code, refusal.message, row=refusal.row, details={**refusal.details, **remedy}
+            )
 
     # -- following the ledger
 
@@ -120,7 +144,7 @@ class AttentionEngine:
         return Consequences(submissions, effects)
 
     def _follow(self, group: Group, found: StoredEvent, at: Moment, lookup: Lookup) -> Sequence[Submission]:
-        state = self.group(group, lookup)
+        state = self.group(group, lookup, reads=found.kind not in MEMBER_KINDS)
         if found.kind not in SAID:
             return self._recorded(state, group, found, at, lookup)
         if not state.attention.sessions:
@@ -142,7 +166,7 @@ class AttentionEngine:
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
         """Move past an event of the past, in a rebuild."""
-        state = self.group(group, lookup)
+        state = self.group(group, lookup, reads=event.kind not in MEMBER_KINDS)
         if event.kind not in SAID:
             self._fold(state, group, event, at, lookup)
         elif state.attention.sessions:
@@ -176,7 +200,10 @@ class AttentionEngine:
             event = decode(found.raw)
             data = event.data
             attention.apply(event, at)
-        if found.kind in ROSTER_KINDS:
+        if found.kind in MEMBER_KINDS:
+            # Made anew when somebody next says something: a thousand who are added cost a thousand steps.
+            state.roster = None
+        elif found.kind == "x.c2a.session":
             state.roster = state.past.roster = roster_for(group, attention)
         if found.kind in HEARING_KINDS:
             state.past.forget()

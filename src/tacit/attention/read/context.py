@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from tacit.attention.read.conversation import Conversation
-from tacit.attention.read.dialogue import Following
+from tacit.attention.read.dialogue import Continuation
 from tacit.c2a.vocabulary import Intent
 
 _EMPTY: Final[frozenset[str]] = frozenset()
@@ -43,7 +43,7 @@ class ConversationState(msgspec.Struct, frozen=True):
     """For an edit: agents that had answered the message before it was edited."""
     reacted: tuple[str, Intent] | None = None
     """For a reaction: author and intent of the message that it sits on."""
-    follows: Following | None = None
+    follows: Continuation | None = None
     """Whose dialogue with the author a line goes on with that names nobody and replies to nothing."""
     waits: frozenset[str] = _EMPTY
     """For a reaction: agents whose obligation or approval it settles."""

@@ -35,14 +35,14 @@ class Partner(msgspec.Struct, frozen=True, array_like=True):
     """Whether the partner spoke last of the two: then it is one's own turn."""
 
 
-class Following(msgspec.Struct, frozen=True):
+class Continuation(msgspec.Struct, frozen=True):
     """Whose dialogue a line goes on with."""
 
     who: str
     sure: bool
 
 
-def following(partner: Partner | None, at: Moment) -> Following | None:
+def continuation(partner: Partner | None, at: Moment) -> Continuation | None:
     """Whose dialogue a line of this moment goes on with, by its author's partner."""
     if partner is None:
         return None
@@ -50,7 +50,7 @@ def following(partner: Partner | None, at: Moment) -> Following | None:
     if not 0 <= age <= LIKELY[which]:
         # Too old; or of later than the line, when something of the past is looked at again.
         return None
-    return Following(partner.who, age <= SURE[which])
+    return Continuation(partner.who, age <= SURE[which])
 
 
 def spoke(

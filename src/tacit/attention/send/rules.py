@@ -192,12 +192,17 @@ def may_send(
         return refusal(
             "idempotency_conflict", "this key was used for another message", "C2A-149", remedy="use a new key"
         )
-    for check in CHECKS:
-        refused = check(send, around, now, settings)
-        if refused is not None:
-            return refused
+    refused = may_append(send, around, now, settings)
+    if refused is not None:
+        return refused
     several = len(send.mentions) > 1
     return Permit(("multiple_responders",) if several else ())
+
+
+def may_append(send: Send, around: Surroundings, now: Moment, settings: Settings) -> Refusal | None:
+    """The first check that says no, whatever door the message comes by."""
+    refusals = (check(send, around, now, settings) for check in CHECKS)
+    return next((one for one in refusals if one is not None), None)
 
 
 def _own(send: Send, around: Surroundings, _now: Moment, _settings: Settings) -> Refusal | None:

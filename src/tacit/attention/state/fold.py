@@ -67,7 +67,7 @@ from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, inherits, is_for_all
-from tacit.attention.read.dialogue import Following, Partner, following, spoke
+from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
 from tacit.attention.read.message import ParsedMessage
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
@@ -209,7 +209,7 @@ class Attention:
             follows=self._follows(event, conversation) if replied is None else None,
         )
 
-    def _follows(self, event: Event, conversation: Conversation) -> Following | None:
+    def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
         """Whose dialogue an event goes on with, if it is a person's line in the open flow of a channel."""
         if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
             return None
@@ -219,7 +219,7 @@ class Attention:
         partner = self.partners.get((conversation.id, author.id))
         if partner is None or author.kind is not AuthorKind.HUMAN:
             return None
-        return following(partner, records.moment_of(event))
+        return continuation(partner, records.moment_of(event))
 
     def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         root = above

@@ -30,7 +30,7 @@ LINGER_SECONDS: Final = 2.0
 
 
 class _Protocol(RequestHandler):
-    __slots__ = ("_answer", "_connections", "_drained", "_said", "_seconds", "is_guest")
+    __slots__ = ("_answer", "_connections", "_drained", "_said", "_seconds", "is_guest", "leaving")
 
     def __init__(self, manager: _Server, **settings: Any) -> None:
         super().__init__(manager, **settings)
@@ -41,6 +41,7 @@ class _Protocol(RequestHandler):
         self._drained = asyncio.Event()
         self._drained.set()
         self.is_guest = True
+        self.leaving: dict[Callable[[], None], None] = {}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -53,6 +54,8 @@ class _Protocol(RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         self._connections.leave(self)
         self._drained.set()
+        for told in list(self.leaving):
+            told()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -133,6 +136,12 @@ def proved(request: web.BaseRequest, owner: str) -> bool:
     """Who asks is known: its connection is no guest's any more. False when that owner has too many."""
     protocol = request.protocol
     return not isinstance(protocol, _Protocol) or protocol.proved(owner)
+
+
+def leaving(request: web.BaseRequest) -> dict[Callable[[], None], None]:
+    """Who is told when the connection of a request ends."""
+    protocol = request.protocol
+    return protocol.leaving if isinstance(protocol, _Protocol) else {}
 
 
 async def drained(request: web.BaseRequest) -> None:

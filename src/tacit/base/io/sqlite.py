@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,7 @@ from apsw import sqlite_extra
 from tacit.base.errors import Corrupt, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
 PAGE_CACHE_KIB: Final = 16_384
@@ -45,6 +45,9 @@ FAILED: Final = (
     apsw.BusyError,
     apsw.NoMemError,
 )
+
+
+STOPPED: Final = (apsw.InterruptError, apsw.ExecTraceAbort)
 
 
 def is_damage(error: BaseException) -> bool:
@@ -101,6 +104,38 @@ def add_checksums(path: Path) -> bool:
         finally:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()
     return True
+
+
+class Stopping:
+    """A way to end what runs on a connection, from any thread: the statement that runs, and all after it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: apsw.Connection | None = None
+        self._stopped = False
+
+    @contextmanager
+    def on(self, connection: apsw.Connection) -> Generator[None]:
+        """While the block runs, this is what can be stopped; what comes after it on the connection is not."""
+        connection.exec_trace = self._goes_on
+        with self._lock:
+            self._connection = connection
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
+            connection.exec_trace = None
+
+    def _goes_on(self, _cursor: object, sql: str, _values: object) -> bool:
+        return not self._stopped or sql == "ROLLBACK"
+
+    def stop(self) -> None:
+        """End it."""
+        with self._lock:
+            self._stopped = True
+            if self._connection is not None:
+                self._connection.interrupt()
 
 
 def damage_hint(path: Path) -> str:

@@ -13,10 +13,10 @@ import msgspec
 from aiohttp import hdrs, web
 
 from tacit.base.errors import Refused, TacitError
-from tacit.base.io.http_runner import proved
+from tacit.base.io.http_runner import leaving, proved
 from tacit.hub import operations
+from tacit.hub.caller import Caller, reading_for
 from tacit.hub.config import is_loopback
-from tacit.hub.credentials import LOCAL
 from tacit.hub.doors.answers import failure, status_of
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.forwarded import as_called
@@ -64,8 +64,9 @@ def credential_of(hub: Hub, request: web.Request) -> Credential:
     scheme, _, token = header.partition(" ")
     now = asyncio.get_running_loop().time()
     if not header and hub.config.local_trust:
-        proved(request, LOCAL)
-        return hub.trusted(request.headers.get("X-Tacit-By"))
+        trusted = hub.trusted(request.headers.get("X-Tacit-By"))
+        know(request, trusted)
+        return trusted
     credential = hub.registry.find(token.strip()) if scheme.lower() == "bearer" else None
     if credential is None:
         hub.sign_in_rate.take(request.remote or "local", now)
@@ -76,13 +77,22 @@ def credential_of(hub: Hub, request: web.Request) -> Credential:
 
 
 def know(request: web.Request, credential: Credential) -> None:
-    """A connection is no guest's any more; refuses one that is too many for its credential."""
+    """A connection is no guest's any more, and what is read from now on is read for its credential.
+
+    Refuses a connection that is too many for it.
+    """
     if not proved(request, credential.token_id):
         raise Refused(
             "rate_limited",
             "this credential has too many connections open; close some",
             details={"reason": "too_many_connections", "retry_after_s": 1},
         )
+    reading_for(caller_of(request, credential))
+
+
+def caller_of(request: web.Request, credential: Credential) -> Caller:
+    """On whose behalf is read what a request asks for."""
+    return Caller(credential.token_id, leaving(request))
 
 
 def unauthenticated_answer() -> web.Response:
@@ -112,7 +122,7 @@ class HttpDoor:
                 given.update(dict(request.match_info))
                 params = typed(given, operation.params, strict=in_body)
                 kept = {"raw": operations.data_as_sent(raw)} if operation.name == "append" else {}
-                result = await operation.run(self._hub, credential, params, **kept)
+                result = await self._hub.run(operation.name, operation.run, credential, params, **kept)
             except Unauthenticated:
                 return unauthenticated_answer()
             except (Refused, TacitError) as error:

@@ -17,6 +17,7 @@ from aiohttp import web
 from tacit.base.errors import TacitError, Unavailable
 from tacit.bridges.mcp.talk import GREETING, outcome_of, tool_request
 from tacit.c2a.errors import Refusal
+from tacit.hub.caller import caller, reading_for
 from tacit.hub.doors.body import whole
 from tacit.hub.doors.c2a import answer_to, session_of
 from tacit.hub.doors.http import Unauthenticated, credential_of, error_answer, unauthenticated_answer
@@ -42,11 +43,13 @@ class HubTools:
 
     def __init__(self, hub: Hub, group_id: str, session: str) -> None:
         self._hub = hub
+        self._caller = caller()
         self.group_id = group_id
         self.session = session
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | Refusal:
-        """Run one tool."""
+        """Run one tool; the SDK does so in a task of its own."""
+        reading_for(self._caller)
         message = tool_request(name, arguments)
         return outcome_of(await answer_to(self._hub, self.group_id, self.session, message))
 

@@ -18,10 +18,12 @@ from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
 from tacit.hub import operations, requests, views
+from tacit.hub.caller import reading_for
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
 from tacit.hub.doors.http import (
     Unauthenticated,
+    caller_of,
     credential_of,
     error_answer,
     know,
@@ -284,6 +286,8 @@ class Connection:
 
     async def _run(self, call_id: object, method: str, params: dict[str, Any], *, answer: bool) -> None:
         try:
+            if self.credential is not None:
+                reading_for(caller_of(self._request, self.credential))
             if self.pending > ROOM_BYTES:
                 # Whoever does not read its answers gets no further ones made.
                 await self.drained()
@@ -311,7 +315,7 @@ class Connection:
             case _ if method in METHODS:
                 shape, run = METHODS[method]
                 credential = self._hinted(params.get("by"))
-                return await run(self._hub, credential, typed(params, shape, strict=True))
+                return await self._hub.run(method, run, credential, typed(params, shape, strict=True))
             case _:
                 raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
 

@@ -35,6 +35,7 @@ from tacit.attention.state.work import SessionLife
 from tacit.base.errors import TacitError
 from tacit.base.moment import SECOND, Moment, parse_rfc3339
 from tacit.c2a.notifications import Continued, Ephemeral, PermissionDecided, Typing
+from tacit.hub.caller import for_the_house
 from tacit.hub.host.dispatch import RECORDS_THAT_GO_OUT, Dispatch, Wanted
 
 if TYPE_CHECKING:
@@ -138,8 +139,8 @@ class Host:
             link.notify(PermissionDecided(str(data["approval_id"]), str(data["state"]), by=by, **words))
 
     def spawn(self, work: Any) -> None:
-        """Run something beside; its failure is logged."""
-        task = asyncio.get_running_loop().create_task(work)
+        """Run something beside, for the hub itself; its failure is logged."""
+        task = asyncio.get_running_loop().create_task(work, context=for_the_house())
         self._tasks.add(task)
         task.add_done_callback(self._finished)
 

@@ -7,6 +7,7 @@ door a call comes through (C2A, HTTP, MCP), it comes here.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
@@ -20,7 +21,7 @@ from tacit.base.errors import Refused
 from tacit.c2a.errors import Refusal, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from tacit.attention.commands import ToolAnswer
     from tacit.attention.send.tools import EphemeralWords
@@ -33,6 +34,18 @@ READING: Final = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """A reading tool's call, with all that it needs beside the ledger."""
+
+    group_id: str
+    session: str
+    name: str
+    arguments: Mapping[str, Any]
+    version: str
+    here: Here
+
+
 class Tools:
     """The chat tools of one hub."""
 
@@ -40,6 +53,7 @@ class Tools:
         self._ledger = ledger
         self._reading: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self.whisper: Callable[[str, EphemeralWords], None] = lambda _group, _words: None
+        self.look: Callable[[ReadCall], Awaitable[dict[str, Any] | Refusal]] = self._look
         self.here: Callable[[str], Here] = lambda _group: Here()
 
     async def call(
@@ -80,42 +94,47 @@ class Tools:
         )
         await self._ledger.append(submitted(group_id, [audit])[0])
 
+    async def _look(self, call: ReadCall) -> dict[str, Any] | Refusal:
+        return await self._ledger.read(lambda reader: looked_up(reader, call))
+
     async def _read(
         self, group_id: str, session: str, name: str, arguments: Mapping[str, Any], version: str
     ) -> dict[str, Any] | Refusal:
-        here = self.here(group_id)
-
-        def query(reader: Reader) -> dict[str, Any] | Refusal:
-            group = reader.group(group_id)
-            archive = Archive.on(reader, group)
-            # An edit is written by the hub; who reads the answer to it are the parties of its message.
-            named = archive.original(str(arguments["during"])) if "during" in arguments else None
-            during = archive.found(named) if named is not None else None
-            if "during" in arguments and (during is None or not during.visible_to(session)):
-                return refusal("event_not_found", "`during` names no event of this session", "C2A-203")
-            pull = Pull(reader, group, archive, session, version, during)
-            wanted = {member: value for member, value in arguments.items() if member != "during"}
-            match name:
-                case "chat.list_events":
-                    return pull.list_events(wanted)
-                case "chat.read_thread":
-                    return pull.read_thread(wanted)
-                case "chat.read_channel":
-                    return pull.read_channel(wanted)
-                case "chat.members":
-                    return pull.members(here)
-                case _:
-                    return pull.search(wanted)
-
+        call = ReadCall(group_id, session, name, arguments, version, self.here(group_id))
         # One look at a time for each session: whoever asks ten times at once leaves the readers to others.
         lock = self._reading.setdefault((group_id, session), asyncio.Lock())
         async with lock:
-            answer = await self._ledger.read(query)
+            answer = await self.look(call)
         if isinstance(answer, Refusal):
             await self._audit(group_id, session, name, answer)
             return answer
         await self._audit(group_id, session, name, None, answer.get("threadId"))
         return {"ok": True, "untrusted": True, **answer}
+
+
+def looked_up(reader: Reader, call: ReadCall) -> dict[str, Any] | Refusal:
+    """What a reading tool answers."""
+    session, arguments = call.session, call.arguments
+    group = reader.group(call.group_id)
+    archive = Archive.on(reader, group)
+    # An edit is written by the hub; who reads the answer to it are the parties of its message.
+    named = archive.original(str(arguments["during"])) if "during" in arguments else None
+    during = archive.found(named) if named is not None else None
+    if "during" in arguments and (during is None or not during.visible_to(session)):
+        return refusal("event_not_found", "`during` names no event of this session", "C2A-203")
+    pull = Pull(reader, group, archive, session, call.version, during)
+    wanted = {member: value for member, value in arguments.items() if member != "during"}
+    match call.name:
+        case "chat.list_events":
+            return pull.list_events(wanted)
+        case "chat.read_thread":
+            return pull.read_thread(wanted)
+        case "chat.read_channel":
+            return pull.read_channel(wanted)
+        case "chat.members":
+            return pull.members(call.here)
+        case _:
+            return pull.search(wanted)
 
 
 def from_ledger(refused: Refused) -> Refusal:

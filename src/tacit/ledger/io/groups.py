@@ -12,6 +12,17 @@ if TYPE_CHECKING:
     import apsw
 
 
+def is_member(connection: apsw.Connection, group_id: str, principal: str) -> bool:
+    """Is this an actor that is in the group now, or one of its people? The roster is not read for it."""
+    row = connection.execute(
+        "SELECT EXISTS(SELECT 1 FROM actors WHERE group_no=g.number AND actor_id=:who AND removed IS NULL) "
+        "OR EXISTS(SELECT 1 FROM people WHERE group_no=g.number AND principal=:who) "
+        "FROM groups g WHERE g.group_id=:group",
+        {"who": principal, "group": group_id},
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
 def load_group(connection: apsw.Connection, group_id: str) -> Group | None:
     """The group as its last event left it; None when there is none."""
     row = connection.execute(
@@ -38,6 +49,10 @@ def load_group(connection: apsw.Connection, group_id: str) -> Group | None:
         title=row[4],
         created=row[5],
         scopes=json.loads(row[6]),
-        actors={a[0]: Actor(a[0], a[1], a[2], tuple(json.loads(a[3])), a[4], a[5]) for a in actors},
+        actors={a[0]: Actor(a[0], a[1], a[2], _roles(a[3]), a[4], a[5]) for a in actors},
         people={p[0]: Person(p[0], p[1], p[2]) for p in people},
     )
+
+
+def _roles(kept: str) -> tuple[str, ...]:
+    return () if kept == "[]" else tuple(json.loads(kept))

@@ -193,24 +193,24 @@ class ReadModel:
                     (number, facts.left),
                 )
 
-    def save_group(self, group: Group) -> None:
-        """Write the group's own state after an event that changed more than its end."""
+    def save_group(self, group: Group, member: str | None) -> None:
+        """Write the group's own state after an event that changed more than its end: of its members, one."""
         number = group.number
         self.connection.execute(
             "INSERT OR REPLACE INTO profiles VALUES(?,?,?,?)",
             (number, group.title, group.created, json.dumps(group.scopes)),
         )
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO actors VALUES(?,?,?,?,?,?,?)",
-            [
-                (number, a.actor_id, a.role, a.title, json.dumps(a.roles), a.joined, a.removed)
-                for a in group.actors.values()
-            ],
-        )
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO people VALUES(?,?,?,?)",
-            [(number, p.principal, p.title, p.joined) for p in group.people.values()],
-        )
+        if member is not None and (actor := group.actors.get(member)) is not None:
+            roles = json.dumps(actor.roles)
+            self.connection.execute(
+                "INSERT OR REPLACE INTO actors VALUES(?,?,?,?,?,?,?)",
+                (number, actor.actor_id, actor.role, actor.title, roles, actor.joined, actor.removed),
+            )
+        if member is not None and (person := group.people.get(member)) is not None:
+            self.connection.execute(
+                "INSERT OR REPLACE INTO people VALUES(?,?,?,?)",
+                (number, person.principal, person.title, person.joined),
+            )
 
     def flush(self) -> None:
         """Write all staged rows into the open transaction; look-ups go to the tables from here on."""

@@ -24,7 +24,7 @@ from tacit.ledger.codes import invalid, missing
 from tacit.ledger.cursor import matches
 from tacit.ledger.envelope import decode
 from tacit.ledger.io.audience_index import AudienceIndex, expressions
-from tacit.ledger.io.groups import load_group
+from tacit.ledger.io.groups import is_member, load_group
 from tacit.ledger.io.read_model import ReadModel, readable_blob
 from tacit.ledger.io.rows import SELECT, found, messages_before, one, seen_by
 from tacit.ledger.io.schema import SEQ_MASK, SHIFT
@@ -139,6 +139,10 @@ class Reader:
         if group is None:
             raise missing("group", "no such group", "CCCS-007")
         return group
+
+    def is_member(self, group_id: str, principal: str) -> bool:
+        """Is this an actor that is in the group now, or one of its people?"""
+        return is_member(self._connection, group_id, principal)
 
     def groups(self, only: Iterable[str] | None = None) -> list[Group]:
         """All groups, or only these, oldest first."""

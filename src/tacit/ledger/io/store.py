@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -21,6 +21,7 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.sqlite import (
     DAMAGED,
     FAILED,
+    STOPPED,
     Checkpointer,
     add_checksums,
     connect,
@@ -45,11 +46,12 @@ from tacit.ledger.principal import SYSTEM
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
     import apsw
 
+    from tacit.base.io.sqlite import Stopping
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, GroupCommand, Success
     from tacit.ledger.engine import Engine
@@ -136,7 +138,7 @@ class Store:
             self._embedded = OpenWriter(self.path, self.options, engine) if elsewhere is None else None
         except (*DAMAGED, *FAILED) as error:
             self.lock.release()
-            raise self._as_fault(error, "the ledger cannot be opened") from error
+            raise _as_fault(self.path, error, "the ledger cannot be opened") from error
         except BaseException:
             self.lock.release()
             raise
@@ -256,21 +258,18 @@ class Store:
         """Have the engine decide a command, and wait."""
         return cast("Decided", self.execute(command))
 
-    def read(self, query: Callable[[Reader], T]) -> T:
+    def read(self, query: Callable[[Reader], T], stopping: Stopping | None = None) -> T:
         """Run a query on a free reader, against one state of the ledger; blocks while all are busy."""
         reader = self._readers.get()
         try:
-            with reader.snapshot():
+            with (
+                read_faults(self.path),
+                stopping.on(reader.connection) if stopping is not None else nullcontext(),
+                reader.snapshot(),
+            ):
                 return query(reader)
-        except (*DAMAGED, *FAILED, msgspec.DecodeError) as error:
-            raise self._as_fault(error, "the ledger cannot be read now") from error
         finally:
             self._readers.put(reader)
-
-    def _as_fault(self, error: Exception, otherwise: str) -> Corrupt | Unavailable:
-        if is_damage(error) or isinstance(error, msgspec.DecodeError):
-            return Corrupt("the ledger's file is damaged", hint=damage_hint(self.path))
-        return Unavailable(f"{otherwise} ({type(error).__name__}){way_out(error)}")
 
     def new_group_id(self) -> str:
         """A fresh group id: the milliseconds, then chance, which keeps those of one millisecond apart."""
@@ -308,6 +307,23 @@ def _move_log(path: Path) -> None:
         connect(path).close()
     except (*FAILED, *DAMAGED, Unavailable, Corrupt) as error:
         log.warning("the log stays for the next start", extra={"fault": type(error).__name__})
+
+
+def _as_fault(path: Path, error: Exception, otherwise: str) -> Corrupt | Unavailable:
+    if is_damage(error) or isinstance(error, msgspec.DecodeError):
+        return Corrupt("the ledger's file is damaged", hint=damage_hint(path))
+    return Unavailable(f"{otherwise} ({type(error).__name__}){way_out(error)}")
+
+
+@contextmanager
+def read_faults(path: Path) -> Generator[None]:
+    """What may go wrong with a read, in the house's own kinds of error."""
+    try:
+        yield
+    except STOPPED as error:
+        raise Unavailable("the read was stopped") from error
+    except (*DAMAGED, *FAILED, msgspec.DecodeError) as error:
+        raise _as_fault(path, error, "the ledger cannot be read now") from error
 
 
 def _check_ends(connection: apsw.Connection, path: Path) -> None:

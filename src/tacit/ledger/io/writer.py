@@ -177,7 +177,7 @@ class Writer:
         try:
             match command:
                 case Append(submission=submission, creates=creates):
-                    return self._append(submission, now, creates=creates)
+                    return self._append(submission, now, creates=creates, judged=not creates)
                 case AppendTogether():
                     return Appended(tuple(self._together(command, now)))
                 case GroupCommand():
@@ -202,21 +202,28 @@ class Writer:
     def _together(self, command: AppendTogether, now: Moment) -> list[Committed | Duplicate]:
         share = command.share
         if share is None:
-            self._admissible(command.submissions, now)
+            self._admissible(command.submissions, now, judged=True)
         else:
             # The events may name the blobs that come along, so these must be there when the rules look.
             def shared() -> None:
                 records.share_blobs(self._connection, share)
-                self._admissible(command.submissions, now)
+                self._admissible(command.submissions, now, judged=True)
 
             self._undone_if_refused(shared)
         return self._all(command.submissions, now)
 
-    def _admissible(self, submissions: Sequence[Submission], now: Moment) -> None:
+    def _admissible(self, submissions: Sequence[Submission], now: Moment, *, judged: bool = False) -> None:
         """Refuse all if one is refused; admission changes nothing, so that no trace of the first is left."""
         for submission in submissions:
             group = self._group(submission.group_id)
-            admit(submission, group, View(self, group), now, self._settings)
+            view = View(self, group)
+            if isinstance(admit(submission, group, view, now, self._settings), Admitted) and judged:
+                self._judge(submission, group, view, now)
+
+    def _judge(self, submission: Submission, group: Group, view: View, now: Moment) -> None:
+        """What somebody asks for is put to the engine; what the engine itself decided was."""
+        if self._engine is not None:
+            self._engine.judge(submission, Snapshot(group, view, Moment(max(now, group.last_ts))))
 
     def _all(self, submissions: Sequence[Submission], now: Moment) -> list[Committed | Duplicate]:
         try:
@@ -233,7 +240,9 @@ class Writer:
         outcomes = self._all(plan.submissions, now)
         return Decided(plan.answer(outcomes), tuple(outcomes))
 
-    def _append(self, submission: Submission, now: Moment, *, creates: bool) -> Committed | Duplicate:
+    def _append(
+        self, submission: Submission, now: Moment, *, creates: bool, judged: bool = False
+    ) -> Committed | Duplicate:
         group = Group(submission.group_id) if creates else self._group(submission.group_id)
         view = View(self, group)
         outcome = admit(submission, group, view, now, self._settings)
@@ -242,6 +251,8 @@ class Writer:
             if found is None:
                 raise Bug("a remembered submission has no event")
             return Duplicate(found, outcome.mismatch)
+        if judged:
+            self._judge(submission, group, view, now)
         if not creates:
             return self._append_admitted(submission, outcome, group, view, now)
         self._journal.number(group)
@@ -322,7 +333,8 @@ class Writer:
         self._model.stage(group, found, at, facts)
         group.last_ts = at
         if fold(group, entry.kind, entry.seq, _written(at), data):
-            self._model.save_group(group)
+            member = data.get("actor_id") or data.get("principal")
+            self._model.save_group(group, member if isinstance(member, str) else None)
         self._wrote = True
         return found
 

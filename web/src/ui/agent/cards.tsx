@@ -28,6 +28,9 @@ const TITLES: Record<string, (name: string) => string> = {
   first_contact: (name) => `${name} writes for the first time`,
   promotion: (name) => `Always share this with ${name}?`,
   scope: (name) => `${name} wants something else`,
+  space_invite: (name) => `${name} invites you into a shared space`,
+  space_write: (name) => `May ${name} know this, in a shared space?`,
+  space_member: (name) => `${name} is new in a shared space of yours`,
   failure: (name) => `Something was left behind, with ${name}`,
 };
 
@@ -39,6 +42,9 @@ const BODIES: Record<string, (asked: Asked) => VNode> = {
   promotion: Promotion,
   scope: Scope,
   failure: Failure,
+  space_invite: SpaceInvite,
+  space_write: SpaceFields,
+  space_member: SpaceFields,
 };
 
 interface CardProps {
@@ -614,6 +620,59 @@ function Failure({ one, say, busy }: Asked): VNode {
       <Choices>
         <button type="button" class="primary" disabled={busy} onClick={() => say({ dismiss: true })}>
           I have seen to it
+        </button>
+      </Choices>
+    </>
+  );
+}
+
+function members(about: Record<string, unknown> | undefined): string {
+  return Array.isArray(about?.members) ? about.members.map((who: unknown) => nameIn(String(who))).join(", ") : "";
+}
+
+function SpaceInvite({ one, say, busy }: Asked): VNode {
+  return (
+    <>
+      <p>
+        “<bdi>{plain(one.about?.space, 160)}</bdi>” is kept by {members(one.about)}. Their agents and yours tell each other what is written there; nothing of yours is in it before you write it.
+      </p>
+      <Choices>
+        <button type="button" class="primary" disabled={busy} onClick={() => say({ confirm: true })}>
+          Join
+        </button>
+        <button type="button" class="quiet no" disabled={busy} onClick={() => say({ refuse: true })}>
+          Decline
+        </button>
+      </Choices>
+    </>
+  );
+}
+
+function SpaceFields({ one, say, busy }: Asked): VNode {
+  return (
+    <>
+      <p>
+        In “<bdi>{plain(one.about?.space, 160)}</bdi>”, for {members(one.about)}:
+      </p>
+      <dl class="known">
+        {one.fields.map((field) => (
+          <div key={field.field}>
+            <dt>
+              <bdi>{plain(field.field, 120)}</bdi>
+            </dt>
+            <dd>
+              <bdi>{valueText(field.values[0])}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p class="fine">Nothing of this is told before you answer.</p>
+      <Choices>
+        <button type="button" class="primary" disabled={busy} onClick={() => say({ confirm: true })}>
+          Yes, tell them
+        </button>
+        <button type="button" class="quiet no" disabled={busy} onClick={() => say({ refuse: true })}>
+          No
         </button>
       </Choices>
     </>

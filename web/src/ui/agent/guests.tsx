@@ -104,7 +104,8 @@ function Detail({ state, one }: { state: AgentState; one: GuestLine }): VNode {
       (now) => {
         setFound(now);
         setFault("");
-        setSure(false);
+        // An answer that comes meanwhile must not take the button away under somebody's finger.
+        if (command === "guest_revoke") setSure(false);
       },
       (error: unknown) => setFault(failed(error)),
     );

@@ -39,7 +39,7 @@ export function startOwnPage(): void {
       void line.open(pasted).catch(() => undefined);
     }
   });
-  for (const part of ["me", "profile"]) state.want(part);
+  for (const part of ["me", "profile", "spaces"]) state.want(part);
   void line.start(link).catch(() => undefined);
   let greeted = false;
   effect(() => {

@@ -8,12 +8,14 @@ import { Guard } from "./parts";
 import { People } from "./people";
 import { Permissions, Receipts } from "./permissions";
 import { Questions } from "./questions";
+import { Spaces } from "./spaces";
 import { Threads } from "./threads";
 import { You } from "./you";
 
 const VIEWS: { view: AgentView; label: string; icon: IconName; needs: string }[] = [
   { view: "questions", label: "For you", icon: "bell", needs: "pending" },
   { view: "threads", label: "Threads", icon: "talk", needs: "threads" },
+  { view: "spaces", label: "Spaces", icon: "copy", needs: "space" },
   { view: "people", label: "People", icon: "people", needs: "contacts" },
   { view: "permissions", label: "Permissions", icon: "key", needs: "permissions" },
   { view: "receipts", label: "Receipts", icon: "ledger", needs: "disclosures" },
@@ -24,7 +26,7 @@ export function Tabs({ state, at }: { state: AgentState; at: AgentRoute }): VNod
   const waiting = state.waiting.value;
   return (
     <nav class="views agent-tabs" aria-label="Your agent">
-      {VIEWS.filter((one) => state.offers(one.needs)).map((one) => (
+      {VIEWS.filter((one) => state.offers(one.needs) && (one.view !== "spaces" || state.spaces.value !== null)).map((one) => (
         <a key={one.view} href={agentAddress(one.view)} aria-current={at.view === one.view ? "page" : undefined} title={one.label}>
           <Icon name={one.icon} size={17} />
           <span>{one.label}</span>
@@ -52,6 +54,8 @@ function View({ state, at }: { state: AgentState; at: AgentRoute }): VNode {
   switch (at.view) {
     case "threads":
       return <Threads state={state} at={at.detail} />;
+    case "spaces":
+      return <Spaces state={state} at={at.detail} />;
     case "people":
       return <People state={state} />;
     case "permissions":

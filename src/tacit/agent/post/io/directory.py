@@ -17,7 +17,7 @@ import msgspec
 
 from tacit.agent.packets.packet import LARGEST_NUMBER
 from tacit.agent.post import rotation
-from tacit.agent.post.io import handshakes, prekeys
+from tacit.agent.post.io import handshakes, prekeys, purging
 from tacit.agent.post.io.store import OWN_FAULTS, Myself
 from tacit.base.errors import PeerFault, Refused, TacitError, Unavailable
 from tacit.seal import identity, pinning, primitives, x3dh
@@ -168,6 +168,7 @@ class Directory:
             before = contact.pin if contact else None
             offer = rotation.read_offer(peer, record, before)
             statement = offer.statement
+            fingerprint = fingerprint or purging.fingerprint_of(store, peer).replace(" ", "")
             if fingerprint and _digits(peer, offer.keys.signing) != fingerprint:
                 raise Refused(
                     "wrong_fingerprint",
@@ -185,6 +186,7 @@ class Directory:
             )
             if pin != before:
                 store.set_pin(peer, pin)
+                purging.known_again(store, peer)
             if pin.usable and pin.serial == statement.serial:
                 store.set_offers(
                     peer, encryption=statement.supported_encryption, versions=statement.supported_versions

@@ -18,7 +18,7 @@ import msgspec
 
 from tacit.agent.packets import packet
 from tacit.agent.post import ordering, reception, reputation, sync
-from tacit.agent.post.io import expiry, handshakes
+from tacit.agent.post.io import expiry, handshakes, purging
 from tacit.agent.post.io.anteroom import Anteroom
 from tacit.agent.post.io.repairs import Repairs
 from tacit.agent.post.io.store import OWN_FAULTS
@@ -101,7 +101,8 @@ class _StoredKnowledge:
 
     def participant(self, thread_id: str, sender: str) -> bool:
         peers = [row[0] for row in self._store.rows("SELECT peer FROM threads WHERE thread_id=?", thread_id)]
-        return not peers or sender in peers
+        named = "SELECT 1 FROM thread_members WHERE thread_id=? AND member=?"
+        return not peers or sender in peers or self._store.row(named, thread_id, sender) is not None
 
     @property
     def prekeys(self) -> PrekeySecrets:
@@ -220,6 +221,8 @@ class Inbox:
         auto = store.choice(AUTO_BLOCK) == "on"
         after = reputation.after_fault(contact.reputation, now, auto_block=auto)
         store.set_reputation(dropped.sender, after)
+        if after.blocked and not contact.reputation.blocked:
+            purging.ordered(store, dropped.sender, purging.BLOCK)
         if after.flagged and not contact.reputation.flagged:
             store.note(f"{dropped.sender} keeps sending malformed packets; you may block it", now)
 
@@ -277,6 +280,7 @@ class Inbox:
         )
         if fresh and (contact := store.contact(sender)) is not None and contact.welcome:
             store.set_reputation(sender, reputation.after_thread(contact.reputation))
+        self.threads.learn_members(inner, sender)
         features = packet.features_named(inner.fields)
         if features:
             store.run("UPDATE contacts SET features=? WHERE address=?", " ".join(sorted(features)), sender)
@@ -405,13 +409,26 @@ class Inbox:
             known = contact.reputation if contact else reputation.Reputation()
             changed = reputation.Reputation(known.score, known.faults, known.flagged, blocked)
             self._store.set_reputation(peer, changed)
-            if blocked:
+            if not blocked:
+                purging.called_off(self._store, peer)
+            else:
+                purging.ordered(self._store, peer, purging.BLOCK)
                 self._store.run(
                     "DELETE FROM history WHERE state IN ('held', 'asked') AND peer=? AND state='asked'", peer
                 )
                 self.unverified.forget(peer)
                 # What this device would have told it by itself: receipts, summaries, what it said it lacks.
                 self._store.run("DELETE FROM outbox WHERE peer=? AND (kind='receipt' OR later=1)", peer)
+
+    def remove(self, peer: str) -> None:
+        """Let a contact go; whoever writes from there again is somebody new (A2ACP-195)."""
+        with self._store.transaction():
+            if self._store.contact(peer) is None:
+                raise Refused("unknown_contact", "this address is not among your contacts", row="A2ACP-020")
+            purging.ordered(self._store, peer, purging.REMOVE)
+            self._store.run(
+                "DELETE FROM history WHERE state IN ('held', 'asked') AND peer=? AND state='asked'", peer
+            )
 
     # Gap recovery.
 

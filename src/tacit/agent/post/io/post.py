@@ -35,6 +35,8 @@ _KEPT_TABLES = (
     "contacts", "threads", "history", "seen", "settings", "sealings", "dropped", "handshakes",
     # What waits here is nowhere else: a relay lets go of what it has handed out. Sent twice it is taken once.
     "outbox", "unjudged", "notes",
+    # By which keys blocked agents were known.
+    "purges",
     # Contents that the personal agent's journal names.
     "vault",
 )  # fmt: skip

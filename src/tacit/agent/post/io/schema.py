@@ -206,6 +206,22 @@ CREATE INDEX thoughts_thread ON thoughts (thread_id, number);
 CREATE INDEX thoughts_at ON thoughts (at);
 """
 
+# Contacts that were blocked or removed: what of them may still be here, and by which key they were known.
+_PURGES: Final = """
+CREATE TABLE purges (
+  address TEXT PRIMARY KEY,
+  state TEXT NOT NULL CHECK (state IN ('block', 'remove', 'done')),
+  fingerprint TEXT NOT NULL DEFAULT ''
+) STRICT, WITHOUT ROWID;
+"""
+
+# Who takes part in a thread of several, by the word of whoever began it: no outsiders to one another.
+_MEMBERS: Final = """
+CREATE TABLE thread_members (
+  thread_id TEXT NOT NULL, member TEXT NOT NULL, told_by TEXT NOT NULL, PRIMARY KEY (thread_id, member)
+) STRICT, WITHOUT ROWID;
+"""
+
 SCHEMA: Final = Schema(
     application_id=0x7AC17702,
     steps=(
@@ -220,6 +236,8 @@ SCHEMA: Final = Schema(
         _LATER,
         _VAULT,
         _THOUGHTS,
+        _PURGES,
+        _MEMBERS,
     ),
 )
 

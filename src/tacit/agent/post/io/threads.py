@@ -1,6 +1,6 @@
 """What the post knows of threads: the version they speak, and whether they stand still.
 
-A2ACP-237, A2ACP-239.
+A2ACP-031, A2ACP-174, A2ACP-237, A2ACP-239.
 
 Nothing here ends a thread, so what was sent in it is kept (A2ACP-212). Every call is made inside a
 transaction of the caller's.
@@ -8,7 +8,7 @@ transaction of the caller's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from tacit.agent.packets import packet
 from tacit.wire import version
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 OPEN: Final = "open"
 STALLED: Final = "stalled"
 NO_COMMON_VERSION: Final = "no_common_version"
+MOST_MEMBERS: Final = 50
 
 
 class Threads:
@@ -67,3 +68,19 @@ class Threads:
             )  # fmt: skip
             store.note(f"a thread with {peer} stands still: {why}", now)
         return changed > 0
+
+    def learn_members(self, inner: packet.Packet, sender: str) -> None:
+        """Remember who takes part, where a packet's sender began the thread with us and says so."""
+        listed = inner.fields.get("participants")
+        if not isinstance(listed, list):
+            return
+        named = [one for one in cast("list[object]", listed) if isinstance(one, str)][:MOST_MEMBERS]
+        others = self._store.row(
+            "SELECT 1 FROM threads WHERE thread_id=?1 AND peer<>?2"
+            " UNION SELECT 1 FROM thread_members WHERE thread_id=?1 AND told_by<>?2",
+            inner.thread_id, sender,
+        )  # fmt: skip
+        for one in named if others is None else ():
+            self._store.run(
+                "INSERT OR IGNORE INTO thread_members VALUES (?,?,?)", inner.thread_id, one, sender
+            )

@@ -1,0 +1,43 @@
+"""What the owner is told of a thread, by its code: sentences that go on from what the thread is about."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tacit.agent.io import spaces
+
+NOTICES: Final = {
+    "stalled": "has had no answer for too long and stands still",
+    "expired": "has run out of time",
+    "completed": "is done",
+    "declined": "was declined",
+    "withdrawn": "was withdrawn by the other side",
+    "slot_taken": "had its time taken meanwhile; another is looked for",
+    "action_failed": "could not be carried out; what was done is undone",
+    "not_undone": "left something that cannot be undone",
+    "reminder": "still waits for your answer",
+    "relay_out_of_reach": "waits: the relay has been out of reach for longer than it waits for answers",
+    "generation_failed": "is paused: nothing could be written that may leave",
+    "their_agent_failed": "is paused: the other agent could not write an answer",
+    "after_the_end": "has ended, and the other side has written again",
+    "proposals_crossed": "has two proposals at once; yours stands",
+    "different_alternatives": "had two different choices; it is proposed again",
+    "another_previous_intent": "was described otherwise by the other side",
+    "guest_answered": "has an answer of somebody who was asked by a link",
+    "guest_unreadable": "has an answer by a link that could not be read; it counts for nothing",
+    "waits": "waits for something that is away now; it is tried again",
+    "paused": "is paused",
+    "goes_ahead": "goes ahead: enough have confirmed; you may still say yes",
+    "left_the_group": "goes on without somebody who wants no part in it",
+    "people_left": "goes on without some who were in it",
+    "another_list": "names other people to others: compare the digest of its list with them",
+    "transfer_declined": "stays with you: the role was not accepted",
+    "transferred": "is coordinated by somebody else now",
+    "coordinates_now": "is coordinated by your agent now; everybody is asked again",
+    "not_sent": "has a packet that could not be sent",
+    "memory_changed": "has brought something else than was remembered; see `tacit agent memory`",
+    "model_away": "No model answers now; what waits for one is kept and dealt with later, in order",
+    "budget_spent": "The models' budget of the day is spent; the rules go on alone",
+    **spaces.NOTICES,
+    "brain_refused": "The chosen brain cannot be opened; the rules go on alone",
+}

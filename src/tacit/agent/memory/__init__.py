@@ -1,0 +1,1 @@
+"""What an agent remembers of each counterpart, as values."""

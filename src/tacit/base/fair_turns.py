@@ -1,0 +1,78 @@
+"""Turns at something scarce, shared fairly between those who ask, however much each of them asks.
+
+There are so many places. Whoever asks waits in its owner's line; places go to owners in rotation, and no
+owner holds more than its share of them at once, so that one that asks without end leaves a place to the
+others. A line has an end: one that is full is refused. The house itself (the empty owner) may hold every
+place.
+
+Tickets are whatever the caller has for those who wait. Nothing here waits or runs anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+HOUSE: Final = ""
+
+
+class FairTurns(Generic[T]):
+    """Who has a place, and who comes next."""
+
+    def __init__(self, places: int, share: int, most_waiting: int) -> None:
+        self._places = places
+        self._share = share
+        self._most = most_waiting
+        self._holding: Counter[str] = Counter()
+        self._lines: OrderedDict[str, deque[T]] = OrderedDict()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return sum(len(line) for line in self._lines.values())
+
+    def ask(self, owner: str, ticket: T) -> bool:
+        """Stand in the owner's line; False when it is full."""
+        line = self._lines.get(owner)
+        if line is not None and owner != HOUSE and len(line) >= self._most:
+            return False
+        if line is None:
+            line = self._lines[owner] = deque()
+        line.append(ticket)
+        return True
+
+    def withdraw(self, owner: str, ticket: T) -> bool:
+        """Leave the line; False when the ticket has its place already, or never stood there."""
+        line = self._lines.get(owner, deque())
+        if ticket not in line:
+            return False
+        line.remove(ticket)
+        if not line:
+            del self._lines[owner]
+        return True
+
+    def done(self, owner: str) -> None:
+        """Give a place back."""
+        self._holding[owner] -= 1
+        if not self._holding[owner]:
+            del self._holding[owner]
+
+    def next(self) -> Iterator[T]:
+        """Those whose turn has come."""
+        while self._holding.total() < self._places:
+            owner = next((one for one in self._lines if self._may(one)), None)
+            if owner is None:
+                return
+            line = self._lines.pop(owner)
+            ticket = line.popleft()
+            if line:
+                self._lines[owner] = line
+            self._holding[owner] += 1
+            yield ticket
+
+    def _may(self, owner: str) -> bool:
+        return owner == HOUSE or self._holding[owner] < self._share

@@ -1,0 +1,101 @@
+"""`tacit agent memory`: what your agent remembers of each contact, and your word on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from tacit.cli.agent import agent
+from tacit.cli.arrange import call
+from tacit.cli.arrange_show import label, plain, value_text, who
+from tacit.cli.outcome import json_option, reported, show
+from tacit.cli.terminal import bold, styled
+
+if TYPE_CHECKING:
+    from tacit.agent.packets.packet import Fields
+
+CONTACT = "NAME[@RELAY]"
+
+
+class Shows(click.Group):
+    """A group that shows when it is given no command of its own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The same, with `show` in front of what is no command."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+@agent.group(cls=Shows)
+def memory() -> None:
+    """What your agent remembers of your contacts.
+
+    `tacit agent memory` shows all of it, `tacit agent memory ben` what it remembers of one.
+    """
+
+
+@memory.command("show")
+@click.argument("contact", metavar=f"[{CONTACT}]", default="")
+@json_option
+@reported
+def memory_show(contact: str, *, as_json: bool) -> None:
+    """Show what is remembered of everybody, or of one."""
+    found = call("memory", who=contact)
+    lines = [line for one in found["memory"] for line in _lines(one)]
+    show(found, "\n".join(lines) or "nothing is remembered of anybody yet", as_json=as_json)
+
+
+@memory.command("edit")
+@click.argument("contact", metavar=CONTACT)
+@click.argument("said", metavar="KEY=VALUE")
+@json_option
+@reported
+def memory_edit(contact: str, said: str, *, as_json: bool) -> None:
+    """Correct what is remembered: the new value counts, the old one is noted as such."""
+    key, _, value = said.partition("=")
+    found = call("memory_edit", who=contact, key=key.strip(), value=value.strip())
+    show(found, "\n".join(_lines(found)), as_json=as_json)
+
+
+@memory.command("forget")
+@click.argument("contact", metavar=CONTACT)
+@click.argument("key", required=False)
+@json_option
+@reported
+def memory_forget(contact: str, key: str | None, *, as_json: bool) -> None:
+    """Have one value forgotten, or all that is remembered of a contact; it is erased from this device.
+
+    Backups that you have written before still hold it.
+    """
+    found = call("memory_forget", who=contact, key=key or "")
+    what = "everything" if found["forgotten"] == "everything" else label(found["forgotten"])
+    lines = [f"forgotten of {who(found['agent'])}: {what}"]
+    if found["remains_in"]:
+        lines.append(f"until it is over it is still part of {', '.join(found['remains_in'])}")
+    show(found, "\n".join(lines), as_json=as_json)
+
+
+def _lines(one: Fields) -> list[str]:
+    times = f"{one['interaction_count']} thing{'' if one['interaction_count'] == 1 else 's'}"
+    since = f", {one['first_interaction']} to {one['last_interaction']}" if one["interaction_count"] else ""
+    lines = [f"{bold(who(one['agent']))}  {one['trust_level']}  {styled(times + since, 'dim')}"]
+    for name, known in cast("Fields", one["context_cache"]).items():
+        by = "you said so" if known["source"] == "owner" else "as they told"
+        old = ", to be asked again" if known["confidence"] == "low" else ""
+        dated = styled(f"{by}, {known['last_updated']}, confidence {known['confidence']}{old}", "dim")
+        lines.append(f"  {label(name)}: {value_text(known['value'])}  {dated}")
+    for change in one["changes"]:
+        said = f"{value_text(change['old'])} → {value_text(change['new'])}"
+        lines.append(f"  {label(change['field'])} changed: {said}  {styled(change['date'], 'dim')}")
+    patterns = cast("Fields", one["learned_patterns"])
+    lines += [
+        f"  {name.replace('_', ' ')}: {', '.join(map(label, patterns[name]))}"
+        for name in ("usually_shares", "usually_declines", "usually_requests")
+        if patterns[name]
+    ]
+    if patterns["average_response_time"]:
+        lines.append(f"  answers within {patterns['average_response_time']} on the average")
+    lines.append(f"  {styled('; '.join(map(plain, one['trust_signals'])), 'dim')}")
+    return lines

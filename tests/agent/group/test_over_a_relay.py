@@ -1,0 +1,42 @@
+"""A group over a real relay: sealed packets, journals, calendars."""
+
+from __future__ import annotations
+
+import pytest
+from tests.agent.arrangements import people, share
+
+from tacit.agent.engine.answering import Answer
+
+
+@pytest.mark.spec("A2ACP-173")
+@pytest.mark.spec("A2ACP-174")
+async def test_three_people_find_an_evening_over_a_relay(tmp_path):
+    async with people(tmp_path, "anna", "ben", "cleo") as (all_three, anna, ben, cleo):
+        begun = await anna.ask("game night on Friday evening", [ben.me, cleo.me])
+        group_id = begun["thread_id"]
+        for one in (ben, cleo):
+            asked = await all_three.question(one, "consent")
+            await one.answer(asked["question_id"], share(asked))
+        asked = await all_three.question(anna, "consent")
+        await anna.answer(asked["question_id"], share(asked))
+        for one in (anna, ben, cleo):
+            proposed = await all_three.question(one, "checkpoint")
+            await one.answer(proposed["question_id"], Answer(confirm=True))
+        for one in (anna, ben, cleo):
+            ended = await all_three.state(one, group_id, "COMPLETED")
+            assert [each["status"] for each in ended["actions"] if each["executor"] == "us"] == ["done"]
+        seen = await anna.group(group_id)
+        assert seen["coordinator"] == anna.me
+        assert seen["participants"][1] == {
+            "agent": ben.me,
+            "status": "context_received",
+            "confirmed": True,
+            "state": "COMPLETED",
+        }
+        assert seen["windows"][0]["available_count"] == 3
+        assert seen["binding"] is None
+        sent = anna.post.store.rows("SELECT peer, packet_id FROM history WHERE direction='out'")
+        assert len({packet_id for _, packet_id in sent}) == len(sent)
+        assert all(one.thread_id == group_id for one in anna.post.inbox.unhandled()), (
+            "one id on the wire for all"
+        )

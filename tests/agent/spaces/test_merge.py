@@ -1,0 +1,184 @@
+"""The merge of replicas: any order, any repeat, any loss that is made up for, one document."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.agent.spaces import compare, merge
+from tacit.agent.spaces.levels import FULL_WRITE, READ_ALL, WRITE_OWN, first_level, may_write
+from tacit.agent.spaces.merge import Version, fault
+from tacit.agent.spaces.state import Cell
+from tacit.base.errors import Refused
+from tacit.base.moment import SECOND, Moment
+
+ANNA, BEN, CARL = (f"agent:{name}@relay.test" for name in ("anna", "ben", "carl"))
+CREATED = Moment(1_000_000 * SECOND)
+NOW = Moment(CREATED + 24 * 3600 * SECOND)
+
+versions = st.builds(
+    Version, st.integers(1, 4), st.integers(0, 3).map(Moment), st.sampled_from([ANNA, BEN, CARL])
+)
+replicas = st.dictionaries(st.sampled_from("abc"), versions, max_size=3)
+changes = st.lists(st.tuples(st.sampled_from("abc"), versions), max_size=8)
+
+
+def joined(one, two):
+    """Two replicas as one: whoever holds the first takes all of the second."""
+    return _taken([*one.items(), *two.items()])
+
+
+@pytest.mark.spec("A2ACP-198", "A2ACP-199")
+@given(replicas, replicas, replicas)
+def test_the_merge_is_a_join(one, two, three):
+    assert joined(one, two) == joined(two, one)
+    assert joined(joined(one, two), three) == joined(one, joined(two, three))
+    assert joined(one, one) == one
+    both = joined(one, two)
+    assert set(both) == set(one) | set(two), "different fields are both there"
+
+
+def _taken(order, *, level=FULL_WRITE):
+    """A replica as the engine makes one: change by change, each judged by `fault`."""
+    held: dict[str, Cell] = {}
+    for name, new in order:
+        before = held.get(name)
+        if fault(before, new, level=level, created=CREATED, now=NOW, room=True) is None:
+            held[name] = Cell(new.v, new.at, new.by, before.owner if before else new.by)
+    return {name: merge.version(cell) for name, cell in held.items()}
+
+
+@pytest.mark.spec("A2ACP-199", "A2ACP-200")
+@settings(max_examples=150)
+@given(changes, st.randoms(use_true_random=False), st.lists(st.integers(0, 7), max_size=6))
+def test_any_order_any_repeat_and_any_loss_made_up_for_end_in_the_same_replica(order, random, lost):
+    others = [*order, *order]
+    random.shuffle(others)
+    late = [order[place] for place in lost if place < len(order)]
+    partial = [one for one in others if one not in late]
+    assert _taken(order) == _taken(others) == _taken([*partial, *late])
+    greatest: dict[str, Version] = {}
+    for name, new in order:
+        greatest[name] = max(new, greatest.get(name, new))
+    assert _taken(order) == greatest
+
+
+@pytest.mark.spec("A2ACP-199", "A2ACP-200")
+def test_the_greatest_of_count_moment_and_author_stands_in_every_order():
+    same = [
+        ("a", Version(2, Moment(5), BEN)),
+        ("a", Version(2, Moment(5), ANNA)),
+        ("a", Version(1, Moment(9), CARL)),
+        ("a", Version(2, Moment(4), CARL)),
+    ]
+    found = {tuple(_taken(order).items()) for order in itertools.permutations(same)}
+    assert found == {(("a", Version(2, Moment(5), BEN)),)}
+
+
+@pytest.mark.spec("A2ACP-200")
+@pytest.mark.parametrize(
+    ("new", "why"),
+    [
+        (Version(2**63, NOW, BEN), merge.TOO_HIGH),
+        (Version(24 * 3600 + 601, NOW, BEN), merge.TOO_HIGH),
+        (Version(24 * 3600 + 600, NOW, BEN), None),
+        (Version(9, Moment(NOW + 601 * SECOND), BEN), merge.TOO_LATE),
+        (Version(4, NOW, BEN), merge.STALE),
+        (Version(5, Moment(0), BEN), merge.STALE),
+        (Version(5, CREATED, ANNA), merge.STALE),
+        (Version(6, Moment(0), BEN), None),
+    ],
+)
+def test_a_huge_count_a_moment_to_come_and_a_rollback_are_not_taken(new, why):
+    held = Cell(5, CREATED, ANNA, ANNA)
+    assert fault(held, new, level=FULL_WRITE, created=CREATED, now=NOW, room=True) == why
+
+
+@pytest.mark.spec("A2ACP-200")
+def test_the_highest_count_that_is_taken_does_not_win_for_ever():
+    highest = merge.highest_count(CREATED, NOW)
+    held = Cell(highest, Moment(NOW + merge.SKEW), BEN, ANNA)
+    later = Moment(NOW + SECOND)
+    assert (
+        fault(held, Version(highest + 1, NOW, ANNA), level=FULL_WRITE, created=CREATED, now=later, room=True)
+        is None
+    )
+
+
+@pytest.mark.spec("A2ACP-202", "A2ACP-203")
+@pytest.mark.parametrize(
+    ("level", "owner", "may"),
+    [
+        (READ_ALL, None, False),
+        (READ_ALL, BEN, False),
+        (WRITE_OWN, None, True),
+        (WRITE_OWN, BEN, True),
+        (WRITE_OWN, ANNA, False),
+        (FULL_WRITE, ANNA, True),
+        ("owner", BEN, False),
+    ],
+)
+def test_a_level_says_what_its_member_may_write(level, owner, may):
+    assert may_write(level, owner=owner, author=BEN) is may
+    held = Cell(1, CREATED, owner, owner) if owner else None
+    new = Version(2, NOW, BEN)
+    why = fault(held, new, level=level, created=CREATED, now=NOW, room=True)
+    assert why == (None if may else merge.LEVEL)
+
+
+@pytest.mark.spec("A2ACP-203")
+def test_the_second_member_gets_full_write_and_the_third_its_own_fields():
+    assert [first_level(members) for members in (2, 3, 9)] == [FULL_WRITE, WRITE_OWN, WRITE_OWN]
+
+
+@pytest.mark.spec("A2ACP-200")
+def test_only_what_is_missing_is_found_and_what_a_former_self_wrote():
+    held = {
+        "a": Cell(2, Moment(5), ANNA, ANNA),
+        "b": Cell(1, Moment(5), ANNA, ANNA),
+        "c": Cell(7, Moment(5), BEN, BEN),
+        "d": Cell(3, Moment(5), ANNA, ANNA, deleted=True),
+    }
+    theirs = {
+        "a": Version(2, Moment(5), ANNA),
+        "b": Version(4, Moment(9), ANNA),
+        "e": Version(1, Moment(1), ANNA),
+    }
+    assert compare.lacking(held.items(), theirs, ANNA) == ["d"]
+    assert compare.lost(held, theirs) == ["b", "e"]
+    said = compare.field_versions(held.items(), BEN)
+    assert list(said) == ["c"], "a comparison names nothing of a third's"
+    assert compare.read_versions(said, BEN) == {"c": Version(7, Moment(5), BEN)}
+
+
+@pytest.mark.parametrize(
+    "said", [None, [], {"a": 1}, {"a": {"v": True, "at": "x"}}, {"": {"v": 1, "at": "2026-03-23T09:00:00Z"}}]
+)
+def test_misshapen_versions_are_none(said):
+    assert compare.read_versions(said, BEN) is None
+
+
+@pytest.mark.spec("A2ACP-201")
+def test_a_few_comparisons_in_a_row_are_answered_and_a_flood_is_not():
+    answered: tuple[Moment, ...] = ()
+    for _ in range(compare.ANSWERED):
+        assert compare.may_answer(answered, NOW)
+        answered = compare.after_answer(answered, NOW)
+    assert not compare.may_answer(answered, NOW)
+    assert compare.may_answer(answered, Moment(NOW + compare.WITHIN))
+
+
+def test_what_is_no_link_is_refused():
+    from tacit.agent.spaces import links
+
+    for text in ("", "javascript:alert(1)", "no link", "https://a b", "x" * 3000):
+        with pytest.raises(Refused):
+            links.checked(text)
+    tools = {"drive": {"prefix": "file:///a/"}, "deeper": {"prefix": "file:///a/b/"}}
+    assert links.opener("file:///a/b/c.md", tools) == "deeper"
+    assert links.opener("file:///a/../etc/passwd", tools) is None
+    assert links.opener("file:///a/%2e%2e/etc/passwd", tools) is None
+    assert links.opener("https://elsewhere/", tools) is None

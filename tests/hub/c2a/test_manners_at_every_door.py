@@ -1,0 +1,154 @@
+"""An agent keeps the same manners by whatever door it comes: the ledger's own refuses what a send would be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.bridges.mcp.rooms import over_http
+from tests.hub.room import Answer, Failed
+
+if TYPE_CHECKING:
+    from tests.hub.c2a.stage import Stage
+
+
+async def by_http(stage: Stage, name: str, data: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    answer: Answer = await stage.append(stage.group_id, "chat.message", data, stage.tokens[name])
+    return answer.code, (answer.body.get("details") or {}) if answer.code else {}
+
+
+async def by_socket(stage: Stage, name: str, data: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    async with stage.socket(stage.tokens[name]) as socket:
+        try:
+            await socket.call("append", group_id=stage.group_id, kind="chat.message", data=data)
+        except Failed as failed:
+            return failed.code, failed.body["details"]
+    return None, {}
+
+
+async def by_c2a(stage: Stage, name: str, data: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    async with stage.wire(name) as raw:
+        try:
+            await raw.tool("chat.send_message", **_send(data, f"{name}: {data['text']}"))
+        except Failed as failed:
+            return failed.code, failed.body["details"]
+    return None, {}
+
+
+async def by_mcp(stage: Stage, name: str, data: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    async with over_http(stage, stage.tokens[name]) as agent:
+        result = await agent.call("chat_send_message", **_send(data, f"{name}: {data['text']}"))
+        if not result.is_error:
+            return None, {}
+        error = result.structured_content["error"]
+        return error["code"], error["details"]
+
+
+def _send(data: dict[str, Any], key: str) -> dict[str, Any]:
+    given = {"content": data["text"], "idempotencyKey": key, "directedness": "to_me"}
+    if "reply_to" in data:
+        return {
+            **given,
+            "target": f"thread:{data['reply_to']}",
+            "visibility": "thread",
+            "inReplyTo": data["reply_to"],
+        }
+    return {**given, "target": "channel:main", "visibility": "channel", "directedness": "ambient"}
+
+
+DOORS = {"http": by_http, "websocket": by_socket, "c2a": by_c2a, "mcp": by_mcp}
+
+
+@pytest.mark.spec("C2A-153", "C2A-154")
+@pytest.mark.parametrize("door", DOORS)
+async def test_what_one_agent_has_claimed_no_other_answers(stage: Stage, door: str) -> None:
+    dan = await stage.agent("dan", roles=["ops"])
+    for name in ("ann", "ben"):
+        await stage.member(name, roles=["ops"])
+    asked = await stage.tell("@ops which region do we deploy to first?")
+    await dan.call("chat.claim", eventId=asked["id"])
+    before = len(await stage.messages())
+    for name in ("ann", "ben"):
+        code, details = await DOORS[door](
+            stage, name, {"text": f"Europe first, says {name}.", "reply_to": asked["id"]}
+        )
+        assert code == "claim_conflict", (door, name)
+        assert details["row"].startswith("C2A-")
+    assert len(await stage.messages()) == before
+    assert (await by_http(stage, "dan", {"text": "Europe first.", "reply_to": asked["id"]}))[0] is None
+
+
+@pytest.mark.spec("C2A-198", "C2A-195")
+async def test_an_exchange_that_was_stopped_stays_so_by_every_door(stage: Stage) -> None:
+    await stage.agent("ann")
+    await stage.agent("ben")
+    names = ["ann", "ben"]
+    said = (await stage.tell("ben, what is alpha?", stage.tokens["ann"], to=["ben"]))["id"]
+    code: str | None = None
+    words = iter(WORDS)
+    for turn in range(1, 60):
+        answer = await stage.append(
+            stage.group_id,
+            "chat.message",
+            {"text": next(words), "reply_to": said},
+            stage.tokens[names[turn % 2]],
+        )
+        code = answer.code
+        if code is not None:
+            break
+        said = answer.body["id"]
+    assert code == "loop_stopped"
+    for door in DOORS.values():
+        for name in names:
+            code, details = await door(stage, name, {"text": next(words), "reply_to": said})
+            assert code in {"loop_stopped", "policy_forbids"}, (door, name, code)
+            assert details["row"]
+    assert len(await stage.messages()) < 10
+
+
+@pytest.mark.spec("C2A-061", "C2A-197")
+@pytest.mark.parametrize("door", DOORS)
+async def test_policy_and_repetition_are_the_same_by_every_door(stage: Stage, door: str) -> None:
+    await stage.agent("ann")
+    await stage.agent("ben")
+    ambient = await stage.tell("the deploy went out at noon, for your information")
+    code, details = await DOORS[door](
+        stage, "ann", {"text": "Which deploy was it?", "reply_to": ambient["id"]}
+    )
+    assert (code, details["remedy"]) == ("policy_forbids", "stay silent")
+    news = {"text": "The nightly build takes forty minutes since the cache was moved."}
+    assert (await DOORS[door](stage, "ann", news))[0] is None
+    for other in (by_http, by_socket):
+        code, details = await other(stage, "ann", news)
+        assert code == "no_new_information"
+        assert details["remedy"]
+
+
+async def test_people_and_groups_without_agents_are_free(stage: Stage) -> None:
+    token = await stage.member("ann")
+    for _ in range(5):
+        assert (await stage.tell("the same words", token))["id"]
+    await stage.agent("ben")
+    bea = await stage.person("bea")
+    for _ in range(5):
+        assert (await stage.tell("the same words", bea))["id"]
+    code, _ = await by_http(stage, "ann", {"text": "the same words"})
+    assert code == "no_new_information"
+
+
+WORDS = [
+    f"{subject} {verb} {thing}?"
+    for subject in (
+        "Does the northern cluster",
+        "Will our oldest customer",
+        "Can a second reviewer",
+        "Should my parser",
+    )
+    for verb in ("migrate", "replace", "benchmark", "document", "encrypt")
+    for thing in (
+        "the billing tables",
+        "seven stale branches",
+        "every public endpoint",
+        "its own certificates",
+    )
+]
