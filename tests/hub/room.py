@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
+    from tacit.ledger.io.store import Options
+
 WAIT = 60.0
 
 
@@ -248,9 +250,9 @@ def config(folder: Path, **given: Any) -> HubConfig:
 
 
 @asynccontextmanager
-async def running(folder: Path, **given: Any) -> AsyncIterator[Room]:
+async def running(folder: Path, *, options: Options | None = None, **given: Any) -> AsyncIterator[Room]:
     """A hub on a folder, from start to graceful stop."""
-    server = Server(config(folder, **given))
+    server = Server(config(folder, **given), options)
     await server.start()
     try:
         async with aiohttp.ClientSession(

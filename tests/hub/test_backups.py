@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +46,12 @@ def world(tmp_path: Path):
     (world.folder / "owner.token").write_text("a-secret-of-the-owner")
     yield world
     world.close()
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real seal, with a key that costs little to derive."""
+    monkeypatch.setattr(backups, "Sealer", partial(Sealer, passes=1, memory_bytes=8 * 1024 * 1024))
 
 
 def take(world: World, target: Path, words: str | None = None) -> Path:

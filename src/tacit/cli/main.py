@@ -206,6 +206,10 @@ def main() -> None:
         _fail(f"damaged: {corrupt.message}\nwhat to do: {corrupt.hint}", 3)
     except Unavailable as unavailable:
         _fail(f"unavailable: {unavailable}", 3)
+    except OSError as error:
+        from tacit.cli.outcome import refused_by_machine
+
+        _fail(f"unavailable: {refused_by_machine(error)}", 3)
     except TacitError as error:
         # What is left is `OutcomeUnknown` of the client: it may have happened.
         _fail(f"outcome unknown: {error}", 3)

@@ -12,6 +12,7 @@ import click
 
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import SECOND, Moment
+from tacit.cli.outcome import OF_THE_DISK
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.terminal import bold
 from tacit.hub import logs
@@ -75,6 +76,14 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 @click.option("--tls-cert", type=click.Path(path_type=Path, exists=True), help="Certificate chain (PEM).")
 @click.option("--tls-key", type=click.Path(path_type=Path, exists=True), help="Its private key (PEM).")
 @click.option("--insecure-public", is_flag=True, help="Listen publicly without TLS (a proxy encrypts).")
+@click.option("--public-url", default="", metavar="URL", help="Where people find the hub, behind a proxy.")
+@click.option(
+    "--trust-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Believe this proxy (address or network) about who calls.",
+)
 @click.option("--local-trust", is_flag=True, help="Take callers on loopback at their word; not secure.")
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="Let pages of this origin in.")
 @click.option("--allow-service", multiple=True, metavar="NAME", help="Allow a reserved svc:cccc.* name.")
@@ -180,6 +189,7 @@ def up(
         agent_folders=(beside_hub("join"),),
         data=(data or session.data).resolve(),
         allow_origins=tuple(origins),  # type: ignore[arg-type]
+        trusted_proxies=tuple(cast("tuple[str, ...]", given.pop("trusted_proxies"))),
         allow_services=frozenset(services),  # type: ignore[arg-type]
         limits=Limits(requests_per_second=rate, burst=2 * rate),
         settings=Settings(idempotency_window=Moment(idempotency_window * SECOND)),
@@ -194,6 +204,8 @@ def up(
             await server.run(_ready(session), _with_agents if demo else None)
         except OSError as error:
             await server.stop()
+            if error.errno in OF_THE_DISK:
+                raise
             raise Unavailable(f"cannot listen on {config.host}:{config.port}: {error.strerror}") from error
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

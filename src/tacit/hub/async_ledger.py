@@ -55,6 +55,8 @@ class AsyncLedger:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = False
         self._open = 0
+        self.failing: str | None = None
+        """Why the last commit failed; None once one has succeeded again."""
         self._settled = asyncio.Event()
         self._settled.set()
         self.on_committed: Callable[[Committed], None] = lambda _committed: None
@@ -87,6 +89,8 @@ class AsyncLedger:
 
     def _committed(self, callers: Sequence[Done], outcomes: Sequence[Outcome]) -> None:
         self._metrics.batch.observe(len(callers))
+        failed = next((one for one in outcomes if isinstance(one, (Unavailable, Corrupt))), None)
+        self.failing = None if failed is None else getattr(failed, "message", str(failed))
         fresh: defaultdict[str, list[StoredEvent]] = defaultdict(list)
         for outcome in outcomes:
             for one in _appended(outcome):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
@@ -13,6 +14,9 @@ from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_ORIGIN: Final = re.compile(r"https?://[^/?#@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,12 @@ class HubConfig:
     """Where agents of this machine that are not of the crew have their state."""
     agent: AgentBeside | None = None
     """The owner's personal agent, run beside the hub and shown to the owner's token alone."""
+    public_url: str = ""
+    """Where people find the hub when something in front of it has another name."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose word about a caller is taken."""
+    least_free_bytes: int = 64 * 1024 * 1024
+    """With less room on the disk than this the hub says that it is not ready."""
     backups: BackupPlan | None = None
     """Backups that the hub takes by itself."""
 
@@ -118,6 +128,15 @@ class HubConfig:
                 f"{self.host} can be reached by others: give --tls-cert and --tls-key, or say "
                 "--insecure-public if something in front of the hub encrypts",
             )
+        if self.public_url and not _ORIGIN.fullmatch(self.public_url):
+            raise Refused("invalid_request", "--public-url is https://NAME, without a path")
+        if self.local_trust and (self.public_url or self.trusted_proxies):
+            raise Refused("invalid_request", "--local-trust is for this machine alone, not behind a proxy")
+        for one in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(one)
+            except ValueError:
+                raise Refused("invalid_request", "--trust-proxy takes an address or a network") from None
         if self.local_trust and self.crew:
             raise Refused(
                 "invalid_request",

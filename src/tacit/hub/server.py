@@ -13,6 +13,7 @@ from aiohttp import hdrs, web
 
 from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner, Site
+from tacit.hub import health
 from tacit.hub.backups import Backups
 from tacit.hub.doors import blobs, c2a, sse, websocket
 from tacit.hub.doors.http import HttpDoor, allow_origin, guard, json_answer, unreadable
@@ -64,8 +65,13 @@ def application(hub: Hub) -> web.Application:
     async def openapi(_request: web.Request) -> web.StreamResponse:
         return web.Response(body=description, content_type="application/json")
 
+    async def readyz(_request: web.Request) -> web.StreamResponse:
+        why = await health.reasons(hub.ledger, hub.config.data, hub.config.least_free_bytes)
+        return json_answer({"status": "not_ready", "why": why}, 503) if why else json_answer({"status": "ok"})
+
     base = "/v1/groups/{group_id}/blobs"
     app.router.add_get("/healthz", _healthz)
+    app.router.add_get("/readyz", readyz)
     app.router.add_get("/metrics", metrics)
     app.router.add_get("/v1/openapi.json", openapi)
     app.router.add_post(base, partial(blobs.upload, hub))
@@ -141,7 +147,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where the hub can be reached."""
+        """Where the hub can be reached, on this machine or by the certificate that it has."""
         scheme = "https" if self.config.tls_cert is not None else "http"
         host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
         return f"{scheme}://{host}:{self.port}"
@@ -149,7 +155,7 @@ class Server:
     @property
     def link(self) -> str:
         """The owner's sign-in link; the token stands behind `#`, which browsers keep to themselves."""
-        return f"{self.url}/#token={self.hub.owner_token}"
+        return f"{self.config.public_url.rstrip('/') or self.url}/#token={self.hub.owner_token}"
 
     async def stop(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit, close the doors."""

@@ -98,7 +98,9 @@ class DropWebhook(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Ping(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """Is the writer there? Nothing is written."""
+    """Is the writer there? Nothing is written, unless it is asked whether the disk takes anything."""
+
+    writes: bool = False
 
 
 class GroupCommand(msgspec.Struct, frozen=True):

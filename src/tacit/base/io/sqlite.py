@@ -55,6 +55,19 @@ def is_damage(error: BaseException) -> bool:
     return isinstance(error, DAMAGED) or (getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA)
 
 
+def way_out(error: BaseException) -> str:
+    """What a person does about a disk that refuses, as the end of a line."""
+    match error:
+        case apsw.FullError():
+            return ": the disk is full; make room, then try again"
+        case apsw.ReadOnlyError() | apsw.CantOpenError():
+            return ": is the disk read-only, the folder another account's, or are too many files open?"
+        case apsw.IOError():
+            return ": the disk does not answer or is full; look at the machine's log"
+        case _:
+            return ""
+
+
 @functools.cache
 def has_checksums() -> bool:
     """Load the checksum VFS for all connections to come; false where apsw was built without it."""
@@ -170,7 +183,7 @@ def connect(
     except FAILED as error:
         if is_damage(error):
             raise Corrupt(f"{path.name} is damaged", hint=damage_hint(path)) from error
-        raise Unavailable(f"cannot open {path.name}: {type(error).__name__}") from error
+        raise Unavailable(f"cannot open {path.name}: {type(error).__name__}{way_out(error)}") from error
     return connection
 
 

@@ -19,6 +19,7 @@ from tacit.hub.caller import Caller, reading_for
 from tacit.hub.config import is_loopback
 from tacit.hub.doors.answers import failure, status_of
 from tacit.hub.doors.body import whole
+from tacit.hub.doors.forwarded import as_called
 from tacit.ledger.codes import invalid
 from tacit.ledger.shapes import reason_and_place
 
@@ -177,11 +178,13 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 def guard(hub: Hub) -> Middleware:
     """The outermost step: unknown paths and methods, foreign pages, and faults nobody foresaw."""
+    own = _own_origins(hub)
 
     @web.middleware
     async def step(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request = as_called(request, hub.config.trusted_proxies)
         origin = request.headers.get(hdrs.ORIGIN)
-        if origin is not None and not _same_origin(request, origin, hub.config.allow_origins):
+        if origin is not None and not _same_origin(request, origin, own):
             return json_answer(
                 {"code": "permission_denied", "message": "pages of other origins may not use this hub"}, 403
             )
@@ -199,10 +202,11 @@ def guard(hub: Hub) -> Middleware:
 
 def allow_origin(hub: Hub) -> Callable[[web.Request, web.StreamResponse], Awaitable[None]]:
     """Let an allowed page read every answer, streams and errors too."""
+    own = _own_origins(hub)
 
     async def sign(request: web.Request, response: web.StreamResponse) -> None:
         origin = request.headers.get(hdrs.ORIGIN)
-        if origin is not None and _same_origin(request, origin, hub.config.allow_origins):
+        if origin is not None and _same_origin(request, origin, own):
             response.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
             response.headers[hdrs.VARY] = "Origin"
 
@@ -243,6 +247,12 @@ def _preflight(origin: str) -> dict[str, str]:
 def _says_loopback(request: web.Request) -> bool:
     name = request.transport.get_extra_info("sockname") if request.transport is not None else None
     return not isinstance(name, tuple) or is_loopback(request.url.host or "")
+
+
+def _own_origins(hub: Hub) -> tuple[str, ...]:
+    """Whose pages are let in besides those that the hub itself serves under the name it was called by."""
+    public = hub.config.public_url.rstrip("/").lower()
+    return (*hub.config.allow_origins, *([public] if public else []))
 
 
 def _same_origin(request: web.Request, origin: str, allowed: tuple[str, ...]) -> bool:

@@ -53,8 +53,9 @@ def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorde
             )
         case DropWebhook(group_id=group_id, session=session):
             connection.execute("DELETE FROM webhooks WHERE group_id=? AND session=?", (group_id, session))
-        case Ping():
-            pass
+        case Ping(writes=writes):
+            if writes:
+                connection.execute("INSERT OR REPLACE INTO facts VALUES('written', ?)", (str(now),))
     return Recorded()
 
 

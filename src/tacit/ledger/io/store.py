@@ -29,6 +29,7 @@ from tacit.base.io.sqlite import (
     has_checksums,
     is_checked,
     is_damage,
+    way_out,
 )
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
@@ -311,7 +312,7 @@ def _move_log(path: Path) -> None:
 def _as_fault(path: Path, error: Exception, otherwise: str) -> Corrupt | Unavailable:
     if is_damage(error) or isinstance(error, msgspec.DecodeError):
         return Corrupt("the ledger's file is damaged", hint=damage_hint(path))
-    return Unavailable(f"{otherwise} ({type(error).__name__})")
+    return Unavailable(f"{otherwise} ({type(error).__name__}){way_out(error)}")
 
 
 @contextmanager
