@@ -11,12 +11,14 @@ removed with it, and freed space inside the file is overwritten.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import apsw
 
 from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.io.private_file import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +57,8 @@ def connect(
     """A connection under the house rules. `vfs` exists for tests that make the disk fail."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     try:
+        if not readonly:
+            _keep_private(path)
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         connection.set_busy_timeout(patience_ms)
         if erases:
@@ -75,6 +79,15 @@ def connect(
     except FAILED as error:
         raise Unavailable(f"cannot open {path.name}: {type(error).__name__}") from error
     return connection
+
+
+def _keep_private(path: Path) -> None:
+    """The log and its index are made with the rights that the file has; older ones are corrected."""
+    beside = (path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
+    # A place that cannot be written is told of by whoever opens it next.
+    with suppress(OSError):
+        for one in (path, *(log for log in beside if log.exists())):
+            make_private(one)
 
 
 def _forget_what_goes(connection: apsw.Connection, path: Path) -> None:
