@@ -29,11 +29,11 @@ async def test_sending_again_with_the_same_client_id_gives_the_first_event(owner
 
 
 @pytest.mark.spec("CCCS-057")
-async def test_the_same_key_with_other_words_is_marked_as_a_mismatch(owner, group):
+async def test_the_same_key_with_other_words_is_refused(owner, group):
     await owner.send(group, "hello", client_id="k1")
-    again = await owner.send(group, "goodbye", client_id="k1")
-    assert again.duplicate
-    assert again.mismatch
+    with pytest.raises(Refused) as refused:
+        await owner.send(group, "goodbye", client_id="k1")
+    assert refused.value.code == "idempotency_conflict"
 
 
 @pytest.mark.spec("CCCS-111", "CCCS-112")

@@ -163,10 +163,10 @@ async def test_attention_repeats_and_acks_work_over_every_binding(bound: tuple[R
     first = await binding.do(room.owner, "append", group_id=group, kind="chat.message", data=said)
     again = await binding.do(room.owner, "append", group_id=group, kind="chat.message", data=said)
     assert (again["event_id"], again["duplicate"]) == (first["id"], True)
-    assert "mismatch" not in again
     other = {**said, "text": "another"}
-    again = await binding.do(room.owner, "append", group_id=group, kind="chat.message", data=other)
-    assert (again["event_id"], again["duplicate"], again["mismatch"]) == (first["id"], True, True)
+    with pytest.raises(Refusal) as failed:
+        await binding.do(room.owner, "append", group_id=group, kind="chat.message", data=other)
+    assert failed.value.code == "idempotency_conflict"
     assert [one["id"] for one in (await binding.do(bob, "inbox", group_id=group))["attention"]] == [
         first["id"]
     ]

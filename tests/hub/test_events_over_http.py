@@ -269,9 +269,9 @@ async def test_a_repeat_answers_200_with_the_first_event(room: Room) -> None:
     first = await room.append(group, "chat.message", said)
     repeat = await room.append(group, "chat.message", said)
     other = await room.append(group, "chat.message", {**said, "text": "twice"})
-    assert (first.status, repeat.status, other.status) == (201, 200, 200)
+    assert (first.status, repeat.status, other.status) == (201, 200, 409)
     assert repeat.body == {**first.body, "event_id": first.body["id"], "duplicate": True}
-    assert other.body == {**repeat.body, "mismatch": True}
+    assert (other.code, other.body["details"]["row"]) == ("idempotency_conflict", "CCCS-057")
     assert await room.last_seq(group) == 2
 
 

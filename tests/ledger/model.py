@@ -1,6 +1,6 @@
 """A second, much simpler ledger for the state machine: lists and sets, no store, none of the product's code.
 
-Each verb answers what the ledger must answer: `("landed", seq)`, `("repeat", seq, mismatch)` or a code.
+Each verb answers what the ledger must answer: `("landed", seq)`, `("repeat", seq)` or a code.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Room:
         if key is not None and (by, key) in self.keys:
             seq, at, before = self.keys[by, key]
             if now - at <= WINDOW:
-                return ("repeat", seq, before != payload)
+                return ("repeat", seq) if before == payload else "idempotency_conflict"
         replied = None
         if reply is not None and (replied := self.target(reply, by)) is None:
             return "event_not_found"
@@ -203,7 +203,7 @@ class Room:
             return "invalid_request"
         key = ("notice" if notice else "ack", seq, actor)
         if key in self.marks:
-            return ("repeat", self.marks[key][0], False)
+            return ("repeat", self.marks[key][0])
         made = self.sign("system.notify_ack" if notice else "chat.ack", by, target, now)
         self.marks[key] = (made, True)
         (self.notices if notice else self.duties).discard((actor, seq))
@@ -226,7 +226,7 @@ class Room:
             return "invalid_request"
         position, said = self.cursors.get(actor, (0, 0))
         if position >= seq:
-            return ("repeat", said, False)
+            return ("repeat", said)
         made = self.sign("chat.read", by, target, now)
         self.cursors[actor] = (seq, made)
         return ("landed", made)
@@ -246,7 +246,7 @@ class Room:
         if not made and removed:
             return "invalid_request"
         if made and holds != removed:
-            return ("repeat", made, False)
+            return ("repeat", made)
         seq = self.sign("chat.reaction", by, target, now)
         self.marks[key] = (seq, not removed)
         return ("landed", seq)

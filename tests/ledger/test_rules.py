@@ -175,7 +175,7 @@ def test_a_repeat_inside_the_window_is_the_first_event_also_after_a_restart(room
             room.reopen()
         again = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
         assert isinstance(again, Duplicate)
-        assert (again.event.event_id, again.mismatch) == (first.id, False)
+        assert again.event.event_id == first.id
     assert room.state("g_one").last_seq == first.seq
     room.clock.move(0.000001)
     later = room.try_("g_one", "ann", "chat.message", text="x", client_id="k")
@@ -204,9 +204,33 @@ def test_the_key_belongs_to_one_writer_in_one_group(room: World) -> None:
     for group, by in (("g_one", "bob"), ("g_two", "ann"), ("g_one", "svc:bot")):
         assert isinstance(room.try_(group, by, "chat.message", text="x", client_id="k"), Committed)
     for kind, data in (("chat.message", {"text": "y"}), ("x.foo.bar", {"text": "x"})):
-        other = room.try_("g_one", "ann", kind, client_id="k", **data)
-        assert isinstance(other, Duplicate)
-        assert other.mismatch
+        with refusal("idempotency_conflict", "CCCS-057"):
+            room.try_("g_one", "ann", kind, client_id="k", **data)
+
+
+@pytest.mark.spec("CCCS-042")
+def test_a_service_speaks_for_people_outside_and_for_nobody_of_the_group(room: World) -> None:
+    room.do("g_one", "user", "x.tacit.person.add", principal="usr:eve", title="Eve")
+    outside = {"id": "slack:U1", "kind": "human", "displayName": "Maria"}
+    said = room.say("g_one", "svc:bot", "hello", author=outside)
+    assert said.data["author"] == outside
+    for author in (
+        {"id": "user", "kind": "human"},
+        {"id": "ann", "kind": "human"},
+        {"id": "Ann", "kind": "human"},
+        {"id": "usr:eve", "kind": "human"},
+        {"id": "usr:new", "kind": "human"},
+        {"id": "svc:other", "kind": "tool"},
+        {"id": "system", "kind": "human"},
+        {"id": "slack:U2", "kind": "agent"},
+        {"id": "slack:U2", "kind": "system"},
+        {"id": "slack:U2", "kind": "human", "displayName": "Eve"},
+        {"id": "slack:U2", "kind": "human", "display_name": "ANN"},
+    ):
+        with refusal("permission_denied", "CCCS-042"):
+            room.say("g_one", "svc:bot", "stop the deploy", author=author)
+    # Whoever speaks for itself is not asked: the member means nothing there.
+    assert room.say("g_one", "bob", "hello", author={"id": "ann", "kind": "agent"}).by == "bob"
 
 
 @pytest.mark.spec("CCCS-056", "CCCS-087")
@@ -217,7 +241,6 @@ def test_what_the_hub_fills_in_makes_no_mismatch(room: World) -> None:
     assert first.data["attachments"] == [{"path": path, "sha256": path, "bytes": 5}]
     again = room.try_("g_one", "ann", "chat.message", **data)
     assert isinstance(again, Duplicate)
-    assert not again.mismatch
 
 
 @pytest.mark.parametrize("odd", [[1], [None, "a"], {"a": 1}, "x", [[{}]]])
@@ -225,7 +248,7 @@ def test_a_repeat_of_an_own_kind_with_odd_members_is_a_repeat(room: World, odd: 
     first = room.do("g_one", "ann", "x.foo.bar", client_id="k", attachments=odd)
     again = room.try_("g_one", "ann", "x.foo.bar", client_id="k", attachments=odd)
     assert isinstance(again, Duplicate)
-    assert (again.event.event_id, again.mismatch) == (first.id, False)
+    assert again.event.event_id == first.id
 
 
 @pytest.mark.spec("CCCS-021", "CCCS-022", "CCCS-024", "CCCS-028", "CCCS-030", "CCCS-054", "CCCS-085")

@@ -17,7 +17,6 @@ class Appended(msgspec.Struct, frozen=True):
 
     event: Event
     duplicate: bool = False
-    mismatch: bool = False
 
     @property
     def id(self) -> str:
@@ -76,4 +75,4 @@ def event_of(value: dict[str, Any]) -> Event | None:
 
 def appended_of(value: dict[str, Any]) -> Appended:
     """The answer to an append."""
-    return Appended(msgspec.convert(value, Event), bool(value.get("duplicate")), bool(value.get("mismatch")))
+    return Appended(msgspec.convert(value, Event), bool(value.get("duplicate")))

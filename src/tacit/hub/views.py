@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tacit.ledger.commands import Duplicate
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tacit.ledger.commands import Committed, Duplicate
+    from tacit.ledger.commands import Committed
     from tacit.ledger.io.reader import Inbox, Page
     from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Actor, Group
@@ -27,11 +29,9 @@ def events(found: Iterable[StoredEvent]) -> list[msgspec.Raw]:
 
 def appended(outcome: Committed | Duplicate) -> object:
     """The event; for a repeat the first one, marked (CCCS-056, CCCS-057)."""
-    if hasattr(outcome, "mismatch"):
-        again: Any = outcome
-        first: dict[str, Any] = msgspec.json.decode(again.event.raw)
-        marked = {**first, "event_id": again.event.event_id, "duplicate": True}
-        return {**marked, "mismatch": True} if again.mismatch else marked
+    if isinstance(outcome, Duplicate):
+        first: dict[str, Any] = msgspec.json.decode(outcome.event.raw)
+        return {**first, "event_id": outcome.event.event_id, "duplicate": True}
     return raw(outcome.event)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment
 from tacit.base.strict_json import canonical
 from tacit.ledger import rules
@@ -39,7 +40,6 @@ class Repeat(msgspec.Struct, frozen=True):
     """It happened already, at this position; nothing is appended."""
 
     seq: int
-    mismatch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +114,32 @@ def _earlier(
     if earlier is None or now - earlier.at > settings.idempotency_window:
         return None
     found = lookup.at(earlier.seq)
-    same = found is not None and found.kind == submission.kind and _alike(data_of(found.raw), submission.data)
-    return Repeat(earlier.seq, mismatch=not same)
+    same = found is not None and found.kind == submission.kind and _alike(data_of(found.raw), submission)
+    if not same:
+        raise Refused(
+            "idempotency_conflict",
+            "this client_id was used for another message",
+            row="CCCS-057",
+            details={"remedy": "use a new client_id"},
+        )
+    return Repeat(earlier.seq)
 
 
 _COMPLETED: Final = ("scope_key", "scopes")
+_MOVED_ON: Final = ("supersedes", "original", "mentions")
+"""Of an edit that is asked for again: what the hub finds out anew, after the first time stands."""
 _COMPLETED_PARTS: Final = ("sha256", "bytes")
 
 
-def _alike(stored: dict[str, Any], sent: dict[str, Any]) -> bool:
+def _alike(stored: dict[str, Any], sent: Submission) -> bool:
     """Equal but for what the hub fills in itself."""
-    return canonical(_bare(stored)) == canonical(_bare(sent))
+    completed = _COMPLETED
+    completed += ("reply_to",) if "clowl" in sent.data else ()
+    completed += _MOVED_ON if sent.by == SYSTEM else ()
+    return canonical(_bare(stored, completed)) == canonical(_bare(sent.data, completed))
 
 
-def _bare(data: dict[str, Any]) -> dict[str, Any]:
-    completed = (*_COMPLETED, "reply_to") if "clowl" in data else _COMPLETED
+def _bare(data: dict[str, Any], completed: tuple[str, ...]) -> dict[str, Any]:
     bare = {name: value for name, value in data.items() if name not in completed}
     attachments = data.get("attachments")
     if isinstance(attachments, list):

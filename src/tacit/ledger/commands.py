@@ -134,7 +134,6 @@ class Duplicate(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """It was there already."""
 
     event: StoredEvent
-    mismatch: bool = False
 
 
 class Appended(msgspec.Struct, frozen=True, tag=True, array_like=True):

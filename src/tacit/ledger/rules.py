@@ -67,6 +67,7 @@ def _message(case: Case) -> Outcome:
         raise invalid("text may be empty only when attachments carry the message", "CCCS-047")
     if (body.src_group_id is None) != (body.src_event_id is None):
         raise invalid("src_group_id and src_event_id stand together or not at all", "CCCS-053")
+    _require_own_voice(case)
     replied = case.event(body.reply_to, "CCCS-051") if body.reply_to is not None else _parent(case, body)
     audience_of(body, case.group, case.by, replied)
     relayed = body.src_group_id is not None
@@ -81,6 +82,27 @@ def _message(case: Case) -> Outcome:
         for item in body.attachments
     ]
     return {**case.data, **linked, "attachments": completed(case.data["attachments"], blobs)}
+
+
+_OTHERS: Final = ("usr:", "svc:")
+
+
+def _require_own_voice(case: Case) -> None:
+    """A service speaks for itself and for people outside: never as somebody of the group (CCCS-042)."""
+    given: object = case.data.get("author")
+    if kind_of(case.by) is not PrincipalKind.SERVICE or not isinstance(given, dict):
+        return
+    said = cast("dict[str, object]", given)
+    group = case.group
+    taken = {USER, SYSTEM, *group.actors, *group.people}
+    taken |= {one.title for one in (*group.actors.values(), *group.people.values()) if one.title}
+    names = [said.get(name) for name in ("id", "displayName", "display_name")]
+    own = {one.casefold() for one in taken}
+    for name in names:
+        if isinstance(name, str) and name != case.by and (name.casefold() in own or name.startswith(_OTHERS)):
+            raise denied("a service does not speak as somebody of the group", "CCCS-042")
+    if said.get("kind", "human") not in {"human", "tool"}:
+        raise denied("a service stands for people outside, not for agents or the hub", "CCCS-042")
 
 
 def _parent(case: Case, body: shapes.ChatMessage) -> StoredEvent | None:

@@ -50,7 +50,7 @@ def test_a_digest_obliges_nobody_and_what_names_its_reader_is_delivered_on_its_o
 
 @pytest.mark.spec("C2A-210")
 def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read(house: House) -> None:
-    root = house.say(GROUP, "user", "the index is slow")
+    root = house.say(GROUP, "user", "@ann why is the index slow?")
     below = house.say(GROUP, "ann", "it is the disk", reply_to=root.id)
     deeper = house.say(GROUP, "user", "which one?", reply_to=below.id, thread="T9")
     beside = house.say(GROUP, "user", "lunch was good", thread=root.id)
@@ -64,10 +64,10 @@ def test_a_threads_id_is_the_root_of_its_replies_and_data_thread_is_not_read(hou
 
 @pytest.mark.spec("C2A-210", "C2A-214")
 def test_a_reply_to_an_edit_is_in_the_thread_of_the_message_that_was_edited(house: House) -> None:
-    root = house.say(GROUP, "user", "the index is slow")
+    root = house.say(GROUP, "user", "@ann why is the index slow?")
     below = house.say(GROUP, "ann", "it is the disk", reply_to=root.id)
     edits = []
-    for one, text in ((root, "the index is very slow"), (below, "it is the new disk")):
+    for one, text in ((root, "@ann why is the index very slow?"), (below, "it is the new disk")):
         house.record(records.Edit(supersedes=one.id, text=text, by=one.by))
         edits.append(house.attention.versions.latest(one.id))
     replies = [house.say(GROUP, "user", "it was fine yesterday", reply_to=one) for one in edits]

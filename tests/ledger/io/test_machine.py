@@ -134,7 +134,7 @@ class Ledgers(RuleBasedStateMachine):
             assert outcome.code == expected, outcome
             return
         if isinstance(outcome, Duplicate):
-            assert ("repeat", outcome.event.seq, outcome.mismatch) == expected
+            assert ("repeat", outcome.event.seq) == expected
         else:
             assert isinstance(outcome, Committed)
             assert ("landed", outcome.event.seq) == expected

@@ -256,9 +256,16 @@ def _steer(case: Case, command: Steer) -> Plan:
     return _STEERING[command.op](case, command)
 
 
+def _require_right(principal: str, asker: str | None) -> None:
+    """Who asked calls it off, and the owner; nobody else does it to them (C2A-199)."""
+    if principal not in {USER, asker}:
+        raise denied("this is for whoever asked, and for the owner", "C2A-199")
+
+
 def _cancel(case: Case, command: Steer) -> Plan:
     """Call an event back from everyone, or from one agent."""
     found = case.event(_required(command.event_id, "event_id"), command.principal)
+    _require_right(command.principal, found.by)
     latest = case.attention.versions.latest(found.event_id)
     obligations = [
         one
@@ -273,6 +280,7 @@ def _cancel(case: Case, command: Steer) -> Plan:
 def _reassign(case: Case, command: Steer) -> Plan:
     """The obligation goes to an agent of the person's choice; the others are called back (C2A-176)."""
     found = case.event(_required(command.event_id, "event_id"), command.principal)
+    _require_right(command.principal, found.by)
     to = _required(command.to, "to")
     if to not in case.attention.sessions:
         raise missing("actor", "no harness speaks for this agent yet", "CCCS-011")
@@ -358,6 +366,8 @@ def _leave(case: Case, command: Steer) -> Plan:
     """Send an agent out of a thread or channel, or call it back."""
     agent = _required(command.agent, "agent")
     conversation = _conversation(case, command)
+    opened = case.snapshot.lookup.event(conversation.thread) if conversation.thread is not None else None
+    _require_right(command.principal, opened.by if opened is not None else None)
     if case.snapshot.group.actor(agent) is None:
         raise missing("actor", "no such actor in this group", "CCCS-011")
     gone = absences.leave(agent, conversation)

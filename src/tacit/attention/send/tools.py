@@ -397,6 +397,14 @@ def dispose(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     word, error = arguments.get("disposition"), arguments.get("error")
     if not isinstance(word, str) or word not in REPORTED:
         return refusal("invalid_request", f"disposition is one of {', '.join(sorted(REPORTED))}", "C2A-117")
+    if word == Disposition.RESPONDED.value and not caller.attention.answers.get((event.id, caller.session)):
+        return refusal(
+            "invalid_request",
+            "nothing was answered: an answer is a message",
+            "C2A-117",
+            remedy="send the answer; it closes the event by itself",
+            reason="not_answered",
+        )
     reason = arguments.get("reason") or arguments.get("mergedInto") or ""
     changed = change(
         obligation,

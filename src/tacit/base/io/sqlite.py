@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,7 @@ import apsw
 from apsw import sqlite_extra
 
 from tacit.base.errors import Corrupt, Unavailable
+from tacit.base.io.private_file import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -161,6 +162,8 @@ def connect(
         raise Unavailable(f"{path.name} has checksums that this build of apsw does not know")
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     try:
+        if not readonly:
+            _keep_private(path)
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         connection.set_busy_timeout(patience_ms)
         if checked and has_checksums() and not path.stat().st_size:
@@ -185,6 +188,15 @@ def connect(
             raise Corrupt(f"{path.name} is damaged", hint=damage_hint(path)) from error
         raise Unavailable(f"cannot open {path.name}: {type(error).__name__}{way_out(error)}") from error
     return connection
+
+
+def _keep_private(path: Path) -> None:
+    """The log and its index are made with the rights that the file has; older ones are corrected."""
+    beside = (path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
+    # A place that cannot be written is told of by whoever opens it next.
+    with suppress(OSError):
+        for one in (path, *(log for log in beside if log.exists())):
+            make_private(one)
 
 
 def _forget_what_goes(connection: apsw.Connection, path: Path) -> None:

@@ -139,7 +139,13 @@ def looked_up(reader: Reader, call: ReadCall) -> dict[str, Any] | Refusal:
 
 def from_ledger(refused: Refused) -> Refusal:
     """The ledger's own refusal in the words of C2A."""
-    known = {"permission_denied", "event_not_found", "group_not_found", "actor_not_found"}
+    known = {
+        "permission_denied",
+        "event_not_found",
+        "group_not_found",
+        "actor_not_found",
+        "idempotency_conflict",
+    }
     code = refused.code if refused.code in known else "invalid_request"
     if refused.code == "internal":
         code = "internal_error"

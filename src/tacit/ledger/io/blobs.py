@@ -39,7 +39,7 @@ class BlobFolder:
 
     def prepare(self) -> None:
         """Make the folder and clear what an earlier process did not finish; for the folder's owner alone."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for left in self._folder.glob("incoming-*"):
             left.unlink()
 
@@ -77,7 +77,9 @@ class Incoming:
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
         self._path = folder / f"incoming-{name}"
-        self._file = self._path.open("xb")
+        self._file = os.fdopen(
+            os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
+        )
         self._hash = hashlib.sha256()
         self.size = 0
 
@@ -97,7 +99,7 @@ class Incoming:
         if place.exists():
             self._path.unlink()
         else:
-            place.parent.mkdir(exist_ok=True)
+            place.parent.mkdir(exist_ok=True, mode=0o700)
             self._path.rename(place)
             _sync_folder(place.parent)
             _sync_folder(self._folder)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tacit.base.io.private_file import make_private
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -79,7 +81,8 @@ def set_aside(database: Path, stamp: str) -> Torn | None:
     if end <= sound:
         return None
     folder = database.parent / "quarantine"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, mode=0o700)
     kept = folder / f"torn-{stamp.replace(':', '')}.wal"
+    make_private(kept)
     kept.write_bytes(log[sound:end])
     return Torn(kept, end - sound)

@@ -250,7 +250,7 @@ class Writer:
             found = view.at(outcome.seq)
             if found is None:
                 raise Bug("a remembered submission has no event")
-            return Duplicate(found, outcome.mismatch)
+            return Duplicate(found)
         if judged:
             self._judge(submission, group, view, now)
         if not creates:
