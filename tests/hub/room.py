@@ -250,7 +250,8 @@ def config(folder: Path, **given: Any) -> HubConfig:
 @asynccontextmanager
 async def running(folder: Path, **given: Any) -> AsyncIterator[Room]:
     """A hub on a folder, from start to graceful stop."""
-    server = Server(config(folder, **given))
+    options = given.pop("options", None)
+    server = Server(config(folder, **given), options)
     await server.start()
     try:
         async with aiohttp.ClientSession(
