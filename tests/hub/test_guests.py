@@ -241,3 +241,14 @@ async def test_a_known_callers_body_that_stops_coming_is_given_up(tmp_path: Path
             answer = await reader.readuntil(b"}}")
         assert b" 400 " in answer
         assert b"too_slow" in answer
+
+
+async def test_a_large_body_right_behind_its_head_is_no_long_head(room: Room) -> None:
+    group = await room.group()
+    size = 3 * 1024 * 1024
+    head = (
+        f"POST /v1/groups/{group}/blobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {room.owner}\r\n"
+        f"Content-Length: {size}\r\nConnection: close\r\n\r\n"
+    )
+    async with line_to(room, head.encode() + bytes(size)) as (reader, _writer), asyncio.timeout(BOUND):
+        assert b" 201 " in await reader.read()

@@ -130,11 +130,6 @@ class Connections(Generic[C]):
         self._owned[owner] += 1
         return True
 
-    def is_guest(self, connection: C) -> bool:
-        """Has it proved nothing yet?"""
-        entry = self._entries.get(connection)
-        return entry is not None and entry.owner is None
-
     def leave(self, connection: C) -> None:
         """A connection is over; safe to call twice."""
         entry = self._entries.pop(connection, None)

@@ -11,6 +11,7 @@ import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
+from tacit.attention.commands import CallTool
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import Stopping
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
+    from tacit.hub.quotas import Quotas
     from tacit.hub.turns import Turns
     from tacit.ledger.commands import BlobShare, Command, GroupCommand, HubRecord, Outcome, Recorded, Success
     from tacit.ledger.io.reader import Reader
@@ -48,6 +50,7 @@ class AsyncLedger:
 
     def __init__(self, store: Store, live: Live, metrics: Metrics, turns: Turns) -> None:
         self.turns = turns
+        self.quotas: Quotas | None = None
         self.store = store
         self._transport = store.transport
         self._live = live
@@ -110,6 +113,8 @@ class AsyncLedger:
     def _fresh(self, committed: Committed, fresh: defaultdict[str, list[StoredEvent]]) -> None:
         """An event and all that followed from it, in the order of the ledger."""
         event = committed.event
+        if self.quotas is not None:
+            self.quotas.count(committed.group_id, event.by, len(event.raw), self.store.options.clock.now())
         fresh[committed.group_id].append(event)
         if committed.effects or not event.kind.startswith("chat."):
             self.on_committed(committed)
@@ -136,12 +141,26 @@ class AsyncLedger:
         self._closing = True
 
     def submit(self, command: Command, done: Done) -> None:
-        """Queue a command; `done` gets its outcome on the loop's thread."""
+        """Queue a command; `done` gets its outcome on the loop's thread. Refuses what is over a quota."""
         if self._closing:
             raise Unavailable("the hub is stopping; nothing was appended")
+        match command:
+            case Append(wanted):
+                self._require(wanted.group_id, wanted.by, len(wanted.raw))
+            case AppendTogether(several):
+                for wanted in several:
+                    self._require(wanted.group_id, wanted.by, len(wanted.raw))
+            case CallTool():
+                self._require(command.group_id, command.session, 0)
+            case _:
+                pass
         self._transport.submit(command, done)
         self._open += 1
         self._settled.clear()
+
+    def _require(self, group_id: str, by: str, size: int) -> None:
+        if self.quotas is not None:
+            self.quotas.require(group_id, by, size, self.store.options.clock.now())
 
     async def append(self, submission: Submission, *, creates: bool = False) -> Committed | Duplicate:
         """Append and wait for the commit."""

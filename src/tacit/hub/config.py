@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from tacit.base.connections import SocketLimits
 from tacit.base.errors import Refused
+from tacit.hub.quotas import QuotaLimits
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Limits:
     subscriptions: int = 256
     """To one group, on one connection."""
     sockets: SocketLimits = SocketLimits()
+    quotas: QuotaLimits = QuotaLimits()
 
 
 Writer: TypeAlias = Literal["thread", "process"]

@@ -21,6 +21,7 @@ from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.personal_agent import PersonalAgent
+from tacit.hub.quotas import Quotas, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
 from tacit.hub.turns import Turns
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.attention.send.tools import EphemeralWords
+    from tacit.base.moment import Moment
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
+    from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
@@ -119,10 +122,24 @@ class Hub:
         await self.ledger.open()
         await self.ledger.read(lambda reader: self.registry.load(reader.connection))
         await self._make_sure_of_owner()
+        await self._count_today()
         if self.readers is not None:
             await self.readers.open()
         await self.host.open()
         await self.hooks.open()
+
+    async def _count_today(self) -> None:
+        """The quotas go on where the ledger says they stand: a restart forgives nothing."""
+        now = self.store.options.clock.now()
+        quotas, today = Quotas(self.config.limits.quotas), day_of(now)
+        for group in await self.ledger.read(lambda reader: reader.groups()):
+            if group.last_ts >= today:
+                quotas.load(group.group_id, await self._appended_since(group, today), now)
+        self.ledger.quotas = quotas
+        self.metrics.watch_quotas(quotas)
+
+    async def _appended_since(self, group: Group, moment: Moment) -> list[tuple[str, int]]:
+        return await self.ledger.read(lambda reader: reader.appended_since(group, moment))
 
     async def _was_revoked(self, token: str) -> bool:
         return await self.ledger.read(lambda reader: _is_revoked(reader.connection, token))

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 if TYPE_CHECKING:
     from tacit.base.connections import Connections
+    from tacit.hub.quotas import Quotas
     from tacit.hub.turns import Turns
     from tacit.ledger.io.store import Store
 
@@ -44,6 +45,11 @@ class Metrics:
             "tacit_connections_cut", "Connections cut for waiting or not reading", registry=self._registry
         )
         cut.set_function(lambda: connections.cut)
+
+    def watch_quotas(self, quotas: Quotas) -> None:
+        """Tell how often a quota refused something."""
+        refused = Gauge("tacit_quota_refusals", "Appends refused by a quota", registry=self._registry)
+        refused.set_function(lambda: quotas.refused)
 
     def watch_turns(self, *every: Turns) -> None:
         """Tell of reads: how many wait for a place, how many were stopped."""

@@ -20,7 +20,6 @@ from tacit.agent.engine.view import view_of
 from tacit.agent.io import (
     erasing,
     grouping,
-    guests,
     hinting,
     people,
     receipts,

@@ -78,7 +78,8 @@ class _Protocol(RequestHandler):
         super().data_received(data)
         if self._request_count != requests:
             self._said = 0
-        elif self._current_request is None or self._payload_parser is not None:
+        elif self._payload_parser is not None or (self._waiter is not None and not self._waiter.done()):
+            # No request is under way, so this is part of a head: bodies have bounds of their own.
             self._said += len(data)
             if self._said > self._connections.limits.guest_bytes:
                 self.abort()

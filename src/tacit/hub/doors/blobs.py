@@ -63,6 +63,9 @@ async def upload(hub: Hub, request: web.Request) -> web.StreamResponse:
         group = await operations.group_of(hub, credential, request.match_info["group_id"])
         if not group.has_member(credential.principal):
             raise denied("this principal takes no part in this group", "CCCS-004")
+        kept = await hub.ledger.read(lambda reader: reader.blob_bytes(group, credential.principal))
+        if hub.ledger.quotas is not None:
+            hub.ledger.quotas.require_blob(credential.principal, *kept)
         mime = request.content_type.lower()
         stored = await _receive(hub, request)
 

@@ -240,6 +240,14 @@ class Reader:
                 high = middle - 1
         return low
 
+    def appended_since(self, group: Group, moment: Moment) -> list[tuple[str, int]]:
+        """By whom, and how large, each event is that was appended since a moment."""
+        base = group.number << SHIFT
+        rows = self._connection.execute(
+            SELECT + "WHERE e.pos>? AND e.pos<=?", (base | self._before(group, moment), base | group.last_seq)
+        )
+        return [(event.by, len(event.raw)) for row in rows if (event := found(row))]
+
     def _kinds(self, wanted: Selection) -> list[int]:
         rows = self._connection.execute("SELECT number, name FROM kinds")
         return [number for number, name in rows if any(matches(pattern, name) for pattern in wanted.kinds)]
@@ -480,6 +488,16 @@ class Reader:
         if blob is None:
             raise missing("blob", "no such blob in this group", "CCCS-088")
         return blob
+
+    def blob_bytes(self, group: Group, principal: str) -> tuple[int, int]:
+        """What the blobs of a principal take, and those of the whole group."""
+        row = self._connection.execute(
+            "SELECT (SELECT coalesce(sum(b.bytes), 0) FROM blob_owners o JOIN blobs b USING(group_no, path) "
+            "WHERE o.group_no=:group AND o.principal=:who), "
+            "(SELECT coalesce(sum(bytes), 0) FROM blobs WHERE group_no=:group)",
+            {"group": group.number, "who": principal},
+        ).fetchone()
+        return (int(row[0]), int(row[1])) if row is not None else (0, 0)
 
     def reactions(self, group: Group, event: StoredEvent) -> list[dict[str, str]]:
         """Who reacted to an event with what."""

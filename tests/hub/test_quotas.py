@@ -1,0 +1,105 @@
+"""What a principal and a group may append in a day; a restart forgives nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.hub.room import running
+
+from tacit.base.errors import Refused
+from tacit.base.moment import SECOND, Moment
+from tacit.hub.config import Limits
+from tacit.hub.quotas import DAY, QuotaLimits, Quotas, day_of
+from tacit.ledger.io.store import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOON = Moment(20_000 * DAY + DAY // 2)
+SMALL = QuotaLimits(events=3, bytes=100, group_events=5, group_bytes=1000)
+
+
+def refusal(quotas: Quotas, by: str, size: int = 1, now: Moment = NOON) -> dict[str, object]:
+    with pytest.raises(Refused) as refused:
+        quotas.require("g", by, size, now)
+    assert refused.value.code == "rate_limited"
+    return refused.value.details
+
+
+def test_events_are_counted_for_a_principal_and_the_refusal_says_until_when() -> None:
+    quotas = Quotas(SMALL)
+    for _ in range(3):
+        quotas.require("g", "ada", 10, NOON)
+        quotas.count("g", "ada", 10, NOON)
+    details = refusal(quotas, "ada")
+    assert (details["quota"], details["limit"], details["used"]) == ("events_per_day", 3, 3)
+    assert details["retry_after_s"] == DAY // 2 // SECOND
+    quotas.require("g", "ben", 10, NOON)
+    quotas.require("other", "ada", 10, NOON)
+    assert quotas.refused == 1
+
+
+def test_bytes_are_counted_too() -> None:
+    quotas = Quotas(SMALL)
+    quotas.count("g", "ada", 90, NOON)
+    quotas.require("g", "ada", 10, NOON)
+    assert refusal(quotas, "ada", 11)["quota"] == "bytes_per_day"
+
+
+def test_a_group_has_a_quota_that_all_share_and_the_owner_is_bound_by_none() -> None:
+    quotas = Quotas(SMALL)
+    for by in ("ada", "ben", "system", "system", "system"):
+        quotas.count("g", by, 1, NOON)
+    assert refusal(quotas, "cleo")["quota"] == "group_events_per_day"
+    quotas.require("g", "user", 10**12, NOON)
+    quotas.require("g", "system", 10**12, NOON)
+
+
+def test_a_new_day_begins_anew_and_a_clock_that_goes_back_gives_nothing() -> None:
+    quotas = Quotas(SMALL)
+    quotas.load("g", [("ada", 1)] * 3, NOON)
+    refusal(quotas, "ada")
+    refusal(quotas, "ada", now=Moment(NOON - DAY))
+    quotas.require("g", "ada", 1, Moment(NOON + DAY))
+    assert day_of(NOON) == NOON - DAY // 2
+
+
+class Still:
+    """A clock that stands."""
+
+    def now(self) -> Moment:
+        return NOON
+
+
+async def test_a_quota_holds_at_every_door_and_over_a_restart(tmp_path: Path) -> None:
+    limits = Limits(quotas=QuotaLimits(events=3))
+    options = Options(clock=Still())
+    async with running(tmp_path, limits=limits, options=options) as room:
+        group = await room.group()
+        token = await room.actor(group, "ada")
+        for number in range(3):
+            await room.say(group, f"word {number}", token)
+        refused = await room.append(group, "chat.message", {"text": "more"}, token)
+        assert (refused.status, refused.code) == (429, "rate_limited")
+        assert refused.body["details"]["quota"] == "events_per_day"
+        assert int(refused.headers["Retry-After"]) == DAY // 2 // SECOND
+    async with running(tmp_path, limits=limits, options=options) as room:
+        assert (await room.append(group, "chat.message", {"text": "more"}, token)).status == 429
+        params = {"name": "chat.send_message", "arguments": {"text": "more"}}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        assert "quota" in str((await room.post("/c2a", call, token=token)).body)
+        await room.say(group, "the owner still speaks")
+        assert "tacit_quota_refusals 2.0" in (await room.get("/metrics")).raw.decode()
+
+
+async def test_files_have_a_quota_of_what_is_kept(tmp_path: Path) -> None:
+    async with running(tmp_path, limits=Limits(quotas=QuotaLimits(blob_bytes=100))) as room:
+        group = await room.group()
+        ada, ben = await room.actor(group, "ada"), await room.actor(group, "ben")
+        path = f"/v1/groups/{group}/blobs"
+        assert (await room.call("POST", path, token=ada, data=b"x" * 100)).status == 201
+        refused = await room.call("POST", path, token=ada, data=b"y")
+        assert (refused.status, refused.body["details"]["quota"]) == (429, "blob_bytes")
+        assert (await room.call("POST", path, token=ben, data=b"z")).status == 201
+        assert (await room.call("POST", path, data=b"w")).status == 201
