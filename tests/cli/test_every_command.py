@@ -55,7 +55,11 @@ REFUSED = {
     "agent brain small": "rules", "agent brain try": "", "agent brain": "", "agent calendar add": "x ics x",
     "agent calendar list": "", "agent action add": "x calendar x", "agent keys": "", "agent contact": "x show",
     "agent me": "", "agent add": "", "agent send": "x x", "agent listen": "", "agent schema": "x",
-    "agent take-over": "",
+    "agent take-over": "", "agent group": "x", "agent transfer": "x x", "agent space invite": "x x",
+    "agent space leave": "x", "agent space level": "x x x", "agent space link": "x x x", "agent space list": "",
+    "agent space new": "x", "agent space notify": "x x", "agent space open": "x x", "agent space set": "x x x",
+    "agent space show": "x", "agent space tool": "x x x x x", "agent space unset": "x x",
+    "agent memory edit": "x x", "agent memory forget": "x", "agent memory show": "",
 }  # fmt: skip
 MISUSED = {
     "agent brain budget": "", "agent facts": "", "agent find": "", "agent restore": "no-such-file", "agent": "",
