@@ -25,6 +25,8 @@ async def test_three_people_find_an_evening_over_a_relay(tmp_path):
         for one in (anna, ben, cleo):
             ended = await all_three.state(one, group_id, "COMPLETED")
             assert [each["status"] for each in ended["actions"] if each["executor"] == "us"] == ["done"]
+        # What is over is not compared with everybody at each connect.
+        assert [one.post.inbox.open_threads() for one in (anna, ben, cleo)] == [[], [], []]
         seen = await anna.group(group_id)
         assert seen["coordinator"] == anna.me
         assert seen["participants"][1] == {

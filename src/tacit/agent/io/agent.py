@@ -50,7 +50,7 @@ from tacit.agent.post.io.post import Post
 from tacit.agent.post.io.store import OWN_FAULTS
 from tacit.agent.post.settings import FOR_EVER, HISTORY_DAYS
 from tacit.agent.threads import guest_records, memory_records, records
-from tacit.agent.threads.states import State
+from tacit.agent.threads.states import TERMINAL, State
 from tacit.base.errors import PeerFault, Refused, Unavailable
 from tacit.base.faults import place_of
 from tacit.base.io.folder_lock import FolderLock
@@ -247,6 +247,9 @@ class Agent(Taking):
             self.changes.tell(one)
             if isinstance(one, memory_records.Remembered) and one.why == memory_records.LEARNED:
                 erasing.over(self, one.peer, one.thread_id)
+            if isinstance(one, records.Moved) and one.after in TERMINAL:
+                thread = self.journal.book.threads[one.thread_id]
+                self.post.inbox.threads.over(thread.peer, thread.wire)
         names = {one.name for one in ws.records if isinstance(one, records.Set)}
         if names:
             self.outside.changed()

@@ -2,8 +2,8 @@
 
 A2ACP-031, A2ACP-174, A2ACP-237, A2ACP-239.
 
-Nothing here ends a thread, so what was sent in it is kept (A2ACP-212). Every call is made inside a
-transaction of the caller's.
+Nothing here ends a thread, so what was sent in it is kept (A2ACP-212); that it is over is the agent's word.
+Every other call is made inside a transaction of the caller's.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OPEN: Final = "open"
 STALLED: Final = "stalled"
+OVER: Final = "over"
 NO_COMMON_VERSION: Final = "no_common_version"
 MOST_MEMBERS: Final = 50
 
@@ -68,6 +69,14 @@ class Threads:
             )  # fmt: skip
             store.note(f"a thread with {peer} stands still: {why}", now)
         return changed > 0
+
+    def over(self, peer: str, thread_id: str) -> None:
+        """Nothing more is to come of it: it is compared when the peer asks, and not at each connect."""
+        with self._store.transaction():
+            self._store.run(
+                "UPDATE threads SET state=? WHERE thread_id=? AND peer=? AND state=?",
+                OVER, thread_id, peer, OPEN,
+            )  # fmt: skip
 
     def learn_members(self, inner: packet.Packet, sender: str) -> None:
         """Remember who takes part, where a packet's sender began the thread with us and says so."""
