@@ -226,8 +226,11 @@ def set_policy(ws: Workspace, policy: tiers.Policy) -> None:
 
 def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer, *, slot_free: bool) -> None:
     standing = thread.proposal
-    people = concluding if is_hub(thread) else proposing
-    lasts = concluding.ANSWERABLE if is_hub(thread) else {State.PROPOSED}
+    hub = is_hub(thread)
+    confirm = concluding.confirm if hub else proposing.confirm
+    counter = concluding.counter if hub else proposing.counter
+    decline = concluding.decline if hub else proposing.decline
+    lasts = concluding.ANSWERABLE if hub else {State.PROPOSED}
     if thread.state not in lasts or standing is None or standing.packet_id != question.subject:
         raise Refused("stale_question", "the proposal that this was about no longer stands", row="A2ACP-145")
     if standing.expires <= ws.now:
@@ -238,7 +241,7 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
         choice = said.alternative if said.alternative is not None else proposing.MAIN
         proposing.check_choice(ws, thread, choice, said.ticks)
         _record(ws, question, said, "confirm")
-        people.confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
+        confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
         return
     _needs(
         bool(said.counter or said.excuse or said.refuse),
@@ -247,16 +250,16 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
     if said.counter:
         _check_dates(ws, said.counter[1])
         _record(ws, question, said, "counter", (said.counter[0],))
-        people.counter(ws, thread, *said.counter)
+        counter(ws, thread, *said.counter)
     elif said.excuse:
         if said.excuse not in proposing.EXCUSES:
             raise Refused("bad_answer", "an excuse is `again` or `leave`", row="A2ACP-149")
         _record(ws, question, said, f"excuse {said.excuse}")
         reason = "scheduling_conflict" if said.excuse == "again" else "user_declined"
-        people.decline(ws, thread, reason_class=reason, message=proposing.EXCUSES[said.excuse])
+        decline(ws, thread, reason_class=reason, message=proposing.EXCUSES[said.excuse])
     else:
         _record(ws, question, said, "refuse")
-        people.decline(ws, thread, reason_class="user_declined", message="")
+        decline(ws, thread, reason_class="user_declined", message="")
 
 
 # Escalation and scope.

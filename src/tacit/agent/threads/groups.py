@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tacit.agent.threads import group_records as said
-from tacit.agent.threads.state import HUB, LEG
+from tacit.agent.threads.state import LEG
 from tacit.base.moment import Moment
 
 if TYPE_CHECKING:
@@ -161,8 +161,3 @@ def _change(tables: Tables, record: said.Regrouped) -> None:
 def follows_hub(thread: Thread) -> bool:
     """Whether a thread has no slot and no action of its own: its hub has them."""
     return thread.role == LEG
-
-
-def coordinates(thread: Thread) -> bool:
-    """Whether a thread is a part of a group that we coordinate."""
-    return thread.role in {HUB, LEG}
