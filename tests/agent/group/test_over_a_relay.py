@@ -42,3 +42,20 @@ async def test_three_people_find_an_evening_over_a_relay(tmp_path):
         assert all(one.thread_id == group_id for one in anna.post.inbox.unhandled()), (
             "one id on the wire for all"
         )
+
+
+@pytest.mark.spec("A2ACP-174")
+@pytest.mark.spec("A2ACP-184")
+async def test_a_new_coordinator_is_no_outsider_to_the_others_post(tmp_path):
+    async with people(tmp_path, "anna", "ben", "cleo") as (all_three, anna, ben, cleo):
+        begun = await anna.ask("game night on Friday evening", [ben.me, cleo.me])
+        group_id = begun["thread_id"]
+        for one in (ben, cleo):
+            assert (await all_three.question(one, "consent"))["counterpart"] == anna.me
+        await anna.transfer(group_id, ben.me)
+        await all_three.state(anna, group_id, "COMPLETED")
+        # Its first packet as the coordinator is a new thread to each of the others, with the same id.
+        for one in (anna, cleo):
+            await all_three.state(one, f"{group_id}/{ben.me}" + "+" * (one is anna), "INITIATED")
+            assert (await one.group(group_id))["coordinator"] == ben.me
+        assert cleo.post.store.contact(ben.me).reputation.faults == ()

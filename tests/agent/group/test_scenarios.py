@@ -8,7 +8,7 @@ import pytest
 from tests.agent.engine.desk import DAY, HOUR, span
 from tests.agent.group.circle import FRIDAY, SATURDAY, busy_but, circle, own_thread
 
-from tacit.agent.engine import grouping, transferring
+from tacit.agent.engine import grouping, parting, transferring
 from tacit.agent.threads import group_records, records
 from tacit.agent.threads.groups import LEFT_OUT
 from tacit.base.errors import Refused
@@ -100,6 +100,21 @@ def test_diana_never_answers_and_the_owner_goes_on_with_three():
     people.settle()
     told = [one for one in people.sent(anna, "context") if one.to == diana.me]
     assert told[-1].fields["intent"]["summary"] == "The others go on without you"
+    people.confirm("anna", "bob", "charlie")
+    assert own_thread(anna, group_id).state == "COMPLETED"
+
+
+@pytest.mark.spec("A2ACP-196")
+def test_a_participant_who_is_blocked_is_told_nothing_and_the_others_go_on():
+    people = four(charlie=BOTH)
+    anna, diana = people["anna"], people["diana"]
+    people.cut.add(diana.me)
+    group_id = people.ask()
+    before = len([one for one in people.carried if one[1].to == diana.me])
+    people.cut.clear()
+    anna.decide(lambda ws: parting.part(ws, diana.me))
+    people.settle()
+    assert len([one for one in people.carried if one[1].to == diana.me]) == before
     people.confirm("anna", "bob", "charlie")
     assert own_thread(anna, group_id).state == "COMPLETED"
 

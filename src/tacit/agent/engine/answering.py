@@ -226,8 +226,11 @@ def set_policy(ws: Workspace, policy: tiers.Policy) -> None:
 
 def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer, *, slot_free: bool) -> None:
     standing = thread.proposal
-    in_group = is_hub(thread)
-    lasts = concluding.ANSWERABLE if in_group else {State.PROPOSED}
+    hub = is_hub(thread)
+    confirm = concluding.confirm if hub else proposing.confirm
+    counter = concluding.counter if hub else proposing.counter
+    decline = concluding.decline if hub else proposing.decline
+    lasts = concluding.ANSWERABLE if hub else {State.PROPOSED}
     if thread.state not in lasts or standing is None or standing.packet_id != question.subject:
         raise Refused("stale_question", "the proposal that this was about no longer stands", row="A2ACP-145")
     if standing.expires <= ws.now:
@@ -238,18 +241,15 @@ def _checkpoint(ws: Workspace, thread: Thread, question: Question, said: Answer,
         choice = said.alternative if said.alternative is not None else proposing.MAIN
         proposing.check_choice(ws, thread, choice, said.ticks)
         _record(ws, question, said, "confirm")
-        confirm = concluding.confirm if in_group else proposing.confirm
         confirm(ws, thread, question.question_id, choice, said.ticks, slot_free=slot_free)
         return
     _needs(
         bool(said.counter or said.excuse or said.refuse),
         "--confirm, --alternative N, --counter FIELD=VALUE, --excuse again|leave or --refuse",
     )
-    decline = concluding.decline if in_group else proposing.decline
     if said.counter:
         _check_dates(ws, said.counter[1])
         _record(ws, question, said, "counter", (said.counter[0],))
-        counter = concluding.counter if in_group else proposing.counter
         counter(ws, thread, *said.counter)
     elif said.excuse:
         if said.excuse not in proposing.EXCUSES:

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from tacit.agent.brain import port
 from tacit.agent.brain.replies import UNREAD
-from tacit.agent.engine import answering, asking, concluding, drafting, proposing
+from tacit.agent.engine import answering, asking, concluding, drafting, parting, proposing
 from tacit.agent.engine.answering import Answer
 from tacit.agent.engine.members import members_of
 from tacit.agent.engine.scenes import scene_of
@@ -34,7 +34,6 @@ from tacit.agent.packets import packet
 from tacit.agent.post.io import purging
 from tacit.agent.threads import records
 from tacit.agent.threads.state import THEM, US, Question, Thread
-from tacit.agent.threads.states import Cause
 from tacit.base.errors import Refused
 from tacit.base.moment import rfc3339
 from tacit.base.quoting import shown, shown_in
@@ -457,16 +456,7 @@ class Commands(Settings):
         who = str(address.parse_typed(peer))
 
         def close_all(ws: Workspace) -> None:
-            for name in list(ws.book.open_threads):
-                thread = ws.book.threads.get(name)
-                if thread is not None and thread.peer == who and not ws.close(name, Cause.CLOSED, "blocked"):
-                    ws.notice(name, "not_undone")
-            for one in map(ws.book.questions.get, list(ws.book.questions)):
-                if one is not None and one.is_open and one.peer == who:
-                    ws.say(records.Withdrawn(one.question_id, "blocked"))
-            overrides = {one: found for one, found in ws.policy.overrides.items() if one != who}
-            if len(overrides) != len(ws.policy.overrides):
-                answering.set_policy(ws, structs.replace(ws.policy, overrides=overrides))
+            parting.part(ws, who)
             spaces.forget(ws, who)
             ws.say(records.Forgotten(who))
 
