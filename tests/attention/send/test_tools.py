@@ -167,7 +167,7 @@ def test_what_is_not_the_agents_to_answer_is_not_its_to_claim(house: House) -> N
     root = house.say(GROUP, "user", "lunch was good today")
     assert refused(house.call("ann", "chat.claim", eventId=root.id)) == ("policy_forbids", "C2A-063")
     assert refused(house.call("ann", "chat.claim", threadId=root.id)) == ("policy_forbids", "C2A-063")
-    house.say(GROUP, "ann", "I was there too", reply_to=root.id)
+    house.say(GROUP, "user", "@ann was there too", reply_to=root.id)
     assert house.call("ann", "chat.claim", threadId=root.id)["claimed"]
     asked = house.say(GROUP, "user", "@ben please check the disk")
     for wrong in (True, "600", 5, 10**9):

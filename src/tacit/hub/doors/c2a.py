@@ -134,7 +134,7 @@ async def serve(hub: Hub, request: web.Request) -> web.StreamResponse:
         hub.on_stop.pop(stopping, None)
         if conversation.link is not None:
             hub.host.detach(conversation.link)
-            await hub.hooks.back(group_id, session)
+            hub.host.spawn(hub.hooks.back(group_id, session))
     return socket
 
 
