@@ -292,7 +292,7 @@ def test_a_thread_can_be_changed_divided_and_stopped(people):
 def test_settings_are_shown_changed_and_refused(people, tmp_path, relay):
     anna, _ = people
     shown = anna.json("permissions")
-    assert shown.keys() == {"always_share", "ask_first", "never_share", "overrides"}
+    assert shown.keys() == {"always_share", "ask_first", "never_share", "onward_fields", "overrides"}
     ben = f"ben@{relay.domain}"
     assert anna.json("permissions", "dietary", "always", "--for", ben)["overrides"][f"agent:{ben}"][
         "promote_to_always_share"

@@ -60,6 +60,8 @@ def test_a_newcomer_asks_sees_one_answer_and_the_others_quiet_and_finds_out_why(
         "Every other agent must not answer: it is aimed at somebody else"
     )
     page.keyboard.press("Escape")
+    # Whoever has thanked is done: what is said next is said to nobody in particular.
+    write(page, "@maya thanks!")
     write(page, "nice weather today")
     quiet = mine(page, "nice weather").locator(".strip")
     expect(quiet).to_have_text("all 3 agents stay quiet")

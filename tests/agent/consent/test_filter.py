@@ -492,7 +492,7 @@ def test_what_is_examined_is_what_is_sent():
 @pytest.mark.spec("A2ACP-072")
 def test_an_unknown_type_is_not_sent():
     with pytest.raises(Refused, match="unknown_type"):
-        kept(context(), "space_update")
+        kept(context(), "space_census")
 
 
 @pytest.mark.spec("A2ACP-072")

@@ -81,7 +81,7 @@ async def test_an_excuse_is_seen_before_it_goes_and_the_real_reason_is_nowhere(t
         assert all(one.end <= held.start or held.end <= one.start for one in offered)
 
         # Six needs: the five that matter most.
-        fields = ["budget_range", "dietary", "time_windows", "party_size", "music", "timezone"]
+        fields = ["budget_range", "dress_code", "time_windows", "party_size", "music", "timezone"]
         ranks = ["nice_to_have", "helpful", "required", "helpful", "helpful", "required"]
         wants = tuple(Need(name, "to choose well", rank) for name, rank in zip(fields, ranks, strict=True))
         thought = await anna.mind.think(

@@ -55,7 +55,7 @@ def test_an_obligation_that_nobody_is_left_for_is_told_to_a_person_once(house: H
 
 @pytest.mark.spec("C2A-059", "C2A-116")
 def test_what_nobody_had_to_answer_ends_ignored_when_its_window_closes(house: House) -> None:
-    root = house.say(GROUP, "user", "the index is slow")
+    root = house.say(GROUP, "user", "@ann the index is slow")
     house.say(GROUP, "ann", "it may be the disk", reply_to=root.id)
     said = house.say(GROUP, "user", "the disk is new, though", reply_to=root.id)
     assert house.attention.obligations.get(said.id, "ann").policy != "must_not_respond"

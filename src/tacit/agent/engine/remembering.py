@@ -186,16 +186,17 @@ def left_to_them(ws: Workspace, view: View, *, times_told: bool) -> bool:
 
 
 def needs(ws: Workspace, view: View, *, times_told: bool) -> list[Need]:
-    """What a first packet asks for: what is not known, and what was known too long ago (A2ACP-192)."""
+    """What a first packet asks for: what is not known, and what was known too long ago (A2ACP-192).
+
+    A wish to be told something is asked as it is, whatever is remembered: the owner wants to hear it now.
+    """
     goal = view.goal
-    if goal is None:
-        return []
+    if goal is None or goal.kind != MEETING:
+        return list(goal.wants) if goal is not None else []
     spared = set(view.remembered)
     if left_to_them(ws, view, times_told=times_told):
         spared.add(AVAILABILITY)
     wanted = [one for one in goal.wants if canonical(ws.policy, one.field) not in spared]
-    if goal.kind != MEETING:
-        return wanted
     named = {canonical(ws.policy, one.field) for one in wanted}
     old = relationship.to_verify(recalled(ws.read, view.thread.peer), ws.now)
     again = [one for one in old if one in relationship.LASTING and one not in named]
