@@ -59,7 +59,7 @@ REFUSED = {
     "agent space leave": "x", "agent space level": "x x x", "agent space link": "x x x", "agent space list": "",
     "agent space new": "x", "agent space notify": "x x", "agent space open": "x x", "agent space set": "x x x",
     "agent space show": "x", "agent space tool": "x x x x x", "agent space unset": "x x",
-    "agent memory edit": "x x", "agent memory forget": "x", "agent memory show": "",
+    "agent known": "x", "agent memory edit": "x x", "agent memory forget": "x", "agent memory show": "",
 }  # fmt: skip
 MISUSED = {
     "agent brain budget": "", "agent facts": "", "agent find": "", "agent restore": "no-such-file", "agent": "",

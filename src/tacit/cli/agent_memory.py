@@ -85,7 +85,8 @@ def known(contact: str, *, as_json: bool) -> None:
     """What a contact knows of you, and what of that can still be called off."""
     found = call("known", who=contact)
     peer = who(found["agent"])
-    lines = [bold(f"{peer} was told, and has it:" if found["told"] else f"{peer} was told nothing")]
+    title = bold(f"{peer} was told, and has it:" if found["told"] else f"{peer} was told nothing")
+    lines = [title]
     for one in found["told"]:
         value = value_text(one["value"]) if one["value"] is not None else styled("forgotten here", "dim")
         times = f"{one['times']} times, last " if one["times"] > 1 else ""
