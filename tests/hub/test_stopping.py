@@ -17,6 +17,7 @@ from tests.hub.room import WAIT, Room, Socket, running
 
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.hub import server
+from tacit.hub.doors.follow import Following
 from tacit.ledger.admission import Settings
 from tacit.ledger.io import upkeep, verification
 
@@ -66,6 +67,42 @@ async def test_a_stop_answers_every_append_and_tells_followers_where_to_resume(t
             more = await room.say(group, "after")
             assert await socket.event() == more
             assert more["seq"] == last + 1
+
+
+@pytest.mark.spec("CCCS-113")
+async def test_followers_in_their_replay_and_in_several_groups_are_told_where_to_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They know that they follow, and are sent what was before; the stop comes in between."""
+    held = asyncio.Event()
+    read_on = Following._next
+
+    async def held_up(self: Following, *given: Any) -> tuple[int, int]:
+        await held.wait()
+        return await read_on(self, *given)
+
+    async with running(tmp_path) as room:
+        groups = [await room.group() for _ in range(3)]
+        for group in groups:
+            await room.say(group, "before")
+        async with room.socket() as follower:
+            await follower.call("follow", group_id=groups[0], since_seq=2)
+            assert await room.say(groups[0], "live") == await follower.event()
+            monkeypatch.setattr(Following, "_next", held_up)
+            await follower.call("follow", group_id=groups[1], since_seq=2)
+            await follower.call("follow", group_id=groups[2], since_seq=1)
+            async with room.stream(groups[1], since_seq=1) as stream:
+                stopping = asyncio.create_task(room.server.stop())
+                cuts = [(await follower.note())["params"] for _ in groups]
+                held.set()
+                assert {one["subscription"]: one["since_seq"] for one in cuts} == {1: 3, 2: 2, 3: 1}
+                assert {one["reason"] for one in cuts} == {"stopping"}
+                assert await asyncio.wait_for(follower.closed, WAIT) == 1001
+                cut = await stream.block()
+                assert json.loads(cut["data"]) == {"reason": "stopping", "since_seq": 1}
+                assert not await stream.block()
+            await asyncio.wait_for(stopping, WAIT)
+            assert follower.notes.empty()
 
 
 async def test_a_socket_that_writes_and_follows_gets_its_answers_before_it_is_closed(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ class Follower:
         self.wanted = wanted
         self.plain = not wanted.kinds
         self.seq = 0
+        """The last event that it was given, or could not see: from here it resumes."""
 
     def chosen(self, events: Sequence[StoredEvent]) -> list[StoredEvent]:
         """What this follower may and wants to see."""
@@ -127,22 +128,30 @@ class Live:
 
         One that has gone meanwhile stays gone.
         """
+        if not self.is_there(follower):
+            return True
         if self._closed:
             raise Unavailable("the hub is stopping")
         if self._ends.get(follower.group_id, 0) > seq:
             return False
         follower.seq = seq
-        if follower in self._present[follower.group_id]:
-            self._followers[follower.group_id][follower] = None
+        self._followers[follower.group_id][follower] = None
         return True
 
-    def detach(self, follower: Follower) -> None:
-        """Stop following; safe to call twice."""
+    def is_there(self, follower: Follower) -> bool:
+        """Has it come and not gone? One that was told where to resume has gone."""
+        return follower in self._present.get(follower.group_id, ())
+
+    def detach(self, follower: Follower) -> bool:
+        """Stop following; False for one that had gone already."""
         self._followers[follower.group_id].pop(follower, None)
-        if self._present[follower.group_id].pop(follower, 0) is None:
-            self._metrics.followers.dec()
-            self._presence.leave(follower.group_id, follower.principal, follower.outlet)
-            self._stir(follower.group_id, follower.principal)
+        if not self.is_there(follower):
+            return False
+        del self._present[follower.group_id][follower]
+        self._metrics.followers.dec()
+        self._presence.leave(follower.group_id, follower.principal, follower.outlet)
+        self._stir(follower.group_id, follower.principal)
+        return True
 
     def publish(self, group_id: str, events: Sequence[StoredEvent]) -> None:
         """Hand events that just became durable to all followers of their group."""
@@ -183,12 +192,12 @@ class Live:
         follower.outlet.cut(follower.subscription, follower.seq, "too_slow")
 
     def close(self) -> None:
-        """Tell every follower where to resume (the hub is stopping)."""
+        """Tell every follower where to resume, those in their replay too (the hub is stopping)."""
         self._closed = True
-        for followers in list(self._followers.values()):
+        for followers in list(self._present.values()):
             for follower in list(followers):
-                self.detach(follower)
-                follower.outlet.cut(follower.subscription, follower.seq, "stopping")
+                if self.detach(follower):
+                    follower.outlet.cut(follower.subscription, follower.seq, "stopping")
 
     # -- who is there
 

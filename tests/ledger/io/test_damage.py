@@ -227,12 +227,44 @@ def test_a_commit_cut_anywhere_is_not_there_and_the_ones_before_it_are(tmp_path:
         torn_folder = tmp_path / f"cut{cut}"
         shutil.copytree(folder, torn_folder, ignore=shutil.ignore_patterns("lock", "*-shm"))
         log_of(torn_folder).write_bytes(log[:cut])
+        assert problems(torn_folder) == []
+        log_of(torn_folder).write_bytes(log[:cut])
         world = World(torn_folder)
         texts = [event.data["text"] for event in world.events("g_one", kinds=["chat.message"])]
         assert texts == [f"n{number}" for number in range(5)]
         reported = world.events("g_one", kinds=["system.notify"])
         assert len(reported) == (0 if cut == previous else 1)
         world.assert_rebuilds()
+
+
+@pytest.mark.spec("CCCS-115")
+def test_what_a_kill_leaves_in_a_log_used_anew_is_no_damage_and_a_flip_within_is(tmp_path: Path) -> None:
+    """Frames are laid over those of an earlier generation; each is written as its header, then its page."""
+    folder = tmp_path / "data"
+    killed(folder, 6)
+    log = log_of(folder).read_bytes()
+    frame = PAGE + 24
+    marks = [at for at in range(32, len(log), frame) if struct.unpack(">I", log[at + 4 : at + 8])[0]]
+    assert marks[-1] > marks[-2] + frame
+    old = bytearray(log)
+    for at in range(32, len(log), frame):
+        old[at + 8 : at + 16] = b"\1" * 8
+
+    def told(content: bytes) -> list[str]:
+        case = tmp_path / "case"
+        shutil.rmtree(case, ignore_errors=True)
+        shutil.copytree(folder, case, ignore=shutil.ignore_patterns("lock", "*-shm"))
+        log_of(case).write_bytes(content)
+        return [one for one in problems(case) if one.startswith("log:")]
+
+    for cut in range(marks[-2] + frame, len(log), frame):
+        assert told(log[:cut] + old[cut:]) == []
+        assert told(log[: cut + 24] + old[cut + 24 :]) == []
+    flipped = bytearray(log)
+    flipped[marks[-3] + 500] ^= 1
+    assert told(bytes(flipped)) == [
+        f"log: {len(log) - marks[-4] - frame} bytes lie behind damage, commits among them"
+    ]
 
 
 def test_a_log_that_was_started_anew_holds_no_torn_end(tmp_path: Path) -> None:

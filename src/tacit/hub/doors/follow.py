@@ -55,6 +55,7 @@ class Following:
         follower = Follower(
             outlet, subscription, self._request.group_id, self._credential.principal, self._wanted
         )
+        follower.seq = self.at
         self._hub.live.enter(follower)
         return follower
 
@@ -63,28 +64,32 @@ class Following:
 
         Whatever ends it early leaves in `at` the position from which the reader can resume.
         """
-        outlet, subscription = follower.outlet, follower.subscription
+        outlet = follower.outlet
         left = self._request.limit
         while True:
             # One replay at a time reads for an outlet: those of one connection share what it may hold.
             async with outlet.replaying:
                 await drain()
-                last, count = await self._next(outlet, subscription, left)
+                last, count = await self._next(follower, left)
+            if not self._hub.live.is_there(follower):
+                return
             if left is not None:
                 left -= count
                 if left <= 0:
                     # A limit bounds the replay alone (CCCS-108): what lies before the end is left out.
                     self.at, left = max(self.at, last), None
+                    follower.seq = self.at
             if self.at >= last and self._hub.live.attach(follower, self.at):
                 return
 
-    async def _next(self, outlet: Outlet, subscription: int, left: int | None) -> tuple[int, int]:
-        """Send the next page; the ledger's end, and how many there were."""
+    async def _next(self, follower: Follower, left: int | None) -> tuple[int, int]:
+        """Send the next page to one that is still there; the ledger's end, and how many there were."""
         page = await self._read(
             replace(self._wanted, since_seq=self.at, since_event_id=None, since_ts=None, limit=left or STEP),
             self._hub.config.limits.page_bytes,
         )
-        if page.events:
-            outlet.push(outlet.encode(subscription, page.events))
-        self.at = page.next_seq
+        if self._hub.live.is_there(follower):
+            if page.events:
+                follower.outlet.push(follower.outlet.encode(follower.subscription, page.events))
+            self.at = follower.seq = page.next_seq
         return page.last_seq, len(page.events)

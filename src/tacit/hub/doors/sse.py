@@ -132,13 +132,13 @@ async def stream(hub: Hub, request: web.Request) -> web.StreamResponse:
     live = asyncio.ensure_future(following.go_live(follower, outlet.drained))
 
     def failed(task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
+        if not task.cancelled() and task.exception() is not None and hub.live.detach(follower):
             outlet.cut(0, following.at, "stopping" if hub.ledger.is_closing else "failed")
 
     def revoked(token_id: str) -> None:
-        if token_id == credential.token_id:
+        if token_id == credential.token_id and hub.live.detach(follower):
             live.cancel()
-            outlet.cut(0, following.at, "token revoked")
+            outlet.cut(0, follower.seq, "token revoked")
 
     live.add_done_callback(failed)
     hub.on_revoked[revoked] = None

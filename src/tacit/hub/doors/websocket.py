@@ -137,9 +137,11 @@ class Connection:
         self.push(text_frame(_encode({"jsonrpc": "2.0", "method": method, "params": params})))
 
     def cut(self, subscription: int, resume: int, reason: str) -> None:
-        """Say where to resume, then end the connection: a client that lags must not be skipped."""
+        """Say where to resume, in every group it follows, then end the connection: nobody is skipped."""
         self._subscriptions.pop(subscription, None)
-        self.notify("cut", {"subscription": subscription, "since_seq": resume, "reason": reason})
+        resumes = {subscription: resume, **{number: one.seq for number, one in self._subscriptions.items()}}
+        for number, seq in resumes.items():
+            self.notify("cut", {"subscription": number, "since_seq": seq, "reason": reason})
         self.end(CUT_CODE if reason == "too_slow" else WSCloseCode.GOING_AWAY, reason)
 
     def end(self, code: int, reason: str) -> None:
@@ -353,9 +355,9 @@ class Connection:
         try:
             await following.go_live(follower, self.drained)
         except TacitError:
-            self._hub.live.detach(follower)
-            reason = "stopping" if self._hub.ledger.is_closing else "failed"
-            self.cut(follower.subscription, following.at, reason)
+            if self._hub.live.detach(follower):
+                reason = "stopping" if self._hub.ledger.is_closing else "failed"
+                self.cut(follower.subscription, following.at, reason)
 
     def _unfollow(self, params: dict[str, Any]) -> object:
         number = params.get("subscription")

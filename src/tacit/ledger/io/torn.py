@@ -35,13 +35,23 @@ def _checksum(order: str, data: bytes, start: tuple[int, int]) -> tuple[int, int
     return one, two
 
 
-def _sound_length(log: bytes) -> tuple[int, int]:
-    """(bytes up to the last complete commit, bytes that belong to this generation of the log at all)."""
+class _Ends(NamedTuple):
+    """How far a log can be used."""
+
+    sound: int
+    """Bytes up to the last complete commit."""
+    end: int
+    """Bytes that belong to this generation of the log at all."""
+    hides: bool
+    """Is there a commit behind a frame that cannot be read? A crash leaves none: it ends where it tore."""
+
+
+def _ends(log: bytes) -> _Ends:
     magic, _version, page, _number, salt1, salt2, sum1, sum2 = struct.unpack(">8I", log[:_HEADER])
     order = _MAGIC.get(magic)
     if order is None or _checksum(order, log[:24], (0, 0)) != (sum1, sum2):
-        return 0, len(log)
-    at, sums, sound, broken = _HEADER, (sum1, sum2), _HEADER, False
+        return _Ends(0, len(log), hides=True)
+    at, sums, sound, broken, hides = _HEADER, (sum1, sum2), _HEADER, False, False
     size = _FRAME_HEADER + page
     while at < len(log):
         frame = log[at : at + size]
@@ -49,35 +59,40 @@ def _sound_length(log: bytes) -> tuple[int, int]:
         if salts != (salt1, salt2):
             break  # left over from before the log was last started anew
         if len(frame) < size:
-            return sound, len(log)
-        if not broken:
+            return _Ends(sound, len(log), hides)
+        commits = struct.unpack(">I", frame[4:8])[0] > 0
+        if broken:
+            hides = hides or commits
+        else:
             sums = _checksum(order, frame[:8], sums)
             sums = _checksum(order, frame[_FRAME_HEADER:], sums)
             broken = sums != struct.unpack(">2I", frame[16:24])
         at += size
-        if not broken and struct.unpack(">I", frame[4:8])[0]:
+        if commits and not broken:
             sound = at
-    return sound, at
+    return _Ends(sound, at, hides)
 
 
-def _log_of(database: Path) -> tuple[bytes, int, int]:
-    """The log's bytes, how many belong to whole commits, and how many to this generation of it."""
+def _log_of(database: Path) -> tuple[bytes, _Ends]:
     path = database.with_name(database.name + "-wal")
     if not path.is_file() or path.stat().st_size <= _HEADER:
-        return b"", 0, 0
+        return b"", _Ends(0, 0, hides=False)
     log = path.read_bytes()
-    return log, *_sound_length(log)
+    return log, _ends(log)
 
 
-def unsound_bytes(database: Path) -> int:
-    """How many bytes lie behind the last whole commit in the log of a database that nobody has open."""
-    _log, sound, end = _log_of(database)
-    return max(0, end - sound)
+def hidden_bytes(database: Path) -> int:
+    """How much of the log of a database that nobody has open lies behind damage, commits among it.
+
+    What a crash tore is no damage: it was never acknowledged, and is set aside at the next start.
+    """
+    _log, ends = _log_of(database)
+    return max(0, ends.end - ends.sound) if ends.hides else 0
 
 
 def set_aside(database: Path, stamp: str) -> Torn | None:
     """Copy the torn end of the database's log into `quarantine/`; None when there is none."""
-    log, sound, end = _log_of(database)
+    log, (sound, end, _) = _log_of(database)
     if end <= sound:
         return None
     folder = database.parent / "quarantine"

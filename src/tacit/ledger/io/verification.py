@@ -125,9 +125,8 @@ def _steps(connection: apsw.Connection, folder: Path, entropy: Entropy, report: 
 def _log(path: Path, report: Report) -> None:
     """The write-ahead log of a hub that does not run ends with a whole commit, or with a torn one."""
     with suppress(*_BROKEN):
-        left = torn.unsound_bytes(path)
-        if left:
-            report.problems.append(f"log: {left} bytes behind its last whole commit cannot be read")
+        if hidden := torn.hidden_bytes(path):
+            report.problems.append(f"log: {hidden} bytes lie behind damage, commits among them")
 
 
 def _verify_file(connection: apsw.Connection, path: Path, report: Report) -> None:
