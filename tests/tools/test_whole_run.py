@@ -88,7 +88,7 @@ def test_a_failure_that_does_not_pass_alone_fails(whole_run, text):
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        pytest.param("".join(BESIDE_OTHERS.format(name=one) for one in "abcd"), (), id="four"),
+        pytest.param("".join(BESIDE_OTHERS.format(name=one) for one in "abcdefg"), (), id="seven"),
         pytest.param(
             "import os, pytest\ndef test_ends():\n    if 'PYTEST_XDIST_WORKER' in os.environ: os._exit(3)\n",
             (),
