@@ -101,7 +101,8 @@ def test_of_two_transfers_that_cross_the_coordinators_own_counts():
 
 def seen_by_bob(**charlie) -> str:
     """All that Bob is told in a game night, without ids and signatures."""
-    people = circle(dict.fromkeys(NAMES, BOTH), charlie=charlie)
+    plain = {name: {"profile": {"timezone": "Europe/London"}} for name in NAMES}
+    people = circle(dict.fromkeys(NAMES, BOTH), **{**plain, "charlie": charlie})
     people.ask("dinner on Friday evening")
     said = [one.fields for _, one in people.carried if one.to == people["bob"].me]
     assert any("proposal" in one for one in said)
