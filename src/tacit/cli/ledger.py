@@ -67,15 +67,15 @@ def export(session: CliSession, group_id: str | None, proof: bool) -> None:
 def import_(session: CliSession, source: BinaryIO) -> None:
     """Make a new ledger of exported events, and prove that it has the same hashes.
 
-    With `export --proof` the proof is in the file; without it, compare what is printed with `ledger verify`
-    of the old one. Blobs and tokens are not in an export: `tacit backup` has all.
+    With `export --proof` the proof is in the file, and the salts without which the hashes are others. Blobs and
+    tokens are not in an export: `tacit backup` has all.
     """
     found = upkeep.bring_in(session.data, source, SystemClock(), SystemEntropy(), AttentionEngine)
 
     def human() -> None:
         for group_id, end in found.ends.items():
             session.out.print(f"{group_id}  {end.last_seq} events  {end.chain}", soft_wrap=True)
-        session.out.print("the same hashes" if found.proved else "no proof came with it: compare the hashes")
+        session.out.print("the same hashes" if found.proved else "no proof came with it: the hashes are new")
 
     ends = {name: {"last_seq": end.last_seq, "chain": end.chain} for name, end in found.ends.items()}
     session.answer({"groups": ends, "proved": found.proved}, human)
@@ -91,8 +91,8 @@ def verify(context: click.Context, session: CliSession) -> None:
 
     def human() -> None:
         session.out.print(
-            f"{report.groups} groups, {report.events} events, {report.blobs} blobs, "
-            f"{report.projections} projections"
+            f"{report.groups} groups, {report.events} events ({report.redacted} redacted), "
+            f"{report.blobs} blobs, {report.projections} projections"
         )
         for problem in report.problems:
             session.out.print(f"{styled('✗', 'red')} {problem}")
@@ -108,6 +108,7 @@ def verify(context: click.Context, session: CliSession) -> None:
         {
             "groups": report.groups,
             "events": report.events,
+            "redacted": report.redacted,
             "blobs": report.blobs,
             "projections": report.projections,
             "problems": report.problems,
