@@ -222,7 +222,9 @@ def test_doctor_says_what_is_there_and_what_to_do(shell: Shell):
         ).stdout
     )
     shell.start()
-    assert "version" in shell.run("doctor")
+    told = shell.run("doctor")
+    assert "version" in told
+    assert "of the fullest is used" in told
 
 
 def test_help_and_completion_teach(shell: Shell):
