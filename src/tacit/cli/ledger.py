@@ -67,8 +67,8 @@ def export(session: CliSession, group_id: str | None, proof: bool) -> None:
 def import_(session: CliSession, source: BinaryIO) -> None:
     """Make a new ledger of exported events, and prove that it has the same hashes.
 
-    With `export --proof` the proof is in the file, and the salts without which the hashes are others. Blobs and
-    tokens are not in an export: `tacit backup` has all.
+    With `export --proof` the proof is in the file, and the salts without which the hashes are others. Blobs
+    and tokens are not in an export: `tacit backup` has all.
     """
     found = upkeep.bring_in(session.data, source, SystemClock(), SystemEntropy(), AttentionEngine)
 
