@@ -53,12 +53,26 @@ def value_text(value: Any) -> str:
     match value:
         case {"date": str(day), "time": str(hours), **rest} if not rest:
             return f"{_day(day)} {_hours(hours)}"
+        case {"agent": str(name), "status": str(status)}:
+            return f"{who(name)} ({plain(status).replace('_', ' ')})"
+        case []:
+            return "none"
+        case {"windows": list()}:
+            listed = cast("list[Fields]", cast("Fields", value)["windows"])
+            return "; ".join(_window(one) for one in listed)[:LONGEST]
         case list():
             return ", ".join(value_text(one) for one in cast("list[Any]", value))[:LONGEST]
         case str():
             return _hours(value)
         case _:
             return plain(value)
+
+
+def _window(one: Fields) -> str:
+    """A window of a group: when, for how many, and without whom."""
+    missing = [who(name).partition("@")[0] for name in one.get("missing") or ()]
+    without = f", without {', '.join(missing)}" if missing else ""
+    return f"{plain(one.get('window'))} for {plain(one.get('available_count'))}{without}"
 
 
 def _day(text: str) -> str:

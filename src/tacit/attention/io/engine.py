@@ -63,6 +63,8 @@ _OF_A_DIGEST: Final = frozenset({"session", "scope", "policy", "event_ids", "for
 MEMBER_KINDS: Final = frozenset({"actor.add", "actor.update", "actor.remove", "x.tacit.person.add"})
 HEARING_KINDS: Final = MEMBER_KINDS | {"x.c2a.session", "x.c2a.rules", "context.sync"}
 """After these the same words may mean something else."""
+JUDGED: Final = frozenset({"chat.message", "chat.reaction"})
+"""What an agent may append by itself and attention has rules for."""
 LOOK_BACK: Final = 1_000
 """How many events before its own start attention reads, and a new session is held to."""
 
@@ -117,8 +119,8 @@ class AttentionEngine:
     # -- what agents append by themselves
 
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
-        """Hold an agent to the rules of a send, whatever door it comes by, once attention has begun."""
-        if submission.kind != "chat.message" or kind_of(submission.by) is not PrincipalKind.ACTOR:
+        """Hold an agent to the rules of the tools, whatever door it comes by, once attention has begun."""
+        if submission.kind not in JUDGED or kind_of(submission.by) is not PrincipalKind.ACTOR:
             return
         state = self.group(snapshot.group, snapshot.lookup)
         if not state.attention.sessions:

@@ -72,6 +72,7 @@ from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
+from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
@@ -536,7 +537,7 @@ class Attention:
             message is not None
             and record.closes
             and record.disposition == "responded"
-            and record.reason == "resolved"
+            and record.reason == RESOLVED
         ):
             self.exchanges.progressed(place_of(message.conversation))
 
