@@ -186,8 +186,10 @@ def test_export_verify_and_rebuild(room: Shell):
     assert [event["seq"] for event in exported] == list(range(1, 8))
     assert "sound" in room.run("ledger", "verify")
     assert "in use" in room.run("ledger", "rebuild", code=3)
+    assert "in use" in room.run("ledger", "redact", "My room", "#4", code=3)
     room.stop()
     assert json.loads(room.run("ledger", "rebuild", "--json"))["events"] == 7
+    assert "name a group" in room.run("ledger", "redact", code=2)
     assert "sound" in room.run("ledger", "verify")
     database = room.home / "data" / "tacit" / "ledger.db"
     raw = bytearray(database.read_bytes())
@@ -222,7 +224,9 @@ def test_doctor_says_what_is_there_and_what_to_do(shell: Shell):
         ).stdout
     )
     shell.start()
-    assert "version" in shell.run("doctor")
+    told = shell.run("doctor")
+    assert "version" in told
+    assert "of the fullest is used" in told
 
 
 def test_help_and_completion_teach(shell: Shell):

@@ -70,7 +70,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
     "backup": ("tacit.cli.backup:backup", "Write a backup, beside a running hub."),
     "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
-    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify or rebuild a ledger."),
+    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify, rebuild or redact a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }

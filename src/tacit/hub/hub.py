@@ -21,7 +21,7 @@ from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.personal_agent import PersonalAgent
-from tacit.hub.quotas import Quotas, day_of
+from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
 from tacit.hub.sign_in_links import SignInLinks
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
@@ -66,6 +67,10 @@ def _is_revoked(connection: apsw.Connection, token: str) -> bool:
         "SELECT revoked FROM credentials WHERE token_hash=?", (digest(token),)
     ).fetchone()
     return row is not None and row[0] is not None
+
+
+def _charged(event: StoredEvent) -> Charge:
+    return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
 class Hub:
@@ -138,10 +143,10 @@ class Hub:
             if group.last_ts >= today:
                 quotas.load(group.group_id, await self._appended_since(group, today), now)
         self.ledger.quotas = quotas
-        self.metrics.watch_quotas(quotas)
+        self.metrics.watch_quotas(quotas, self.store.options.clock)
 
-    async def _appended_since(self, group: Group, moment: Moment) -> list[tuple[str, int]]:
-        return await self.ledger.read(lambda reader: reader.appended_since(group, moment))
+    async def _appended_since(self, group: Group, moment: Moment) -> list[Charge]:
+        return await self.ledger.read(lambda reader: reader.appended_since(group, moment, _charged))
 
     async def _was_revoked(self, token: str) -> bool:
         return await self.ledger.read(lambda reader: _is_revoked(reader.connection, token))

@@ -24,8 +24,9 @@ from tacit.hub import requests, speech, views
 from tacit.hub.sign_in_links import MARK
 from tacit.hub.sign_in_links import PREFIX as LINK
 from tacit.ledger.codes import denied, invalid, missing
-from tacit.ledger.commands import BlobShare, RevokeCredential
+from tacit.ledger.commands import BlobShare, Duplicate, RevokeCredential
 from tacit.ledger.cursor import Selection, selection
+from tacit.ledger.envelope import decode
 from tacit.ledger.principal import USER, require_actor_id, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data
@@ -381,6 +382,8 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     credential.require_group(request.group_id)
     credential.require_group(request.src_group_id)
     source = await _source(hub, credential, request)
+    if decode(source.raw).redacted is not None:
+        return await _relayed_before(hub, credential, request)
     data = relayed_data(
         source, request.src_group_id, text=request.text, to=request.to, priority=request.priority
     )
@@ -400,6 +403,21 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     share = BlobShare(request.src_group_id, request.group_id, tuple(blob_paths(source.data)), principal)
     outcomes = await hub.ledger.together(wanted, share)
     return views.appended(outcomes[0])
+
+
+async def _relayed_before(hub: Hub, credential: Credential, request: requests.Relay) -> object:
+    """Of a message whose content is gone: what a relay under this key brought over while it was there."""
+
+    def query(reader: Reader) -> StoredEvent | None:
+        glance = reader.glance(reader.group(request.group_id))
+        key = request.client_id
+        earlier = glance.submission(credential.principal, key) if key is not None else None
+        return glance.at(earlier.seq) if earlier is not None else None
+
+    found = await hub.ledger.read(query)
+    if found is None or found.data.get("src_event_id") != request.src_event_id:
+        raise missing("event", "the source event was deleted", "C2A-187")
+    return views.appended(Duplicate(found))
 
 
 async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> StoredEvent:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.bridges.mcp.rooms import over_http
-from tests.hub.room import Answer, Failed
+from tests.hub.c2a.stage import refused, staged
+from tests.hub.room import WAIT, Answer, Failed
 
+from tacit.c2a.notifications import Log
 from tacit.c2a.signals import SIGNALS
+from tacit.hub.config import Limits
+from tacit.hub.quotas import QuotaLimits
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.hub.c2a.stage import Stage
 
 
@@ -218,3 +225,29 @@ async def test_a_limit_of_attention_says_at_the_ledger_s_door_when_to_come_again
     code, details = await by_http(stage, "ann", said[1])
     assert (code, details["limit"]) == ("rate_limited", "sends_per_minute")
     assert 0 < details["retryAfterMs"] <= 60_000
+
+
+async def test_notes_and_claims_of_an_agent_are_bounded_and_a_restart_forgives_none(tmp_path: Path) -> None:
+    limits = Limits(quotas=QuotaLimits(notes=2, claims=1))
+    async with staged(tmp_path, limits=limits) as stage:
+        await stage.open()
+        ann = await stage.agent("ann")
+        for number in range(4):
+            await ann.session.tell(Log("info", f"note {number}"))
+        async with asyncio.timeout(WAIT):
+            while (await stage.get("/v1/status")).body["quotas"]["refused"] < 2:
+                await asyncio.sleep(0.01)
+        first, second = await stage.tell("@ann which port?"), await stage.tell("@ann which host?")
+        await ann.call("chat.claim", eventId=first["id"])
+        with refused("rate_limited"):
+            await ann.call("chat.claim", eventId=second["id"])
+        assert (await reacted(stage, "ann", second, "working")).code == "rate_limited"
+        await ann.call("chat.claim", eventId=first["id"], release=True)
+        notes = await stage.recorded("audit", what="log")
+        assert len(notes) == 2
+        told = (await stage.get("/v1/status")).body["quotas"]
+        assert {one["quota"] for one in told["near"]} == {"notes_per_day", "claims_per_day"}
+        assert {one["principal"] for one in told["near"]} == {"ann"}
+    async with staged(tmp_path, limits=limits) as stage:
+        told = (await stage.get("/v1/status")).body["quotas"]
+        assert {one["quota"] for one in told["near"]} == {"notes_per_day", "claims_per_day"}

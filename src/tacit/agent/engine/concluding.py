@@ -341,6 +341,9 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
             grouping.withdrawn(ws, thread)
     elif state == State.EXPIRED.value and thread.state is State.PROPOSED:
         _expired(ws, thread)
+    elif state == State.EXPIRED.value and thread.state in NEGOTIABLE | {State.STALLED}:
+        # It waited for our word for too long: nothing more comes of it there.
+        grouping.withdrawn(ws, thread)
     elif state == State.FAILED.value and thread.state is State.CONFIRMED:
         _failed(ws, hub, thread)
     elif state in {State.COMPLETED.value, State.EXECUTING.value}:

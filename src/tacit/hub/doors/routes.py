@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import agent_operations, crew_operations, operations, requests, steering, timeline
+from tacit.hub import agent_operations, crew_operations, operations, requests, status, steering, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -414,6 +414,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Bring a message from another group into this one",
         201,
         may_repeat=True,
+    ),
+    Operation(
+        "status",
+        "GET",
+        "/v1/status",
+        requests.Nothing,
+        status.show_status,
+        "How the hub stands, for its owner: why it is not ready, who is near a quota",
     ),
     Operation(
         "agent_status",
