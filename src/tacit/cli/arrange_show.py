@@ -122,7 +122,8 @@ def question(one: Fields) -> list[str]:
         elif name not in _UNSAID and value:
             lines.append(f"  {name.replace('_', ' ')}: {_said(value)}")
     if kind == "escalation":
-        theirs = len(one["choices"]) - 2
+        # A group's are our own agent's: whoever takes part has not written them.
+        theirs = 0 if about.get("group") else len(one["choices"]) - 2
         lines += [
             f"  {number}: {quoted(choice) if number < theirs else choice}"
             for number, choice in enumerate(one["choices"])

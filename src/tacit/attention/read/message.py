@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.calls import MARKS, calls
+from tacit.attention.read.calls import calls
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
 from tacit.attention.read.intent import intent_of
+from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.prose import prose
 from tacit.c2a.messages import Author

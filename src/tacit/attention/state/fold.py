@@ -208,6 +208,7 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
+            asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
         )
 
     def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
