@@ -151,17 +151,22 @@ async def test_a_refusal_keeps_its_code_its_row_and_its_details(written: Written
 async def test_together_is_all_or_none_and_shares_blobs(written: Written) -> None:
     ledger = written.ledger
     await ledger.append(wanted("group.create", "user", "g_two", title="Two"), creates=True)
-    await ledger.record(RecordBlob(GROUP, "ab" * 32, 5, "text/plain", "user"))
-    share = BlobShare(GROUP, "g_two", ("ab" * 32,), "user")
+    with pytest.raises(Refused, match="send it again"):
+        await ledger.record(RecordBlob(GROUP, "ab" * 32, 5, "text/plain", "user"))
+    incoming = written.store.blobs.incoming()
+    incoming.write(b"bytes")
+    path = incoming.finish().sha256
+    await ledger.record(RecordBlob(GROUP, path, 5, "text/plain", "user"))
+    share = BlobShare(GROUP, "g_two", (path,), "user")
     with pytest.raises(Refused):
         await ledger.together([wanted("chat.message", text="ok"), wanted("chat.message", text="")], share)
     group = await ledger.read(lambda reader: reader.group("g_two"))
     with pytest.raises(Refused):
-        await ledger.read(lambda reader: reader.blob(group, "user", "ab" * 32))
+        await ledger.read(lambda reader: reader.blob(group, "user", path))
     pair = [wanted("chat.message", text="one"), wanted("chat.message", "user", "g_two", text="two")]
     outcomes = await ledger.together(pair, share)
     assert [type(one) for one in outcomes] == [Committed, Committed]
-    assert (await ledger.read(lambda reader: reader.blob(group, "user", "ab" * 32))).size == 5
+    assert (await ledger.read(lambda reader: reader.blob(group, "user", path))).size == 5
 
 
 @pytest.mark.spec("CCCS-005", "C2A-011")

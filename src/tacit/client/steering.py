@@ -37,7 +37,7 @@ class Steering:
         return await self._hub.call("edit", params, repeatable=False)
 
     async def delete(self, group_id: str, event_id: str) -> dict[str, Any]:
-        """Take a message back; views and tools hide its text, the ledger keeps the event."""
+        """Take a message back: its content goes for good, the ledger keeps its envelope."""
         return await self._hub.call("delete", {"group_id": group_id, "event_id": event_id})
 
     async def agents(self, group_id: str) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 from tests.bridges.mcp.rooms import over_http
-from tests.hub.room import Failed
+from tests.hub.room import WAIT, Failed
+
+from tacit.ledger.io import erasure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -91,6 +93,37 @@ async def test_nothing_of_a_deleted_message_is_read_by_any_door(stage: Stage) ->
     await stage.call("POST", f"{base}/blobs", data=b"axolotl.png", token=ann)
     await stage.tell("here", ann, attachments=[{"path": blob}])
     assert (await stage.get(f"{base}/blobs/{blob}", token=eve)).status == 200
+
+
+@pytest.mark.spec("C2A-187")
+async def test_a_deleted_message_leaves_the_hubs_folder_in_every_byte(stage: Stage) -> None:
+    folder = stage.server.hub.store.folder
+    marks = (b"axolotlzymurgy", b"the bytes of a newtquixotic")
+    ann = await stage.agent("ann")
+    base = f"/v1/groups/{stage.group_id}"
+    blob = (await stage.call("POST", f"{base}/blobs", data=marks[1])).body["path"]
+    said = await stage.tell("@ann what is axolotlzymurgy?", attachments=[{"path": blob}])
+    await ann.delivery(said)
+    latest = (await stage.edit(said, "@ann what is an axolotlzymurgy?")).body["id"]
+    await ann.delivery(latest)
+
+    def holding() -> set[str]:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        return {path.name for path in files if any(mark in path.read_bytes() for mark in marks)}
+
+    assert holding() == {"ledger.db-wal", blob}
+    assert (await stage.delete(said)).status == 200
+    async with asyncio.timeout(WAIT):
+        while await stage.server.hub.ledger.read(lambda reader: erasure.is_pending(reader.connection)):
+            await asyncio.sleep(0.01)
+    assert holding() == set()
+    shown = (await stage.get(f"{base}/events/{said['id']}")).body["event"]
+    assert shown["redacted"]["by"] == "user"
+    assert shown["data"] == {"mentions": ["ann"], "text": "", "deleted": True}
+    (row,) = [
+        row for row in (await stage.get(f"{base}/timeline")).body["rows"] if row["event"]["id"] == said["id"]
+    ]
+    assert row["event"]["redacted"] == shown["redacted"]
 
 
 POSTED = web.AppKey("posted", list[Any])
