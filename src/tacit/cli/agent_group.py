@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.agent.group import trade_off
 from tacit.cli.agent import agent
 from tacit.cli.arrange import call, wait_option
 from tacit.cli.outcome import json_option, reported, show
@@ -33,7 +34,8 @@ def group_text(found: Fields) -> str:
         lines.append(found["trade_off"])
     if found["binding"]:
         binding = found["binding"]
-        lines.append(f"most would be gained if {binding['agent']} had more {binding['field']}")
+        more = trade_off.BINDING.get(binding["field"], binding["field"])
+        lines.append(f"most would be gained if {binding['agent']} had more {more}")
     return "\n".join(lines)
 
 

@@ -38,6 +38,7 @@ async def test_three_people_find_an_evening_over_a_relay(tmp_path):
         assert seen["coordinator"] == anna.me
         assert seen["participants"][1] == {
             "agent": ben.me,
+            "thread_id": f"{group_id}/{ben.me}",
             "status": "context_received",
             "confirmed": True,
             "state": "COMPLETED",

@@ -316,7 +316,9 @@ def _ask_to_bend(ws: Workspace, view: View, group: Group, found: Aggregate, toke
     ]
     if not alternatives or not sending.may_speak(one):
         return _ask_which(ws, view, group, found)
-    reason = f"No time suits everybody; with more of your {binding.field} more could be there"
+    reason = (
+        f"No time suits everybody; with more {trade_off.BINDING[binding.field]} of yours more could be there"
+    )
     body: Fields = {
         "intent": escalating.intent(view_of(ws, one), "Could you make one of these times?"),
         "context": {"proposed_alternatives": alternatives},

@@ -245,7 +245,7 @@ def enclosed(ws: Workspace, view: View, proposal: Fields) -> Fields:
 def plainly(view: View, found: Fields) -> str:
     """A proposal in words of the code's own."""
     what = str(found.get("event_type") or (view.goal.event_type if view.goal else "") or "meeting")
-    return f"{what.capitalize()} on {found['date']}, {found['time']}"
+    return writing.summary({**found, "event_type": what})
 
 
 def actions_for(ws: Workspace, view: View, named: Fields) -> list[Fields]:
