@@ -20,7 +20,7 @@ USER, PASSWORD = "alice", "päss wörd"
 class RadicaleProcess:
     """Started on a free port; may be stopped and started again on the same folder and port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, users: tuple[str, ...] = (USER,)) -> None:
         self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -28,7 +28,7 @@ class RadicaleProcess:
         self.url = f"http://127.0.0.1:{self.port}"
         self.password_file = folder / "password"
         self.password_file.write_text(PASSWORD + "\n", "utf-8")
-        (folder / "users").write_text(f"{USER}:{PASSWORD}\n", "utf-8")
+        (folder / "users").write_text("".join(f"{one}:{PASSWORD}\n" for one in users), "utf-8")
         (folder / "config").write_text(
             f"[server]\nhosts = 127.0.0.1:{self.port}\n"
             f"[auth]\ntype = htpasswd\nhtpasswd_filename = {folder / 'users'}\nhtpasswd_encryption = plain\ndelay = 0\n"
@@ -60,21 +60,27 @@ class RadicaleProcess:
             self._process.wait(20)
             self._process = None
 
-    def calendar(self, name: str, **events: bytes) -> str:
+    def calendar(self, name: str, user: str = USER, **events: bytes) -> str:
         """A new calendar with these events; its address."""
-        address = f"{self.url}/{USER}/{name}/"
-        self._request("MKCALENDAR", address, None)
+        address = f"{self.url}/{user}/{name}/"
+        self._request("MKCALENDAR", address, None, user)
         for event, data in events.items():
-            self._request("PUT", f"{address}{event}.ics", data)
+            self._request("PUT", f"{address}{event}.ics", data, user)
         return address
 
-    def stored(self, name: str) -> list[str]:
+    def stored(self, name: str, user: str = USER) -> list[str]:
         """The names of the events in a calendar, as they lie on the server's disk."""
-        folder = self.folder / "collections" / "collection-root" / USER / name
-        return sorted(one.stem for one in folder.glob("*.ics"))
+        return sorted(one.stem for one in self._kept(name, user).glob("*.ics"))
 
-    def _request(self, method: str, address: str, data: bytes | None) -> None:
-        token = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+    def text(self, name: str, user: str = USER) -> str:
+        """All events of a calendar, as they lie there."""
+        return "\n".join(one.read_text("utf-8") for one in sorted(self._kept(name, user).glob("*.ics")))
+
+    def _kept(self, name: str, user: str) -> Path:
+        return self.folder / "collections" / "collection-root" / user / name
+
+    def _request(self, method: str, address: str, data: bytes | None, user: str = USER) -> None:
+        token = base64.b64encode(f"{user}:{PASSWORD}".encode()).decode()
         headers = {"Authorization": f"Basic {token}", "Content-Type": "text/calendar"}
         request = urllib.request.Request(address, data=data, headers=headers, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -82,8 +88,8 @@ class RadicaleProcess:
 
 
 @contextmanager
-def running(folder: Path):
-    server = RadicaleProcess(folder)
+def running(folder: Path, *users: str):
+    server = RadicaleProcess(folder, users or (USER,))
     server.start()
     try:
         yield server

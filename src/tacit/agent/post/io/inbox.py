@@ -461,7 +461,9 @@ class Inbox:
             return False
         if not self.anteroom.accepted(peer):
             return False
-        if not packet.may_send(packet.THREAD_SYNC, contact.features) or not (answer or sync.due(row[0], now)):
+        able = packet.may_send(packet.THREAD_SYNC, contact.features)
+        if not answer and not (able and sync.due(row[0], now)):
+            # Whoever has sent one takes one, also where a folder of last week knows nothing else of it.
             return False
         if self._outbox.summary_waits(peer, thread_id):
             # A peer that cannot be reached gets one when it can, not one for each time we connected.
