@@ -31,6 +31,8 @@ class Settings:
     claim_ttl_min_ms: int = 30_000
     claim_ttl_max_ms: int = 3_600_000
     assign_after_ms: int = 30_000
+    room_silence_ms: int = 120_000
+    """How long a question to the room stays unanswered before it is offered to one agent; 0: it never is."""
     defer_ms: int = 3_600_000
     clarify_ms: int = 3_600_000
     receipt_chars: int = 140
@@ -86,6 +88,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "claim_ttl_ms": (1_000, _DAY),
     "claim_ttl_max_ms": (1_000, _DAY),
     "assign_after_ms": (0, _DAY),
+    "room_silence_ms": (0, _DAY),
     "defer_ms": (_MINUTE, 30 * _DAY),
     "clarify_ms": (_MINUTE, 30 * _DAY),
     "receipt_chars": (1, 2_000),
