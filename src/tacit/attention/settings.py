@@ -33,6 +33,8 @@ class Settings:
     claims_per_session: int = 20
     leases_per_session: int = 200
     assign_after_ms: int = 30_000
+    room_silence_ms: int = 120_000
+    """How long a question to the room stays unanswered before it is offered to one agent; 0: it never is."""
     defer_ms: int = 3_600_000
     clarify_ms: int = 3_600_000
     receipt_chars: int = 140
@@ -93,6 +95,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "claims_per_session": (1, 1_000),
     "leases_per_session": (1, 10_000),
     "assign_after_ms": (0, _DAY),
+    "room_silence_ms": (0, _DAY),
     "defer_ms": (_MINUTE, 30 * _DAY),
     "clarify_ms": (_MINUTE, 30 * _DAY),
     "receipt_chars": (1, 2_000),

@@ -32,6 +32,7 @@ from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
 from tacit.attention.state.records import Written, submitted
+from tacit.attention.state.room_questions import offer_at
 from tacit.attention.state.work import Lives
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, rfc3339
@@ -224,6 +225,8 @@ class AttentionEngine:
         for notes in (state.attention.offers, state.attention.pending_digests):
             for key in list(notes):
                 del notes[key]
+        for question in list(state.attention.room_questions):
+            state.attention.room_questions.ended(question.event_id)
 
     def _missed(self, state: GroupAttention, session: str, before: int, lookup: Lookup) -> list[Written]:
         """What a session that is new here owes already: nobody loses a question by connecting late."""
@@ -258,6 +261,8 @@ class AttentionEngine:
                 if obligation is not None:
                     self._draft(state, group, obligation, lookup)
                     self._schedule_step(obligation, attention.settings)
+                question = attention.room_questions.get(str(data["event_id"]))
+                self._schedule(None if question is None else offer_at(question, attention.settings))
             case "x.c2a.disposition":
                 obligation = attention.obligations.get(str(data["event_id"]), str(data["session"]))
                 if data.get("closes"):
@@ -364,6 +369,8 @@ class AttentionEngine:
 
     def _schedule_notes(self, state: GroupAttention, event: Event) -> None:
         self._schedule_offers(state, [state.attention.offers.get(event.id)])
+        question = state.attention.room_questions.get(event.id)
+        self._schedule(None if question is None else offer_at(question, state.attention.settings))
         for session in state.attention.pending_digests:
             since = state.attention.pending_digests[session].since
             self._schedule(digest.next_at(since, state.attention.settings))

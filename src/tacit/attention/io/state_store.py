@@ -29,6 +29,7 @@ from tacit.attention.state.fold import Attention
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
 from tacit.attention.state.progress import ProgressReports
+from tacit.attention.state.room_questions import RoomQuestion, RoomQuestions
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
 from tacit.attention.state.sessions import SessionAgreement, SessionSpending
 from tacit.attention.state.versions import Versions, edited
@@ -105,6 +106,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         rules=rules,
         decided=table("decided", str, Decided),
         offers=table("offer", str, Offer, _always),
+        room_questions=RoomQuestions(table("room_question", str, RoomQuestion, _always)),
         sent=table("sent", str, tuple[Sending, ...]),
         answers=table("answers", _PAIR, tuple[Answer, ...]),
         looked=table("looked", _PAIR, Moment),

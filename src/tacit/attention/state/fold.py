@@ -80,6 +80,7 @@ from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
 from tacit.attention.state.progress import ProgressReports
+from tacit.attention.state.room_questions import UNANSWERED, RoomQuestions
 from tacit.attention.state.sends import (
     KEPT_SENDS,
     Answer,
@@ -141,6 +142,7 @@ class Attention:
     rules: MutableMapping[str, Any] = field(default_factory=dict[str, Any])
     decided: MutableMapping[str, Decided] = field(default_factory=dict[str, Decided])
     offers: MutableMapping[str, Offer] = field(default_factory=dict[str, Offer])
+    room_questions: RoomQuestions = field(default_factory=RoomQuestions)
     sent: MutableMapping[str, tuple[Sending, ...]] = field(default_factory=dict[str, tuple[Sending, ...]])
     answers: MutableMapping[tuple[str, str], tuple[Answer, ...]] = field(
         default_factory=dict[tuple[str, str], tuple[Answer, ...]]
@@ -257,6 +259,7 @@ class Attention:
         if event.kind == "chat.message" or (event.kind == "x.c2a.edit" and parsed is not None):
             stopped = self._said(event, at, parsed) if parsed is not None else False
             if event.kind == "x.c2a.edit":
+                self.room_questions.ended(str(event.data.get("supersedes", "")))
                 self.versions.edited(str(event.data.get("supersedes", "")), event.id)
             return stopped
         if event.kind == "chat.reaction":
@@ -274,6 +277,8 @@ class Attention:
         found = kept_of(decisions)
         if found is not None:
             self.decided[event.id] = found
+        if self.settings.room_silence_ms:
+            self.room_questions.asked(event, at, decisions)
         called = [
             agent
             for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
@@ -292,6 +297,7 @@ class Attention:
         conversation, agent = parsed.conversation, parsed.by_agent
         place = place_of(conversation)
         self.past[event.id] = parsed
+        self.room_questions.said(event, parsed)
         if agent and event.kind == "chat.message":
             self._sent(event, at, conversation)
         if conversation.thread is not None:
@@ -398,6 +404,7 @@ class Attention:
             case records.Delivery():
                 created_at = Moment(record.created_at) if record.created_at else at
                 self.obligations.delivered(record, created_at, event.id)
+                self.room_questions.given(record.event_id, record.session, at)
                 self._work_delivered(record, at)
             case records.Accepted():
                 for event_id in record.event_ids:
@@ -414,6 +421,7 @@ class Attention:
                 self.versions.edited(record.supersedes, event.id)
             case records.Delete():
                 self.versions.deleted(record.event_id)
+                self.room_questions.ended(record.event_id)
             case records.Approval():
                 self.approvals.apply(record)
             case None:
@@ -497,6 +505,8 @@ class Attention:
             self.work.told(about)
 
     def _claimed(self, record: records.Claim, at: Moment) -> None:
+        if record.action == "take":
+            self.room_questions.ended(record.target.removeprefix("event:"))
         if record.action in {"take", "assign", "release", "expire"}:
             held = record.action in {"take", "assign"}
             for offer in self.offered(record.target):
@@ -564,6 +574,8 @@ class Attention:
         """
         if record.what == "unassigned" and (offer := self.offers.get(record.event_id or "")) is not None:
             self.offers[offer.event_id] = replace(offer, assigned=True)
+        if record.what == UNANSWERED:
+            self.room_questions.ended(record.event_id or "")
         if record.what == "chat.read_thread" and record.session is not None and record.code is None:
             thread = record.details.get("thread")
             if isinstance(thread, str):

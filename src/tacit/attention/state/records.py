@@ -313,9 +313,10 @@ _NAMES: Final[dict[type[Record], str]] = {model: kind for kind, model in KINDS.i
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A `system.notify` for the person who is in charge."""
+    """A `system.notify` for the person who is in charge, or for the one it names."""
 
     data: Mapping[str, object]
+    to: str = ""
 
 
 Written: TypeAlias = Record | Notice
@@ -326,7 +327,7 @@ def submitted(group_id: str, written: Iterable[Written], user: str = "user") -> 
     found: list[Submission] = []
     for one in written:
         if isinstance(one, Notice):
-            kind, data = "system.notify", {**one.data, "target_actor_id": user}
+            kind, data = "system.notify", {**one.data, "target_actor_id": one.to or user}
         else:
             kind, data = kind_of(one), data_of(one)
         found.append(Submission(group_id, SYSTEM, kind, data, msgspec.json.encode(data)))

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tacit.attention.decide import digest
+from tacit.attention.decide.decide import entry_of
 from tacit.attention.decide.decision import Rule
-from tacit.attention.state import deadlines, records
+from tacit.attention.decide.matrix import Situation
+from tacit.attention.state import deadlines, records, room_questions
 from tacit.attention.state.claims import (
     MS,
     Offer,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from tacit.attention.decide.digest import PendingDigest
     from tacit.attention.state.fold import Attention
     from tacit.attention.state.obligations import Obligation
+    from tacit.attention.state.room_questions import RoomQuestion
     from tacit.attention.state.work import PieceOfWork
 
 ASSIGNED: Final = Rule("claim.assigned", "C2A-222", "nobody took it in time, so the hub chose one")
@@ -70,6 +73,11 @@ def next_due(attention: Attention, lives: Lives = NO_LIVES) -> Moment | None:
         Moment(max(assign_at(offer.at, attention.settings), _awaited_until(offer, lives)))
         for offer in attention.offers.values()
         if _open(offer)
+    ]
+    times += [
+        at
+        for one in attention.room_questions
+        if (at := room_questions.offer_at(one, attention.settings)) is not None
     ]
     times += [
         digest.next_at(one.since, attention.settings)
@@ -99,6 +107,10 @@ def steps(
         awaited = _awaited_until(offer, around.lives)
         if _open(offer) and max(assign_at(offer.at, attention.settings), awaited) <= now:
             yield _assigned(offer, attention, around)
+    for question in attention.room_questions:
+        due = room_questions.offer_at(question, attention.settings)
+        if due is not None and due <= now:
+            yield _to_the_room(question, attention, around, item)
     for session, waiting in sorted(attention.pending_digests.items()):
         if waiting.event_ids and digest.next_at(waiting.since, attention.settings) <= now:
             yield _digested(session, waiting, attention, item)
@@ -221,6 +233,34 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
     )
     record = delivery(offer.event_id, chosen, decision, None, attempt=obligation.attempt + 1)
     return [claim, records_with(record, attention.settings.deadline_ms, around.now)]
+
+
+def _to_the_room(
+    question: RoomQuestion, attention: Attention, around: Around, item: Callable[[str], digest.Item | None]
+) -> list[Written]:
+    """A question that the room left unanswered goes to the next that fits, else back to its author."""
+    said, message = item(question.event_id), attention.past.get(question.event_id)
+    noted = attention.decided.get(question.event_id)
+    left = attention.absences.leavers(message.conversation) if message is not None else frozenset[str]()
+    free = [
+        agent
+        for agent, entry in around.roster.agents.items()
+        if entry.online
+        and agent in attention.sessions
+        and agent not in left
+        and agent not in question.offered
+        and not attention.obligations.open_of(agent)
+    ]
+    owners = attention.ownership.owners(message.conversation, ()) if message is not None else frozenset[str]()
+    load = {agent: attention.obligations.open_of(agent) for agent in free}
+    fitting = room_questions.fits(free, around.roster, owners, load, said.text if said is not None else "")
+    if said is None or message is None or not fitting:
+        # A room of people alone is none of attention's business: there it only ends.
+        return list(room_questions.unanswered(question)[: None if attention.sessions else 1])
+    situation = noted.situation(fitting[0]) if noted is not None else Situation.OPEN_REQUEST
+    usual = entry_of(situation, message.priority, attention.settings.deadline_ms)
+    offer = room_questions.offered(usual, attention.sessions[fitting[0]].modes)
+    return [delivery(question.event_id, fitting[0], offer, message)]
 
 
 def _could_take(obligation: Obligation | None) -> bool:
