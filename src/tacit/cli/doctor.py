@@ -80,7 +80,7 @@ def _status(session: CliSession) -> list[Finding]:
         ),
         Finding(
             "quotas",
-            ok=not near and not refused,
+            ok=not near,
             found=(named or used) + more,
             advice="remove or slow down who uses them up, or raise tacit.hub.quotas.QuotaLimits",
         ),

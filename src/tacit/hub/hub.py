@@ -26,6 +26,7 @@ from tacit.hub.personal_agent import PersonalAgent
 from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
+from tacit.hub.sign_in_links import SignInLinks
 from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
@@ -115,6 +116,7 @@ class Hub:
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
         self._quiet_until = Moment(0)
+        self.links = SignInLinks(self.store.options.entropy)
         self.crew = Crew(self)
         self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
         self.agent = PersonalAgent(config.agent, config.data / "agent.log", self._agent_changed)
@@ -258,7 +260,8 @@ class Hub:
         self.hooks.forget(group_id, actor_id)
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
-        """Forget tokens and end the connections that used them."""
+        """Forget tokens and the links of them, and end the connections that used them."""
+        self.links.drop(token_id=token_id, actor=actor)
         for dead in self.registry.drop(token_id=token_id, actor=actor):
             for listener in list(self.on_revoked):
                 listener(dead)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
+
 from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.explain import sentence
@@ -23,7 +25,6 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
-from tacit.ledger.envelope import decode
 from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
@@ -418,7 +419,6 @@ def current(archive: Archive, found: StoredEvent) -> dict[str, Any] | None:
     latest = archive.past.form(versions.latest(found.event_id))
     if latest is None:
         return None
-    event = decode(found.raw)
-    shown = {name: getattr(event, name) for name in event.__struct_fields__}
+    shown: dict[str, Any] = msgspec.json.decode(found.raw)
     data = {name: value for name, value in latest.data.items() if name != "supersedes"}
     return {**shown, "data": {**data, "edited": {"event_id": latest.id, "ts": latest.ts}}}

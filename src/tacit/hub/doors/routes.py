@@ -80,6 +80,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         201,
     ),
     Operation(
+        "sign_in_link",
+        "POST",
+        "/v1/sign-in-links",
+        requests.NewLink,
+        operations.sign_in_link,
+        "A link that signs the owner or a person in, once; its code is shown once",
+        201,
+    ),
+    Operation(
         "add_service",
         "POST",
         "/v1/services",
