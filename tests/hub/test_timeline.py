@@ -8,6 +8,7 @@ import pytest
 from tests.hub.room import running
 
 from tacit.ledger.io import timeline
+from tacit.ledger.io.store import DATABASE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -313,3 +314,21 @@ async def test_what_is_not_shown_takes_no_place_in_a_trace_or_a_search(room: Roo
         await room.ok("POST", f"/v1/groups/{group}/events/{gone['id']}/edit", json={"text": "nothing"})
     hits = await room.ok("GET", f"/v1/groups/{group}/search", params={"q": "walrus", "limit": 1})
     assert [row["event"]["id"] for row in hits["rows"]] == [kept["id"]]
+
+
+async def test_a_timeline_with_a_damaged_message_names_it_and_shows_the_rest(tmp_path: Path) -> None:
+    async with running(tmp_path) as room:
+        group = await room.group()
+        said = [await room.say(group, f"message {number} " + "lorem ipsum " * 40) for number in range(30)]
+    path = tmp_path / DATABASE
+    data = bytearray(path.read_bytes())
+    data[data.index(b'"message 20 ') + 3] ^= 4
+    path.write_bytes(data)
+    async with running(tmp_path) as room:
+        answer = await room.get(f"/v1/groups/{group}/timeline?limit=200")
+        assert answer.status == 200
+        shown = [row["event"]["id"] for row in answer.body["rows"] if row["event"]["kind"] == "chat.message"]
+        assert shown == [one["id"] for one in said if one is not said[20]]
+        assert answer.body["damaged"] == [said[20]["seq"]]
+        refused = await room.get(f"/v1/groups/{group}/events/{said[20]['id']}")
+        assert f"event {said[20]['seq']} of this group is damaged" in str(refused.body)

@@ -22,6 +22,9 @@ from tacit.client.socket_hub import SocketHub
 from tacit.harness.drivers import catalogue
 from tacit.ledger.io.store import DATABASE
 
+CLOCK_OFF = 60
+"""Seconds between the hub's time and the machine's from which on somebody should look."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -66,8 +69,15 @@ def _status(session: CliSession) -> list[Finding]:
     )
     used = f"{told['quotas']['fullest']:.0%} of the fullest is used"
     more = f"; {refused} refused since the start" if refused else ""
+    ahead, jumps = told["clock"]["ahead_s"], told["clock"]["jumps"]
     return [
         ready,
+        Finding(
+            "clock",
+            ok=abs(ahead) < CLOCK_OFF,
+            found=f"{ahead:+.0f} s from the machine's, which was set {jumps} times since the start",
+            advice="set the machine's clock right; the hub draws nearer by itself, or takes it at a restart",
+        ),
         Finding(
             "quotas",
             ok=not near,

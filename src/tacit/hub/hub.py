@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tacit.attention.io.engine import AttentionEngine
 from tacit.attention.io.read_tools import Here
 from tacit.base.io.private_file import write_private
+from tacit.base.io.system import SteadyClock
+from tacit.base.moment import SECOND, Moment
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import LOCAL, Credential, Registry, digest, new_token
 from tacit.hub.crew import Crew
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.attention.send.tools import EphemeralWords
-    from tacit.base.moment import Moment
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
     from tacit.ledger.ports import StoredEvent
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("tacit.hub")
 OWNER_FILE: Final = "owner.token"
 SHORTEST_TOKEN: Final = 32
+BETWEEN_JUMPS: Final = 3_600 * SECOND
+"""How long the groups hear nothing more of a clock that is set again and again."""
 
 
 def _kept_token(path: Path) -> str | None:
@@ -81,7 +84,7 @@ class Hub:
         self.config = config
         self.store = Store(
             config.data,
-            options or Options(settings=config.settings),
+            options or Options(settings=config.settings, clock=SteadyClock()),
             engine=AttentionEngine,
             elsewhere=writer_process if config.writer == "process" else None,
         )
@@ -112,6 +115,7 @@ class Hub:
         opened = self.store.options
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
+        self._quiet_until = Moment(0)
         self.links = SignInLinks(self.store.options.entropy)
         self.crew = Crew(self)
         self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
@@ -130,6 +134,7 @@ class Hub:
         await self.ledger.read(lambda reader: self.registry.load(reader.connection))
         await self._make_sure_of_owner()
         await self._count_today()
+        self._keep_an_eye_on_the_clock()
         if self.readers is not None:
             await self.readers.open()
         await self.host.open()
@@ -144,6 +149,34 @@ class Hub:
                 quotas.load(group.group_id, await self._appended_since(group, today), now)
         self.ledger.quotas = quotas
         self.metrics.watch_quotas(quotas, self.store.options.clock)
+
+    def _keep_an_eye_on_the_clock(self) -> None:
+        clock = self.store.options.clock
+        if not isinstance(clock, SteadyClock):
+            return
+        self.metrics.watch_clock(clock)
+        loop = asyncio.get_running_loop()
+
+        def heard(by: int) -> None:
+            loop.call_soon_threadsafe(self._clock_jumped, by)
+
+        clock.on_jump = heard
+        if clock.jumps:
+            self._clock_jumped(-clock.reckoning().ahead)
+
+    def _clock_jumped(self, by: int) -> None:
+        """Tell the groups that the machine's clock was set, once in a while however often it is."""
+        now = self.store.options.clock.now()
+        log.warning("the machine's clock was set", extra={"by_seconds": by // SECOND})
+        if now < self._quiet_until or self.ledger.is_closing:
+            return
+        self._quiet_until = Moment(now + BETWEEN_JUMPS)
+        self.host.spawn(self._tell_of_jump(by // SECOND))
+
+    async def _tell_of_jump(self, by_seconds: int) -> None:
+        loop = asyncio.get_running_loop()
+        for notice in await loop.run_in_executor(None, self.store.clock_notices, by_seconds):
+            await self.ledger.append(notice)
 
     async def _appended_since(self, group: Group, moment: Moment) -> list[Charge]:
         return await self.ledger.read(lambda reader: reader.appended_since(group, moment, _charged))
@@ -242,6 +275,8 @@ class Hub:
 
     async def close(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit."""
+        if isinstance(self.store.options.clock, SteadyClock):
+            self.store.options.clock.on_jump = lambda _by: None
         self.ledger.close()
         self.live.close()
         self.hooks.close()

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from tacit.base.moment import SECOND
 from tacit.hub.quotas import MEASURES, NEAR
 
 if TYPE_CHECKING:
     from tacit.base.connections import Connections
+    from tacit.base.io.system import SteadyClock
     from tacit.base.ports import Clock
     from tacit.hub.quotas import Quotas
     from tacit.hub.turns import Turns
@@ -68,6 +70,15 @@ class Metrics:
         )
         for name in (f"{prefix}{one}_per_day" for prefix in ("", "group_") for one in MEASURES):
             use.labels(name).set_function(partial(_fullest, quotas, clock, name))
+
+    def watch_clock(self, clock: SteadyClock) -> None:
+        """Tell how far the hub's time is from the machine's, and how often that was set."""
+        ahead = Gauge(
+            "tacit_clock_ahead_seconds", "The hub's time less the machine's", registry=self._registry
+        )
+        ahead.set_function(lambda: clock.reckoning().ahead / SECOND)
+        jumps = Gauge("tacit_clock_jumps", "How often the machine's clock was set", registry=self._registry)
+        jumps.set_function(lambda: clock.jumps)
 
     def watch_turns(self, *every: Turns) -> None:
         """Tell of reads: how many wait for a place, how many were stopped."""

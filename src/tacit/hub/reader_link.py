@@ -135,7 +135,9 @@ class ReaderPool:
 
     def __init__(self, store: Store, count: int, turns: Turns) -> None:
         options = store.options
-        opening = encode_opening(Opening.of(str(store.path), options.settings, options.wal_hard_pages))
+        opening = encode_opening(
+            Opening.of(str(store.path), options.settings, options.wal_hard_pages, options.clock)
+        )
         self.processes = [ReaderProcess(opening) for _ in range(count)]
         self.turns = turns
         self._free = list(self.processes)

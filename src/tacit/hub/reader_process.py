@@ -91,7 +91,10 @@ def serve(connection: socket.socket) -> None:
         return
     opening = decode_opening(first)
     path, settings = Path(opening.path), opening.settings
-    config, options = HubConfig(path.parent, settings=settings), Options(settings=settings)
+    config, options = (
+        HubConfig(path.parent, settings=settings),
+        Options(settings=settings, clock=opening.clock),
+    )
     alone = LedgerAlone.of(config, options, Reader(connect(path, readonly=True), Salvage(path)))
     threading.Thread(target=listening.listen, args=(bodies,), daemon=True).start()
     while True:

@@ -1,4 +1,4 @@
-"""How the hub stands, for its operator: why it is not ready, and who is near a quota.
+"""How the hub stands, for its operator: why it is not ready, who is near a quota, and what its clock does.
 
 The owner alone may ask, as it names principals of every group. What `tacit doctor` shows.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tacit.base.io.system import SteadyClock
+from tacit.base.moment import SECOND
 from tacit.hub import health
 from tacit.hub.quotas import NEAR
 
@@ -20,7 +22,7 @@ MOST_SHOWN: Final = 50
 
 
 async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> object:
-    """Why the hub is not ready, and the fullest quotas."""
+    """Why the hub is not ready, the fullest quotas, and how far its time is from the machine's."""
     credential.require_owner()
     why = await health.reasons(hub.ledger, hub.config.data, hub.config.least_free_bytes)
     quotas = hub.ledger.quotas
@@ -29,9 +31,15 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
         kept = await hub.ledger.read(lambda reader: reader.blobs_kept())
         uses = [*quotas.uses(hub.store.options.clock.now()), *quotas.blob_uses(kept)]
     near = sorted((one for one in uses if one.share >= NEAR), key=lambda one: (-one.share, one.quota))
+    clock = hub.store.options.clock
+    steady = clock if isinstance(clock, SteadyClock) else None
     return {
         "ready": not why,
         "why": why,
+        "clock": {
+            "ahead_s": round(steady.reckoning().ahead / SECOND, 3) if steady is not None else 0.0,
+            "jumps": steady.jumps if steady is not None else 0,
+        },
         "quotas": {
             "refused": quotas.refused if quotas is not None else 0,
             "fullest": round(max((one.share for one in uses), default=0.0), 4),

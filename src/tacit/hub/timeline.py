@@ -65,18 +65,21 @@ async def show_timeline(hub: Hub, credential: Credential, request: requests.Time
     group = await group_of(hub, credential, request.group_id)
     principal = credential.principal
 
-    def query(reader: Reader) -> tuple[list[Row], bool, bool]:
+    def query(reader: Reader) -> tuple[list[Row], bool, bool, tuple[int, ...]]:
+        reader.begin()
         place = _place(reader, group, principal, request)
         events, starts, ends = _stretch(reader, group, principal, place, request)
-        return timeline.rows(reader, group, principal, events), starts, ends
+        rows = timeline.rows(reader, group, principal, events)
+        return rows, starts, ends, reader.left_out
 
-    rows, starts, ends = await hub.ledger.read(query)
-    return {
+    rows, starts, ends, damaged = await hub.ledger.read(query)
+    shown = {
         "rows": [shown_row(row) for row in rows],
         "starts": starts,
         "ends": ends,
         "last_seq": group.last_seq,
     }
+    return {**shown, "damaged": list(damaged)} if damaged else shown
 
 
 def _place(reader: Reader, group: Group, principal: str, request: requests.Timeline) -> TimelinePlace:

@@ -13,7 +13,10 @@ import msgspec
 
 from tacit.attention.commands import Answer, AttentionCommand, Effect
 from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.base.io.system import SteadyClock, SystemClock
 from tacit.base.moment import Moment
+from tacit.base.ports import Clock  # noqa: TC001 - a property's type
+from tacit.base.steady_time import Reckoning
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import (
     AdoptOwnerToken,
@@ -107,6 +110,16 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
     profiles: tuple[str, ...]
     notice_kinds: tuple[str, ...] | None
     wal_hard_pages: int
+    reckoning: tuple[int, int, int] | None = None
+    """The hub's time, where that is reckoned: the writer goes on with the same."""
+
+    @property
+    def clock(self) -> Clock:
+        """The writer's clock."""
+        if self.reckoning is None:
+            return SystemClock()
+        at, wall, steady = self.reckoning
+        return SteadyClock(known=Reckoning(Moment(at), Moment(wall), steady))
 
     @property
     def settings(self) -> Settings:
@@ -115,11 +128,13 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
         return Settings(Moment(self.idempotency_window), frozenset(self.profiles), kinds)
 
     @classmethod
-    def of(cls, path: str, settings: Settings, wal_hard_pages: int) -> Opening:
-        """The opening for a file under these settings."""
+    def of(cls, path: str, settings: Settings, wal_hard_pages: int, clock: Clock) -> Opening:
+        """The opening for a file under these settings, at this moment."""
         kinds = tuple(sorted(settings.notice_kinds)) if settings.notice_kinds is not None else None
         profiles = tuple(sorted(settings.profiles))
-        return cls(path, settings.idempotency_window, profiles, kinds, wal_hard_pages)
+        now = clock.reckoning() if isinstance(clock, SteadyClock) else None
+        reckoning = (now.at, now.wall, now.steady) if now is not None else None
+        return cls(path, settings.idempotency_window, profiles, kinds, wal_hard_pages, reckoning)
 
 
 class _Reply(msgspec.Struct, frozen=True, array_like=True):

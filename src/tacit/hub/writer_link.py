@@ -45,8 +45,8 @@ class WriterLink:
     """A writer process and the socket to it."""
 
     def __init__(self, store: Store) -> None:
-        options = store.options
-        self._opening = Opening.of(str(store.path), options.settings, options.wal_hard_pages)
+        self._path = str(store.path)
+        self._options = store.options
         self._lock = store.lock.handle
         self._deliver: Deliver = deliver_here
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -102,7 +102,9 @@ class WriterLink:
         self._starts += 1
         log.debug("the writer is a process of its own", extra={"writer_process": self.process_id})
         self._running().add_reader(ours.fileno(), self._readable)
-        self._send(encode_opening(self._opening))
+        options = self._options
+        opening = Opening.of(self._path, options.settings, options.wal_hard_pages, options.clock)
+        self._send(encode_opening(opening))
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:

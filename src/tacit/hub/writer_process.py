@@ -77,7 +77,7 @@ def serve(connection: socket.socket) -> None:
     if first is None:
         return
     opening = decode_opening(first)
-    options = Options(settings=opening.settings, wal_hard_pages=opening.wal_hard_pages)
+    options = Options(settings=opening.settings, clock=opening.clock, wal_hard_pages=opening.wal_hard_pages)
     opened = OpenWriter(Path(opening.path), options, AttentionEngine)
     opened.start()
     try:

@@ -16,10 +16,13 @@ from tacit.ledger.cursor import selection
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import verification
 from tacit.ledger.io.store import DATABASE, Store
+from tacit.ledger.io.timeline import TimelinePlace, rows, stretch
 from tests.ledger.world import SeededEntropy, World
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tacit.ledger.io.reader import Reader
 
 SECRET = "between ann and bob alone"
 
@@ -125,9 +128,7 @@ def test_a_damaged_event_is_refused_by_name_and_the_rest_is_served(sound: Path, 
     shutil.copytree(sound, folder)
     before = seen(sound, "user")
     seq, raw = next((seq, raw) for seq, raw in before.items() if b'"message 60 ' in raw)
-    data = bytearray((folder / DATABASE).read_bytes())
-    data[data.index(raw) + 20] ^= 4
-    (folder / DATABASE).write_bytes(data)
+    flipped(folder, raw)
     assert seen(folder, "user") == {at: one for at, one in before.items() if at != seq}
     world = World(folder)
     event_id, group = decode(raw).id, world.state("g_one")
@@ -137,6 +138,53 @@ def test_a_damaged_event_is_refused_by_name_and_the_rest_is_served(sound: Path, 
     assert page.damaged == (seq,)
     world.close()
     assert any(f"group g_one event {seq}:" in problem for problem in told(folder))
+
+
+def flipped(folder: Path, raw: bytes) -> None:
+    """One bit of an event's own bytes is changed on the disk."""
+    data = bytearray((folder / DATABASE).read_bytes())
+    data[data.index(raw) + 20] ^= 4
+    (folder / DATABASE).write_bytes(data)
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_screen_shows_the_rest_around_a_damaged_event_and_to_each_what_is_theirs(
+    sound: Path, tmp_path: Path, back: bool
+) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(sound, folder)
+    words = (b'"message 60 ', f'"{SECRET} 40"'.encode())
+    lost = {seq: raw for seq, raw in seen(sound, "user").items() if any(one in raw for one in words)}
+    assert len(lost) == 2
+    places = {
+        "room": TimelinePlace(),
+        "dm": TimelinePlace(parties=frozenset({"ann", "bob"})),
+        "thread": TimelinePlace(root=max(lost) + 1),
+    }
+
+    def shown(where: Path, principal: str, name: str) -> tuple[list[int], tuple[int, ...]]:
+        world = World(where)
+        group = world.state("g_one")
+
+        def read(reader: Reader) -> tuple[list[int], tuple[int, ...]]:
+            reader.begin()
+            start = group.last_seq + 1 if back else 0
+            events = stretch(reader, group, principal, places[name], start=start, back=back, limit=500)
+            return [row.event.seq for row in rows(reader, group, principal, events)], reader.left_out
+
+        try:
+            return world.store.read(read)
+        finally:
+            world.close()
+
+    before = {(who, name): shown(sound, who, name) for who in ("user", "bob", "eve") for name in places}
+    assert all(not damaged for _, damaged in before.values())
+    for raw in lost.values():
+        flipped(folder, raw)
+    for (who, name), (whole, _) in before.items():
+        found, damaged = shown(folder, who, name)
+        assert found == [seq for seq in whole if seq not in lost], (who, name)
+        assert set(damaged) == (set(lost) if len(found) < len(whole) or damaged else set()), (who, name)
 
 
 def test_a_private_row_made_public_past_the_hub_is_seen_by_verify(sound: Path, tmp_path: Path) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
+from typing import TYPE_CHECKING
 
 from tacit.base.moment import Moment
+from tacit.base.steady_time import LEAST_JUMP, Reckoning, begun, jump, not_before, reckoned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class SystemClock:
@@ -14,6 +20,55 @@ class SystemClock:
     def now(self) -> Moment:
         """The present moment."""
         return Moment(time.time_ns() // 1000)
+
+
+def both_clocks() -> tuple[Moment, int]:
+    """What the wall says, and the microseconds since some moment that is the same for all processes.
+
+    Sleep of the machine counts, where it can say how long it slept.
+    """
+    steady = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return Moment(time.time_ns() // 1000), time.clock_gettime_ns(steady) // 1000
+
+
+class SteadyClock:
+    """Time that neither leaps nor goes back (`tacit.base.steady_time`); for any thread."""
+
+    def __init__(
+        self, read: Callable[[], tuple[Moment, int]] = both_clocks, known: Reckoning | None = None
+    ) -> None:
+        """`known` is another process's reckoning, which this one goes on with."""
+        self._read = read
+        self._lock = threading.Lock()
+        self._last = known or begun(*read())
+        self.jumps = 0
+        self.on_jump: Callable[[int], None] = lambda _by: None
+
+    def now(self) -> Moment:
+        """The present moment."""
+        return self.reckoning().at
+
+    def reckoning(self) -> Reckoning:
+        """The present moment, with what it was reckoned from."""
+        with self._lock:
+            wall, steady = self._read()
+            by = jump(self._last, wall, steady)
+            found = self._last = reckoned(self._last, wall, steady)
+        if by:
+            self._jumped(by)
+        return found
+
+    def not_before(self, moment: Moment) -> None:
+        """Go on from what was stamped already, where that is later: a clock that lags is a jump, too."""
+        with self._lock:
+            lags = moment - self._last.at
+            self._last = not_before(self._last, moment)
+        if lags >= LEAST_JUMP:
+            self._jumped(-lags)
+
+    def _jumped(self, by: int) -> None:
+        self.jumps += 1
+        self.on_jump(by)
 
 
 class SystemEntropy:

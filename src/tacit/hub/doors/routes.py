@@ -421,7 +421,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "/v1/status",
         requests.Nothing,
         status.show_status,
-        "How the hub stands, for its owner: why it is not ready, who is near a quota",
+        "How the hub stands, for its owner: why it is not ready, who is near a quota, its clock",
     ),
     Operation(
         "agent_status",

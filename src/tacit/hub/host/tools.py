@@ -151,6 +151,7 @@ def from_ledger(refused: Refused) -> Refusal:
     if refused.code == "internal":
         code = "internal_error"
     details = dict(refused.details or {})
-    if code == "rate_limited" and "retry_after_s" in details:
-        details["retryAfterMs"] = details["retry_after_s"] * 1000
+    wait = details.get("retry_after_s")
+    if code == "rate_limited" and isinstance(wait, (int, float)):
+        details["retryAfterMs"] = round(wait * 1000)
     return Refusal(code, refused.message, refused.row or "C2A-142", details=details)

@@ -161,12 +161,38 @@ class Reader:
             raise missing("event", "no such event in this group", "CCCS-068")
         return event
 
+    def reads_past(self, error: Exception) -> bool:
+        """Is this damage, of which the rest can be read?"""
+        return self._salvage is not None and _damaged(error)
+
+    def begin(self) -> None:
+        """Begin to note what is left out."""
+        self._damaged.clear()
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """The positions whose events could not be vouched for since `begin`."""
+        return tuple(sorted(set(self._damaged)))
+
+    def saved(self, number: int, after: int, last: int) -> list[StoredEvent]:
+        """What can be vouched for of a stretch in which something is damaged."""
+        return list(self._saved(number, after, last, None))
+
+    def at(self, group: Group, seq: int) -> StoredEvent | None:
+        """The event at a position; none where there is none, or it is damaged."""
+        try:
+            return one(self._connection, "WHERE e.pos=?", (group.number << SHIFT | seq,))
+        except (apsw.Error, DecodeError) as error:
+            if not self.reads_past(error):
+                raise
+        return next(iter(self.saved(group.number, seq - 1, seq)), None)
+
     def _single(self, raw: bytes, number: int) -> StoredEvent | None:
         condition = "WHERE e.id=? AND e.pos>>40=?"
         try:
             return one(self._connection, condition, (raw, number))
         except (apsw.Error, DecodeError) as error:
-            if self._salvage is None or not _damaged(error):
+            if self._salvage is None or not self.reads_past(error):
                 raise
         row = self._connection.execute("SELECT e.pos FROM events e " + condition, (raw, number)).fetchone()
         return self._salvage.event(self._connection, row[0]) if row else None
@@ -181,7 +207,7 @@ class Reader:
         after = self._after(group, wanted)
         kinds = self._kinds(wanted) if wanted.kinds else None
         events: list[StoredEvent] = []
-        self._damaged.clear()
+        self.begin()
         size = 0
         for event in self._scan(group, principal, after, kinds, _step(wanted.limit)):
             after = event.seq
@@ -231,10 +257,8 @@ class Reader:
         low, high = 0, group.last_seq
         while low < high:
             middle = (low + high + 1) // 2
-            row = self._connection.execute(
-                "SELECT raw FROM events WHERE pos=?", (group.number << SHIFT | middle,)
-            ).fetchone()
-            at = parse_rfc3339(decode(bytes(row[0])).ts) if row else None
+            event = self.at(group, middle)
+            at = parse_rfc3339(decode(event.raw).ts) if event is not None else None
             if at is not None and at < moment:
                 low = middle
             else:
@@ -243,11 +267,16 @@ class Reader:
 
     def appended_since(self, group: Group, moment: Moment, what: Callable[[StoredEvent], T]) -> list[T]:
         """What is wanted of each event that was appended since a moment."""
-        base = group.number << SHIFT
-        rows = self._connection.execute(
-            SELECT + "WHERE e.pos>? AND e.pos<=?", (base | self._before(group, moment), base | group.last_seq)
-        )
-        return [what(event) for row in rows if (event := found(row))]
+        base, after = group.number << SHIFT, self._before(group, moment)
+        try:
+            rows = self._connection.execute(
+                SELECT + "WHERE e.pos>? AND e.pos<=?", (base | after, base | group.last_seq)
+            )
+            return [what(event) for row in rows if (event := found(row))]
+        except (apsw.Error, DecodeError) as error:
+            if not self.reads_past(error):
+                raise
+        return [what(event) for event in self.saved(group.number, after, group.last_seq)]
 
     def _kinds(self, wanted: Selection) -> list[int]:
         rows = self._connection.execute("SELECT number, name FROM kinds")
@@ -281,7 +310,7 @@ class Reader:
                     after = event.seq
                     yield event
             except (apsw.Error, DecodeError) as error:
-                if self._salvage is None or not _damaged(error):
+                if not self.reads_past(error):
                     raise
                 end = min(after + CHUNK, group.last_seq)
                 saved = self._saved(group.number, after, end, kind)

@@ -31,8 +31,8 @@ from tacit.base.io.sqlite import (
     is_damage,
     way_out,
 )
-from tacit.base.io.system import SystemClock, SystemEntropy
-from tacit.base.moment import rfc3339
+from tacit.base.io.system import SteadyClock, SystemClock, SystemEntropy
+from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
 from tacit.ledger.io import erasure, torn
@@ -181,6 +181,7 @@ class Store:
             if checked and is_checked(self.path):
                 connection.execute("INSERT OR IGNORE INTO facts VALUES(?, '1')", (CHECKED,))
             _check_ends(connection, self.path)
+            self._go_on_from(connection)
             if self._torn is not None or not self.options.keeps_torn:
                 # The torn end is kept in quarantine; left in the log it would be found again after every
                 # crash.
@@ -190,6 +191,12 @@ class Store:
                 erasure.finish(connection, self.folder, BlobFolder(self.blobs_folder, self.options.entropy))
         finally:
             connection.close()
+
+    def _go_on_from(self, connection: apsw.Connection) -> None:
+        """Time goes on from the newest event: behind it every span would count from a time to come."""
+        row = connection.execute("SELECT max(last_ts) FROM groups").fetchone()
+        if isinstance(self.options.clock, SteadyClock) and row is not None and row[0] is not None:
+            self.options.clock.not_before(Moment(row[0]))
 
     def _make_sure_of_checksums(self) -> None:
         """A ledger from before checksums is rewritten once; one that had them and says no is damaged."""
@@ -243,6 +250,22 @@ class Store:
             "message": "A write that was never acknowledged was set aside; nothing acknowledged is lost.",
             "context": {"kept_in": f"quarantine/{found.kept_in.name}", "bytes": found.size},
         }
+        return self._to_groups(data)
+
+    def clock_notices(self, by_seconds: int) -> list[Submission]:
+        """What the groups are told of a machine's clock that was set."""
+        data = {
+            "kind": "error",
+            "priority": "high",
+            "title": "The machine's clock was set",
+            "message": f"It moved by {by_seconds:+d} seconds. Deadlines and claims last as long as before, "
+            "and what is written keeps its order; the time shown draws nearer to the machine's slowly.",
+            "context": {"by_seconds": by_seconds},
+        }
+        return self._to_groups(data)
+
+    def _to_groups(self, data: dict[str, Any]) -> list[Submission]:
+        """A notice to the groups in which something happened last."""
         groups = self.read(lambda reader: reader.groups())
         told = sorted(groups, key=lambda group: -group.last_ts)[:NOTICED_GROUPS]
         return [self.own_submission(group.group_id, "system.notify", data) for group in told]

@@ -1,8 +1,9 @@
 """What a screen shows of a ledger: messages either way from a position, each with all that hangs on it.
 
 A row is an event with its reactions, acknowledgements, replies, newest edit and deletion (C2A-214). Three
-places: the room, one private conversation, one thread. What a principal may not see is left out (CCCS-110).
-Knows nothing of attention.
+places: the room, one private conversation, one thread. What a principal may not see is left out (CCCS-110),
+and so is an event that is damaged, which the reader then names; the rest is shown. Knows nothing of
+attention.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+
+import apsw
+from msgspec import DecodeError
 
 from tacit.base import ids
 from tacit.ledger.io.audience_index import parties_text
@@ -21,8 +26,6 @@ from tacit.ledger.projection import before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import apsw
 
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import StoredEvent
@@ -109,12 +112,32 @@ def stretch(
 ) -> list[StoredEvent]:
     """Up to `limit` events of a place, going back from `start` or on from it (exclusive), oldest first."""
     seen: list[StoredEvent] = []
-    for event in _walk(reader.connection, group, principal, place, start, back=back):
-        if place.holds(event):
-            seen.append(event)
-            if len(seen) == limit:
-                break
+    try:
+        for event in _walk(reader.connection, group, principal, place, start, back=back):
+            if place.holds(event):
+                seen.append(event)
+                if len(seen) == limit:
+                    break
+    except (apsw.Error, DecodeError) as error:
+        if not reader.reads_past(error):
+            raise
+        seen = list(islice(_past_damage(reader, group, principal, place, start, back=back), limit))
     return seen[::-1] if back else seen
+
+
+def _past_damage(
+    reader: Reader, group: Group, principal: str, place: TimelinePlace, start: int, *, back: bool
+) -> Iterator[StoredEvent]:
+    """The same walk, event by event, past those that nobody can vouch for."""
+    first, last = (0, min(start - 1, group.last_seq)) if back else (start, group.last_seq)
+    while first < last:
+        after, upto = (max(first, last - STEP), last) if back else (first, min(last, first + STEP))
+        events = reader.saved(group.number, after, upto)
+        for event in reversed(events) if back else events:
+            shown = place.parties is not None or place.root is not None or event.kind in SHOWN
+            if shown and event.visible_to(principal) and place.holds(event):
+                yield event
+        first, last = (first, after) if back else (upto, last)
 
 
 def _walk(
@@ -204,7 +227,7 @@ def _hang_marks(reader: Reader, group: Group, made: dict[int, Row]) -> None:
         if mark == "reaction":
             row.reactions.append({"actor_id": actor, "emoji": detail})
         elif mark == "edit":
-            row.edit = _at(reader, group, seq)
+            row.edit = reader.at(group, seq)
         else:
             row.deleted = True
 
@@ -225,14 +248,12 @@ def _count_replies(reader: Reader, group: Group, principal: str, made: dict[int,
 
 
 def _link(reader: Reader, group: Group, principal: str, row: Row) -> None:
-    root = _at(reader, group, row.event.root)
+    root = reader.at(group, row.event.root)
     row.root_id = root.event_id if root is not None else None
     replied = row.event.data.get("reply_to")
     raw = ids.raw(replied) if isinstance(replied, str) else None
-    parent = reader.connection.execute(
-        SELECT + "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)
-    ).fetchone()
-    quoted = original(reader, group, found(parent)) if parent is not None else None
+    parent = _named(reader, group, raw)
+    quoted = original(reader, group, parent) if parent is not None else None
     if quoted is not None and quoted.visible_to(principal):
         row.quoted = quoted
         row.quoted_edit = _newest_edit(reader, group, quoted.seq)
@@ -244,12 +265,15 @@ def _newest_edit(reader: Reader, group: Group, seq: int) -> StoredEvent | None:
         "SELECT seq FROM marks WHERE group_no=? AND target=? AND mark='edit' ORDER BY seq DESC LIMIT 1",
         (group.number, seq),
     ).fetchone()
-    return _at(reader, group, row[0]) if row else None
+    return reader.at(group, row[0]) if row else None
 
 
-def _at(reader: Reader, group: Group, seq: int) -> StoredEvent | None:
-    row = reader.connection.execute(SELECT + "WHERE e.pos=?", (group.number << SHIFT | seq,)).fetchone()
-    return found(row) if row else None
+def _named(reader: Reader, group: Group, raw: bytes | None) -> StoredEvent | None:
+    """The event with this id; none where it is damaged."""
+    row = reader.connection.execute(
+        "SELECT pos FROM events WHERE id=? AND pos>>40=?", (raw, group.number)
+    ).fetchone()
+    return reader.at(group, row[0] & SEQ_MASK) if row else None
 
 
 def is_deleted(reader: Reader, group: Group, seq: int) -> bool:
@@ -267,10 +291,7 @@ def original(reader: Reader, group: Group, event: StoredEvent) -> StoredEvent | 
     while at is not None and at.kind == "x.c2a.edit" and at.event_id not in seen:
         seen.add(at.event_id)
         raw = ids.raw(before(at.data))
-        row = reader.connection.execute(
-            SELECT + "WHERE e.id=? AND e.pos>>40=?", (raw, group.number)
-        ).fetchone()
-        at = found(row) if row else None
+        at = _named(reader, group, raw)
     return at
 
 
@@ -318,7 +339,7 @@ def traces(reader: Reader, group: Group, principal: str, limit: int) -> list[dic
     ).fetchall()
     listed: list[dict[str, Any]] = []
     for tid, first, last, count in found_rows:
-        opening, closing = _at(reader, group, first), _at(reader, group, last)
+        opening, closing = reader.at(group, first), reader.at(group, last)
         if opening is not None and closing is not None:
             listed.append({"tid": tid, "first": opening, "last": closing, "count": count})
     return listed
