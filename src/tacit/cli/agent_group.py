@@ -25,6 +25,8 @@ def group_text(found: Fields) -> str:
     for one in found["participants"]:
         said = ", confirmed" if one.get("confirmed") else ", declined" if one.get("declined") else ""
         lines.append(f"  {one['agent']}: {one['status'].replace('_', ' ')}{said}")
+    if found["unsigned"]:
+        lines.append(f"have not signed this list, or by no key known here: {', '.join(found['unsigned'])}")
     for one in found["windows"]:
         without = f", without {', '.join(one['missing'])}" if one["missing"] else ""
         lines.append(f"  {one['window']}: {one['available_count']}{without}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.agent.engine import grouping, transferring
-from tacit.agent.engine.members import leg_of
+from tacit.agent.engine.members import leg_of, list_shown, told_in
 from tacit.agent.group import membership
 from tacit.agent.packets import packet
 from tacit.base.errors import Refused
@@ -70,7 +70,8 @@ async def group(agent: Commands, group_id: str) -> Fields:
         "coordinator": found.coordinator,
         "coordinates": found.coordinator == ws.me,
         "participants": [_participant(ws, found, one) for one in found.members],
-        "digest": membership.digest(found.members),
+        "digest": membership.digest(told_in(found).members),
+        "unsigned": list_shown(ws, own).get("participants_unsigned") if own is not None else None,
         "confirmation": {
             "mode": found.mode,
             "quorum": found.quorum or None,

@@ -68,16 +68,17 @@ from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, inherits, is_for_all
 from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
-from tacit.attention.read.message import ParsedMessage
+from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
+from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
-from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.state.ownership import Ownership
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.sends import (
     KEPT_SENDS,
@@ -207,6 +208,7 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
+            asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
         )
 
     def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
@@ -373,7 +375,7 @@ class Attention:
         before = self.exchanges.at(place)
         if not parsed.by_agent:
             return self.exchanges.put(place, before, loops.QUIET)
-        now = loops.progressed(before) if event.data.get("attachments") else before
+        now = loops.progressed(before) if had_files(event) else before
         aimed = bool(parsed.target.agents or parsed.target.members) or place[1] is not None
         if not aimed and parsed.conversation.kind is not ConversationKind.DM:
             return self.exchanges.put(place, before, now)
@@ -536,7 +538,7 @@ class Attention:
             message is not None
             and record.closes
             and record.disposition == "responded"
-            and record.reason == "resolved"
+            and record.reason == RESOLVED
         ):
             self.exchanges.progressed(place_of(message.conversation))
 
