@@ -1,12 +1,13 @@
 """What the personal agent costs beside what it stands on: `python -m bench.agent [--quick]` (`make bench-agent`).
 
-Six ratios, each measured in one run, turn about with its bare counterpart:
+Seven ratios, each measured in one run, turn about with its bare counterpart:
 
 - a thread from its first packet to a standing proposal, two agents with rules for brains on a real relay, beside the
   same packets posted and taken bare over the same relay;
 - decisions of the engine, with vault and journal, beside the journal alone taking the very same records;
 - an agent's start with many open threads beside one with few, and what an open thread takes on disk and in memory;
 - common free time of many calendars beside `portion` (bench/agent_calendars.py);
+- a group's sums beside the bare sweep, and the fiftieth answer beside the fifth (bench/agent_groups.py);
 - the search for values that may not go: a packet twice as long, a hundred times as many values (bench/agent_scan.py);
 - the merge of a shared space's updates beside decoding them (bench/agent_spaces.py).
 
@@ -28,7 +29,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from bench import agent_leaks, agent_memory, agent_minds, agent_scan, agent_spaces
+from bench import agent_groups, agent_leaks, agent_memory, agent_minds, agent_scan, agent_spaces
 from bench.agent_mcp import mcp_calls
 from tests.agent.arrangements import pair
 from tests.agent_support import Person, cleared
@@ -410,6 +411,7 @@ def rows(found: dict[str, Any]) -> list[str]:
             "The same: a hundred times as many values", "", "", f"{search['values']:g}x", "about 1x",
             search["values"] <= 2,
         ),
+        *agent_groups.rows(found["groups"]),
         *agent_memory.rows(found["memory"]),
         *agent_spaces.rows(found["spaces"]),
         *agent_minds.rows(found["minds"]),
@@ -480,6 +482,7 @@ def main() -> int:
         "starts": starts(100, 1000 if given.quick else 10_000, 2 if given.quick else 5),
         "calendars": calendars(),
         "scan": scan(),
+        "groups": agent_groups.groups(),
         "memory": agent_memory.memory(quick=given.quick),
         "spaces": agent_spaces.spaces(),
         "minds": agent_minds.minds(quick=given.quick),

@@ -20,6 +20,7 @@ from tacit.agent.io.agent import Agent
 from tacit.agent.io.outside import OWN_CALENDAR
 from tacit.agent.post.io.post import Post
 from tacit.base.errors import Unavailable
+from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import SECOND
 from tacit.cli import relay_parts
@@ -208,7 +209,7 @@ def _entry(path: Path) -> Fields:
 def write_calendar(folder: Path, part: Part, day: datetime) -> Path:
     """A calendar file with what this person has around that day already."""
     path = folder / "mine.ics"
-    path.write_text(_calendar(part, day), "utf-8")
+    write_private(path, _calendar(part, day).encode())
     return path
 
 

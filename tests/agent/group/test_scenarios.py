@@ -351,7 +351,30 @@ def test_of_equal_choices_the_one_left_out_last_is_spared_and_the_reason_says_so
     people.ask(quorum=3)
     proposed = people.sent(people["anna"], "resolution")
     assert {one.fields["proposal"]["details"]["date"] for one in proposed} == {"2026-03-27"}
-    assert "leave out the same people twice" in proposed[0].fields["proposal"]["reasoning"]
+    assert "leaves nobody out twice in a row" in proposed[0].fields["proposal"]["reasoning"]
+
+
+def test_who_was_left_out_the_last_time_they_were_asked_is_spared_whoever_else_met_since():
+    people = circle({"anna": BOTH, "bob": [FRIDAY], "charlie": [SATURDAY], "diana": BOTH})
+    anna, bob = people["anna"], people["bob"]
+    others = ("agent:emil@relay.example", "agent:fay@relay.example")
+
+    def before(ws):
+        ws.say(group_records.Grouped("thr_one", anna.me, tuple(people.desks)))
+        ws.say(group_records.Met("thr_one", (bob.me,)))
+
+    def since(ws):
+        ws.say(group_records.Grouped("thr_two", anna.me, (anna.me, *others)))
+        ws.say(group_records.Met("thr_two", others[:1]))
+
+    anna.decide(before)
+    anna.now = Moment(anna.now + HOUR)
+    anna.decide(since)
+    people.ask(quorum=3)
+    proposed = people.sent(anna, "resolution")
+    assert {one.fields["proposal"]["details"]["date"] for one in proposed} == {"2026-03-27"}
+    assert "leaves nobody out twice in a row" in proposed[0].fields["proposal"]["reasoning"]
+    anna.restarted()
 
 
 def test_time_passes_and_everybody_agrees_that_it_ran_out():

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
-from tacit.agent.engine import acting, asking, grouping, planning, proposing, recalling, sending
+from tacit.agent.engine import acting, asking, grouping, planning, proposing, recalling, responses, sending
 from tacit.agent.engine.members import group_of, hub_of, keys_of, legs_of, open_legs, regroup
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import confirmation, vouching
@@ -125,15 +125,10 @@ def stop(ws: Workspace, thread_id: str, *, reason: str = "withdrawn") -> None:
 def response(ws: Workspace, view: View, fields: Fields) -> None:
     """A participant's word on the proposal that stands with it; on any other it has no effect."""
     thread = view.thread
-    standing = thread.proposal
-    about = fields.get("in_reply_to")
-    status = vocabulary.resolution_status(fields.get("status"))
-    if thread.state is not State.PROPOSED or standing is None or about != standing.packet_id:
-        if any(one.packet_id == about and one.type == "resolution" for one in thread.packets):
-            ws.say(records.NotMoved(thread.thread_id, status, thread.state))
-        else:
-            ws.say(records.Violated(thread.thread_id, thread.peer, "response_to_nothing"))
+    found = responses.on_standing(ws, thread, fields)
+    if found is None:
         return
+    standing, status = found
     if proposing.said_at(ws, fields) >= standing.expires:
         _expired(ws, thread)
         return

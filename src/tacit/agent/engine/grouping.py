@@ -37,7 +37,7 @@ from tacit.agent.engine.members import (
     signatures_of,
 )
 from tacit.agent.engine.view import their_spans, their_times, view_of
-from tacit.agent.group import aggregation, confirmation, membership, trade_off, vouching
+from tacit.agent.group import aggregation, confirmation, fairness, membership, trade_off, vouching
 from tacit.agent.negotiation import options
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
 from tacit.agent.packets import formats, packet
@@ -237,9 +237,9 @@ def _wished(ws: Workspace, view: View, spans: tuple[Span, ...]) -> tuple[Span, .
 
 
 def left_out_last(ws: Workspace) -> frozenset[str]:
-    """Who could not be there the last time: of equal choices one that leaves out somebody else is taken."""
-    last = max(ws.book.outings.values(), key=lambda one: one.at, default=None)
-    return frozenset(last.missing) if last is not None else frozenset()
+    """Who could not be there their last time: of equal choices one that leaves out somebody else is taken."""
+    newest = sorted(ws.book.outings.values(), key=lambda one: one.at, reverse=True)
+    return fairness.left_out_last((one.there, one.missing) for one in newest)
 
 
 def _shown(ws: Workspace, group: Group, found: Aggregate) -> Fields:
@@ -448,7 +448,7 @@ def _fair(ws: Workspace, found: Aggregate) -> str:
     spared = last - set(best.missing)
     if not others or not spared or not best.missing:
         return ""
-    return "Of equal choices it is the one that does not leave out the same people twice."
+    return "Of equal choices it is the one that leaves nobody out twice in a row."
 
 
 def ask(ws: Workspace, hub_id: str) -> None:

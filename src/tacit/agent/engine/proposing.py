@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tacit.agent.brain import writing
 from tacit.agent.consent.aliases import GENERAL_LOCATION
 from tacit.agent.consent.tiers import canonical
-from tacit.agent.engine import planning, recalling, remembering, sending
+from tacit.agent.engine import planning, recalling, remembering, responses, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import list_shown
 from tacit.agent.engine.view import AVAILABILITY, view_of
@@ -28,7 +28,6 @@ from tacit.agent.memory.relationship import TOLD
 from tacit.agent.negotiation.goal import INFORMATION, MEETING, Need
 from tacit.agent.negotiation.options import WHY
 from tacit.agent.packets import formats, vocabulary, windows
-from tacit.agent.threads import records
 from tacit.agent.threads.state import DECLINED, MEMBER, THEM, US, Planned, Proposal
 from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
@@ -502,16 +501,10 @@ def decline(
 def response(ws: Workspace, view: View, fields: Fields) -> None:
     """A counterpart's word on the proposal that stands; on any other it has no effect."""
     thread = view.thread
-    standing = thread.proposal
-    about = fields.get("in_reply_to")
-    status = vocabulary.resolution_status(fields.get("status"))
-    if thread.state is not State.PROPOSED or standing is None or about != standing.packet_id:
-        if any(one.packet_id == about and one.type == "resolution" for one in thread.packets):
-            # It crossed with what took that proposal's place: nobody's fault, and of no effect.
-            ws.say(records.NotMoved(thread.thread_id, status, thread.state))
-        else:
-            ws.say(records.Violated(thread.thread_id, thread.peer, "response_to_nothing"))
+    found = responses.on_standing(ws, thread, fields)
+    if found is None:
         return
+    standing, status = found
     if said_at(ws, fields) >= standing.expires:
         expire(ws, thread)
         return

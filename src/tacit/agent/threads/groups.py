@@ -66,10 +66,11 @@ class Group(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Outing(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a group that met ended: who could not be there."""
+    """How a group that met ended: who could not be there, and who was."""
 
     at: Moment
     missing: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
 
 
 class Early(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -136,7 +137,9 @@ def apply(tables: Tables, record: Record, at: Moment) -> None:
         case said.Regrouped():
             _change(tables, record)
         case said.Met():
-            tables.outings[record.group_id] = Outing(at, record.missing)
+            known = tables.groups.get(record.group_id)
+            there = tuple(one for one in known.members if one not in record.missing) if known else ()
+            tables.outings[record.group_id] = Outing(at, record.missing, there)
             by_age = sorted(tables.outings, key=lambda one: (tables.outings[one].at, one))
             for one in by_age[:-REMEMBERED_OUTINGS]:
                 del tables.outings[one]

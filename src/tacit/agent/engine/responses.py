@@ -1,0 +1,32 @@
+"""Which proposal a counterpart's response is about: the one that stands, or none (A2ACP-141, A2ACP-145).
+
+The same between two and in a group.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.agent.packets import vocabulary
+from tacit.agent.threads import records
+from tacit.agent.threads.states import State
+
+if TYPE_CHECKING:
+    from tacit.agent.engine.workspace import Workspace
+    from tacit.agent.packets.packet import Fields
+    from tacit.agent.threads.state import Proposal, Thread
+
+
+def on_standing(ws: Workspace, thread: Thread, fields: Fields) -> tuple[Proposal, str] | None:
+    """What stands and what is said to it; None, and a record of why, for a response to anything else."""
+    standing = thread.proposal
+    about = fields.get("in_reply_to")
+    status = vocabulary.resolution_status(fields.get("status"))
+    if thread.state is State.PROPOSED and standing is not None and about == standing.packet_id:
+        return standing, status
+    if any(one.packet_id == about and one.type == "resolution" for one in thread.packets):
+        # It crossed with what took that proposal's place: nobody's fault, and of no effect.
+        ws.say(records.NotMoved(thread.thread_id, status, thread.state))
+    else:
+        ws.say(records.Violated(thread.thread_id, thread.peer, "response_to_nothing"))
+    return None
