@@ -103,3 +103,15 @@ def test_a_digest_that_quotes_a_message_loses_its_words_with_it(house: House) ->
     assert left.data["event_ids"] == [said.id]
     house.reopen()
     house.assert_rebuilds()
+
+
+@pytest.mark.parametrize("nonsense", [[], {"a": 1}, 7, None])
+def test_a_message_whose_members_are_nonsense_can_go(house: House, nonsense: object) -> None:
+    said = house.say(
+        GROUP, "user", WORD, urgency=nonsense, directedness=nonsense, refs=nonsense, c2a=nonsense
+    )
+    house.close()
+    with redacting(house) as operator:
+        assert operator.one(GROUP, said.id, "") == 1
+    assert not has_word(house)
+    assert verification.verify(house.folder, house.entropy).sound
