@@ -73,7 +73,7 @@ async def test_each_side_s_first_packet_of_a_thread_says_what_it_can_do_and_late
         alice.say(bob, "elsewhere", thread="thr_lunch")
         for person, offers in ((alice, [True, False, True]), (bob, [True])):
             rows = person.post.store.rows(
-                "SELECT payload FROM history WHERE direction='out' ORDER BY position"
+                "SELECT payload FROM history WHERE direction='out' AND type='context' ORDER BY position"
             )
             said = [read(row[0]).fields.get("capabilities") for row in rows]
             assert said == [packet.capabilities() if offer else None for offer in offers]

@@ -107,9 +107,7 @@ def test_a_digest_that_quotes_a_message_loses_its_words_with_it(house: House) ->
 
 @pytest.mark.parametrize("nonsense", [[], {"a": 1}, 7, None])
 def test_a_message_whose_members_are_nonsense_can_go(house: House, nonsense: object) -> None:
-    said = house.say(
-        GROUP, "user", WORD, urgency=nonsense, directedness=nonsense, refs=nonsense, c2a=nonsense
-    )
+    said = house.say(GROUP, "user", WORD, urgency=nonsense, directedness=nonsense, c2a=nonsense)
     house.close()
     with redacting(house) as operator:
         assert operator.one(GROUP, said.id, "") == 1
