@@ -39,7 +39,6 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
-from tacit.ledger.principal import PrincipalKind, kind_of
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 from tacit.ledger.taken_back import QUOTING
@@ -121,7 +120,7 @@ class AttentionEngine:
 
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
         """Hold an agent to the rules of the tools, whatever door it comes by, once attention has begun."""
-        if submission.kind not in JUDGED or kind_of(submission.by) is not PrincipalKind.ACTOR:
+        if submission.kind not in JUDGED:
             return
         state = self.group(snapshot.group, snapshot.lookup)
         if not state.attention.sessions:

@@ -12,6 +12,7 @@ rebuild finds the same; the hub, which reads nothing, is no party. Knows nothing
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import apsw
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _SHIFT: Final = 40
 _AFTER_KEY: Final = "\ue000"
 """Between a key and its word. All words stand behind one, so that no text can name another's key."""
+_ASCII: Final = "".join(chr(one).lower() if chr(one).isalnum() else " " for one in range(128))
+"""What the tokenizer makes of plain ASCII, in a fifth of its time: letters and digits, in small ones."""
 TOGETHER: Final = 64
 """How many talks one query asks for; a caller with more of them asks several times."""
 
@@ -75,13 +78,18 @@ class AudienceIndex:
         self._words = connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
 
     def _split(self, text: str, reason: int) -> list[str]:
+        if text.isascii():
+            return text.translate(_ASCII).split()
         return self._words(text.encode(), reason, None, include_offsets=False, include_colocated=False)
 
     def document(self, number: int, talk: int, text: str) -> str:
         """A text's words under the keys of those who may read it; `talk` is 0 when all of the group may."""
         words = self._split(text, apsw.FTS5_TOKENIZE_DOCUMENT)
-        keys = (_talk_key(talk), _owner_key(number)) if talk else (_group_key(number),)
-        return " ".join(key + (" " + key).join(words) for key in keys) if words else ""
+        if not words:
+            return ""
+        if not talk:
+            return _under(_group_key(number), words)
+        return _under(_talk_key(talk), words) + " " + _under(_owner_key(number), words)
 
     def phrases(self, query: str) -> list[list[str]]:
         """The words of a query, those that were written together in one list."""
@@ -89,6 +97,11 @@ class AudienceIndex:
         return [words for words in split if words]
 
 
+def _under(key: str, words: list[str]) -> str:
+    return key + (" " + key).join(words)
+
+
+@lru_cache(maxsize=1024)
 def _group_key(number: int) -> str:
     return f"g{number:x}{_AFTER_KEY}"
 
