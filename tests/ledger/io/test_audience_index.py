@@ -225,4 +225,4 @@ def test_plain_ascii_is_divided_as_the_tokenizer_divides_it(text: str) -> None:
         text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
     document = AudienceIndex(connection).document(1, 0, text)
-    assert [word.partition("\ue000")[2] for word in document.split()] == words
+    assert [word.partition("\ue000")[2] for word in document.decode().split()] == words
