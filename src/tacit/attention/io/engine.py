@@ -27,7 +27,7 @@ from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
 from tacit.attention.send.draft import Caller
-from tacit.attention.state import consequences, records, timers
+from tacit.attention.state import consequences, fold, records, timers
 from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
@@ -85,6 +85,8 @@ class GroupAttention:
 
 class AttentionEngine:
     """Attention for every group of one ledger."""
+
+    version: int = fold.VERSION
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection

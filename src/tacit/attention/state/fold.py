@@ -103,6 +103,8 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 
+VERSION: Final = 1
+"""Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
 _ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
 KEPT_ITEMS: Final = 500
