@@ -24,6 +24,7 @@ from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import Approvals, Asked
+from tacit.attention.state.awaited_answers import AwaitedAnswer, AwaitedAnswers
 from tacit.attention.state.claims import Claims, Held, Offer
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.loops import Exchange, Exchanges
@@ -125,6 +126,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         notices=table("notices", str, tuple[str, ...]),
         turns=table("turns", _PAIR, tuple[records.Turn, ...]),
         partners=table("partner", _PAIR, Partner),
+        awaited=AwaitedAnswers(table("awaited_answer", _PAIR, tuple[AwaitedAnswer, ...])),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention
