@@ -18,7 +18,7 @@ import msgspec
 from tacit.attention.commands import AuthorContinued, RunDueTimers, SetPresence, TimerDue, TimersRun
 from tacit.attention.decide import digest
 from tacit.attention.decide.rates import MINUTE
-from tacit.attention.io import interpreter
+from tacit.attention.io import interpreter, repeats
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
@@ -166,6 +166,9 @@ class AttentionEngine:
         if any(one.escalate for one in decisions.exceptions.values()):
             around = self.around(state, group, at)
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
+        if decisions.parsed is not None:
+            told = repeats.pointer(event, decisions.parsed, state.attention, state.past, at)
+            written += [told] if told is not None else []
         self._schedule_notes(state, event)
         if event.kind == "chat.message" and decisions.parsed is not None and not decisions.parsed.by_agent:
             self._continued(state, group, decisions.parsed)

@@ -80,6 +80,7 @@ from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
+from tacit.attention.state.person_questions import PersonQuestions
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import UNANSWERED, RoomQuestions
 from tacit.attention.state.sends import (
@@ -165,6 +166,7 @@ class Attention:
     partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
     """By channel and principal: with whom it was last talking there."""
     awaited: AwaitedAnswers = field(default_factory=AwaitedAnswers)
+    person_questions: PersonQuestions = field(default_factory=PersonQuestions)
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -284,6 +286,7 @@ class Attention:
             for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
             if (one := decisions[agent]).needs_claim and one.directedness is Directedness.TO_MY_ROLE
         ]
+        self.person_questions.asked(event, at, decisions)
         if called:
             self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
         for agent, one in decisions.exceptions.items():
@@ -325,7 +328,9 @@ class Attention:
                 to = frozenset({goes_on.who})
         channel, author = parsed.conversation.id, parsed.author.id
         spoke(self.partners, channel, author, to - {author}, at)
-        self.awaited.said(event, parsed, above, at, by_name_only=not self.settings.dialogue)
+        names_only = not self.settings.dialogue
+        self.awaited.said(event, parsed, above, at, by_name_only=names_only)
+        self.person_questions.said(event, parsed, above, at, to, by_name_only=names_only)
         if parsed.intent is Intent.THANKS:
             # Whoever has thanked is done.
             self.partners.pop((channel, author), None)
