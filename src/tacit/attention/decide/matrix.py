@@ -155,7 +155,7 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     ),
     Situation.HOLD: MatrixRow(
         "C2A-083", "it asks the agent to wait, and ends nothing", _ME, _MAY, _SOON,
-        Reason.THREAD_PARTICIPATION, "@lead hold on a minute", thread_window=True,
+        Reason.HOLD, "@lead hold on a minute", thread_window=True,
     ),
     Situation.APPROVAL: MatrixRow(
         "C2A-069", "it asks the agent to approve something", _ME, _MUST, _NOW, Reason.APPROVAL,

@@ -21,6 +21,7 @@ from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.rates import Flow, inbound
 from tacit.attention.state import absences, acts, escalation, records
 from tacit.attention.state.claims import event_target, release, renewals, thread_target
+from tacit.attention.state.holds import held_or_resumed
 from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
 from tacit.attention.state.person_questions import ANSWERS, called_back
 from tacit.attention.state.records import Notice, Written
@@ -71,6 +72,7 @@ def consequences(
         found += _spoken(event, parsed, attention)
         found += _by_a_person(event, parsed, attention)
         found += _thanked(event, parsed, attention)
+        found += held_or_resumed(decisions, parsed, attention, around.now)
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around)
     found += _leaving(event, decisions, attention, around.now)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.attention.state.obligations import Obligation
     from tacit.ledger.envelope import Event
 
-KEPT: Final = 8
+KEPT: Final = 16
 """Questions of a channel that are remembered."""
 PLAIN_ANSWER: Final = 5 * 60 * SECOND
 """How long after a question a plain line of somebody else may be the answer to it."""
@@ -68,9 +68,8 @@ class PersonQuestions:
         if (
             parsed is None
             or event.kind != "chat.message"
-            or parsed.private is not None
             or parsed.author.kind is not AuthorKind.HUMAN
-            or parsed.intent in {Intent.CANCELLATION, Intent.LEAVE_REQUEST}
+            or parsed.intent in {Intent.CANCELLATION, Intent.HOLD, Intent.LEAVE_REQUEST}
         ):
             return
         if any(
