@@ -148,6 +148,8 @@ def _one(
         found["sentence"] += f" {agent} marked it as resolved; it has not answered."
     elif obligation is not None and found["state"] == "answered" and obligation.signal == "done":
         found["sentence"] += f" {agent} marked it as done, without words."
+    elif obligation is not None and found["state"] == "cancelled" and obligation.note:
+        found["sentence"] += f" It was called off: {obligation.note}."
     if held is not None and held.session == agent:
         found["claimed_until"] = rfc3339(held.expires_at)
         if found["state"] in {"pending", "delivered", "offered"}:
@@ -225,6 +227,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
         ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
         ("may claim it", [one for one in shown if one["state"] == "offered"]),
+        ("was called off", [one for one in shown if one["state"] == "cancelled"]),
         ("could not do it", [one for one in shown if one["state"] == "failed"]),
         ("was stopped here", [one for one in shown if one["state"] == "stopped"]),
     ):
@@ -266,6 +269,7 @@ _PLURAL: Final = {
     "owes a reply": "owe a reply",
     "was knocked at": "were knocked at",
     "was stopped here": "were stopped here",
+    "was called off": "were called off",
 }
 
 
