@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.agent.engine.desk import Desk, span
+from tests.agent.engine.desk import FEATURES, Desk, span
 
 from tacit.agent.engine import grouping
+from tacit.agent.engine.workspace import Peer
 from tacit.base.moment import Moment
+from tacit.wire import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +36,15 @@ def busy_but(*free: tuple[str, str]) -> list[Span]:
 class Circle:
     """Owners who know each other; the first begins."""
 
+    acquainted = False
+    """Whether their agents have met before: then each knows what the others can."""
+
     def __init__(self, *desks: Desk) -> None:
         self.desks = {one.me: one for one in desks}
+        if self.acquainted:
+            for desk in desks:
+                for other in self.desks:
+                    desk.peers[other] = Peer(other, FEATURES, heard=True, version=version.NEWEST)
         self.first = desks[0]
         self.carried: list[tuple[str, Packet]] = []
         self.cut: set[str] = set()
