@@ -52,13 +52,13 @@ class Circle:
     def __getitem__(self, name: str) -> Desk:
         return self.desks[f"agent:{name}@relay.example"]
 
-    def ask(self, text: str = GAME_NIGHT, *, by: Desk | None = None, **how: Any) -> str:
+    def ask(self, text: str = GAME_NIGHT, *, by: Desk | None = None, share: bool = True, **how: Any) -> str:
         """The owner's sentence, to all others."""
         desk = by or self.first
         others = [one for one in self.desks if one != desk.me]
         goal = desk.goal(text)
         group_id = desk.decide(lambda ws: grouping.begin(ws, goal, others, **how))
-        self.settle()
+        self.settle(share=share)
         return group_id
 
     def settle(self, *, share: bool = True) -> None:
@@ -90,11 +90,11 @@ class Circle:
                 self.carried.append((sender.me, one))
         return did
 
-    def later(self, microseconds: int) -> None:
+    def later(self, microseconds: int, *, share: bool = True) -> None:
         """Let time pass for all."""
         for one in self.desks.values():
             one.now = Moment(one.now + microseconds)
-        self.settle()
+        self.settle(share=share)
 
     def confirm(self, *names: str) -> None:
         """Owners say yes to what stands, in this order; all of them when none is named."""

@@ -554,6 +554,12 @@ def _told_off(ws: Workspace, thread: Thread, reason: str) -> None:
         sending.send(ws, view, "context", body)
 
 
+def came_late(ws: Workspace, thread: Thread) -> None:
+    """An answer of one without whom it went on: how it ended, now that its agent has said what it takes."""
+    body: Fields = {"state": thread.state.value, "closed_reason": WITHOUT}
+    sending.send(ws, view_of(ws, thread), "thread_status", body)
+
+
 def withdrawn(ws: Workspace, thread: Thread) -> None:
     """A participant wants no part in it, or is no longer known: the others go on."""
     own = hub_of(ws, thread)
