@@ -218,23 +218,21 @@ def test_whoever_asks_a_role_that_nobody_has_is_told_at_once(
     house.assert_rebuilds()
 
 
-@pytest.mark.parametrize(
-    ("by", "text"),
-    [
-        ("user", "@ann @reviewers who has time?"),
-        ("user", "@peers who has time?"),
-        ("user", "@all who has time?"),
-        ("user", "@reviewers good morning"),
-        ("user", "@reviewers thanks"),
-        ("user", "why does @Override fail in the parser?"),
-        ("user", "what does `@reviewers` do?"),
-        ("user", "@Test(timeout=3) fails, why?"),
-        ("user", "is it me@example.org or you@example.org?"),
-        ("ann", "@reviewers who has time?"),
-    ],
-)
-def test_nobody_is_told_of_what_is_heard_asks_nothing_or_calls_nobody(
-    house: House, by: str, text: str
-) -> None:
-    house.say(GROUP, by, text)
-    assert called(house) == []
+UNCALLED = [
+    ("user", "@ann @reviewers who has time?"),
+    ("user", "@peers who has time?"),
+    ("user", "@all who has time?"),
+    ("user", "@reviewers good morning"),
+    ("user", "@reviewers thanks"),
+    ("user", "why does @Override fail in the parser?"),
+    ("user", "what does `@reviewers` do?"),
+    ("user", "@Test(timeout=3) fails, why?"),
+    ("user", "is it me@example.org or you@example.org?"),
+    ("ann", "@reviewers who has time?"),
+]
+
+
+def test_nobody_is_told_of_what_is_heard_asks_nothing_or_calls_nobody(house: House) -> None:
+    for by, text in UNCALLED:
+        house.say(GROUP, by, text)
+        assert called(house) == [], text
