@@ -33,8 +33,8 @@ def parts(raw: bytes) -> tuple[bytes, bytes]:
 
     No member before `data` can hold these signs: inside of a text its quotes would be escaped.
     """
-    head, sign, content = raw.partition(_CONTENT)
-    return head, sign + content
+    at = raw.find(_CONTENT)
+    return (raw[:at], raw[at:]) if at >= 0 else (raw, b"")
 
 
 def digest(raw: bytes, salt: bytes | None) -> bytes:

@@ -90,7 +90,7 @@ _OTHERS: Final = ("usr:", "svc:")
 def _require_own_voice(case: Case) -> None:
     """A service speaks for itself and for people outside: never as somebody of the group (CCCS-042)."""
     given: object = case.data.get("author")
-    if kind_of(case.by) is not PrincipalKind.SERVICE or not isinstance(given, dict):
+    if not isinstance(given, dict) or kind_of(case.by) is not PrincipalKind.SERVICE:
         return
     said = cast("dict[str, object]", given)
     group = case.group

@@ -27,7 +27,7 @@ from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
 from tacit.attention.send.draft import Caller
-from tacit.attention.state import consequences, records, timers
+from tacit.attention.state import consequences, fold, records, timers
 from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
@@ -40,7 +40,6 @@ from tacit.c2a.vocabulary import Intent
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
-from tacit.ledger.principal import PrincipalKind, kind_of
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 from tacit.ledger.taken_back import QUOTING
@@ -88,6 +87,8 @@ class GroupAttention:
 class AttentionEngine:
     """Attention for every group of one ledger."""
 
+    version: int = fold.VERSION
+
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._groups: dict[str, GroupAttention] = {}
@@ -122,7 +123,7 @@ class AttentionEngine:
 
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
         """Hold an agent to the rules of the tools, whatever door it comes by, once attention has begun."""
-        if submission.kind not in JUDGED or kind_of(submission.by) is not PrincipalKind.ACTOR:
+        if submission.kind not in JUDGED:
             return
         state = self.group(snapshot.group, snapshot.lookup)
         if not state.attention.sessions:

@@ -12,6 +12,7 @@ rebuild finds the same; the hub, which reads nothing, is no party. Knows nothing
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import apsw
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _SHIFT: Final = 40
 _AFTER_KEY: Final = "\ue000"
 """Between a key and its word. All words stand behind one, so that no text can name another's key."""
+_ASCII: Final = bytes(ord(chr(one).lower()) if chr(one).isalnum() else ord(" ") for one in range(128)) * 2
+"""What the tokenizer makes of plain ASCII, in a tenth of its time: letters and digits, in small ones."""
 TOGETHER: Final = 64
 """How many talks one query asks for; a caller with more of them asks several times."""
 
@@ -74,21 +77,33 @@ class AudienceIndex:
     def __init__(self, connection: apsw.Connection) -> None:
         self._words = connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
 
-    def _split(self, text: str, reason: int) -> list[str]:
-        return self._words(text.encode(), reason, None, include_offsets=False, include_colocated=False)
+    def _split(self, text: str, reason: int) -> list[bytes]:
+        if text.isascii():
+            return text.encode().translate(_ASCII).split()
+        words = self._words(text.encode(), reason, None, include_offsets=False, include_colocated=False)
+        return [word.encode() for word in words]
 
-    def document(self, number: int, talk: int, text: str) -> str:
+    def document(self, number: int, talk: int, text: str) -> bytes:
         """A text's words under the keys of those who may read it; `talk` is 0 when all of the group may."""
         words = self._split(text, apsw.FTS5_TOKENIZE_DOCUMENT)
-        keys = (_talk_key(talk), _owner_key(number)) if talk else (_group_key(number),)
-        return " ".join(key + (" " + key).join(words) for key in keys) if words else ""
+        if not words:
+            return b""
+        if not talk:
+            return _under(_group_key(number), words)
+        return _under(_talk_key(talk), words) + b" " + _under(_owner_key(number), words)
 
     def phrases(self, query: str) -> list[list[str]]:
         """The words of a query, those that were written together in one list."""
         split = (self._split(part, apsw.FTS5_TOKENIZE_QUERY) for part in query.split())
-        return [words for words in split if words]
+        return [[word.decode() for word in words] for words in split if words]
 
 
+def _under(key: str, words: list[bytes]) -> bytes:
+    before = key.encode()
+    return before + (b" " + before).join(words)
+
+
+@lru_cache(maxsize=1024)
 def _group_key(number: int) -> str:
     return f"g{number:x}{_AFTER_KEY}"
 
@@ -137,10 +152,10 @@ def index_by_audience(connection: apsw.Connection) -> None:
     connection.executemany("INSERT INTO search(rowid, text) VALUES(?,?)", _documents(connection))
 
 
-def _documents(connection: apsw.Connection) -> Iterator[tuple[int, str]]:
+def _documents(connection: apsw.Connection) -> Iterator[tuple[int, bytes]]:
     index = AudienceIndex(connection)
     for pos, raw, talk in connection.execute(_TEXTS):
         text = json.loads(raw)["data"].get("text")
-        document = index.document(pos >> _SHIFT, talk or 0, text) if isinstance(text, str) else ""
+        document = index.document(pos >> _SHIFT, talk or 0, text) if isinstance(text, str) else b""
         if document:
             yield pos, document

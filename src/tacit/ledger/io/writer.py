@@ -234,8 +234,8 @@ class Writer:
                 self._judge(submission, group, view, now)
 
     def _judge(self, submission: Submission, group: Group, view: View, now: Moment) -> None:
-        """What somebody asks for is put to the engine; what the engine itself decided was."""
-        if self._engine is not None:
+        """What an actor asks for is put to the engine; what the engine itself decided was."""
+        if self._engine is not None and kind_of(submission.by) is PrincipalKind.ACTOR:
             self._engine.judge(submission, Snapshot(group, view, Moment(max(now, group.last_ts))))
 
     def _all(self, submissions: Sequence[Submission], now: Moment) -> list[Committed | Duplicate]:
