@@ -19,7 +19,8 @@ from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.rates import Flow, inbound
-from tacit.attention.state import absences, acts, escalation, records
+from tacit.attention.read.unheard import is_unheard
+from tacit.attention.state import absences, acts, escalation, records, room_questions
 from tacit.attention.state.claims import event_target, release, renewals, thread_target
 from tacit.attention.state.holds import held_or_resumed
 from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
@@ -30,7 +31,7 @@ from tacit.attention.state.versions import cancellations
 from tacit.attention.state.work import NO_LIVES, PERSON, TRANSFERRED, Lives, copies
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, signal_of
-from tacit.c2a.vocabulary import AuthorKind, Disposition, Intent, Mode, Policy
+from tacit.c2a.vocabulary import OPEN, AuthorKind, Disposition, Intent, Mode, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,6 +73,7 @@ def consequences(
         found += _spoken(event, parsed, attention)
         found += _by_a_person(event, parsed, attention)
         found += _thanked(event, parsed, attention)
+        found += _unheard(event, parsed, attention, around.roster)
         found += held_or_resumed(decisions, parsed, attention, around.now)
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around)
@@ -283,6 +285,14 @@ def _by_a_person(event: Event, parsed: ParsedMessage, attention: Attention) -> l
     if settles and parsed.intent in ANSWERS and (moved or found):
         found = [*called_back((one for one in obligations if one.held), parsed.by), *found]
     return found
+
+
+def _unheard(event: Event, parsed: ParsedMessage, attention: Attention, roster: Roster) -> list[Written]:
+    """Who asks somebody who is not here is told, where agents are listened to and all may read it."""
+    if parsed.author.kind is not AuthorKind.HUMAN or parsed.private is not None or parsed.intent not in OPEN:
+        return []
+    unheard = attention.sessions and is_unheard(parsed, str(event.data.get("text", "")), roster)
+    return [room_questions.nobody_there(event.id, parsed.by)] if unheard else []
 
 
 def _thanked(event: Event, parsed: ParsedMessage, attention: Attention) -> list[Written]:

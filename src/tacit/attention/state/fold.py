@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
 KEPT_ITEMS: Final = 500
