@@ -159,7 +159,7 @@ def exceptional(
         found.add(state.replied_to)
     if state.follows is not None:
         found.add(state.follows.who)
-    found.update(state.asked)
+    found.update(state.asked, state.adding)
     if parsed.private is not None:
         found.update(parsed.private)
     if common.mode not in _NOTHING_TO_STEP:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.matrix import Situation
+from tacit.attention.read.bursts import is_piece
 from tacit.c2a.vocabulary import OPEN, SOCIAL, ConversationKind, Directedness, Intent, Priority
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         return Situation.LEFT
     if agent in state.asked and parsed.intent in _STEERING and not parsed.target.anybody:
         return _TO_ME_BY_INTENT[parsed.intent]
-    if weakest in {None, Directedness.TO_ME} and (found := _continued(agent, parsed, state)):
+    if weakest in {None, Directedness.TO_ME} and (
+        found := _added(agent, parsed, state) or _continued(agent, parsed, state)
+    ):
         return found
     if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
         found := _shared(agent, parsed, state)
@@ -158,6 +161,15 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     if dm:
         return Situation.DIRECT_MESSAGE
     return Situation.DIRECT_MENTION if is_named(agent, parsed) else Situation.THREAD_QUESTION
+
+
+def _added(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
+    """More of what its author has just asked: whom that called gets it, and in the open flow nobody else."""
+    if not state.adding or not is_piece(parsed):
+        return None
+    if agent not in state.adding:
+        return None if parsed.conversation.thread else Situation.TO_OTHER
+    return _TO_ME_BY_INTENT[parsed.intent] if parsed.intent in _STEERING else Situation.ADDED
 
 
 def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | None:

@@ -15,6 +15,7 @@ import msgspec
 
 from tacit.attention.decide.decide import Decided
 from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
 from tacit.attention.read.dialogue import Partner
@@ -125,6 +126,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         notices=table("notices", str, tuple[str, ...]),
         turns=table("turns", _PAIR, tuple[records.Turn, ...]),
         partners=table("partner", _PAIR, Partner),
+        bursts=table("burst", _PAIR, Burst),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

@@ -65,6 +65,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read import bursts
+from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, inherits, is_for_all
 from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
@@ -164,6 +166,8 @@ class Attention:
     """What a session did about an event: its last turns."""
     partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
     """By channel and principal: with whom it was last talking there."""
+    bursts: MutableMapping[tuple[str, str], Burst] = field(default_factory=dict[tuple[str, str], Burst])
+    """By place and person: whom the question calls that is just being written there."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -210,6 +214,7 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
+            adding=self._adding(event, conversation),
             asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
         )
 
@@ -224,6 +229,12 @@ class Attention:
         if partner is None or author.kind is not AuthorKind.HUMAN:
             return None
         return continuation(partner, records.moment_of(event))
+
+    def _adding(self, event: Event, conversation: Conversation) -> frozenset[str]:
+        """Whom its author has just called in the same place, if an event may be more of that."""
+        is_said = event.kind == "chat.message" and self.settings.dialogue
+        burst = self.bursts.get(bursts.place_key(conversation, author_of(event).id)) if is_said else None
+        return bursts.adds_to(burst, records.moment_of(event)) if burst is not None else _EMPTY
 
     def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         root = above
@@ -310,6 +321,8 @@ class Attention:
             self.awaiting.pop(place, None)
         if event.kind == "chat.message" and parsed.private is None:
             self._talked(event, parsed, at)
+            above = self.past.get(answered_in(event) or str(event.data.get("reply_to", "")))
+            bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
         return self._exchanged(event, parsed, place)
 
     def _talked(self, event: Event, parsed: ParsedMessage, at: Moment) -> None:
