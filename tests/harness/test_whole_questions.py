@@ -91,6 +91,18 @@ def test_what_is_added_while_the_model_thinks_has_the_turn_begun_anew(text):
 
 
 @pytest.mark.spec("C2A-188")
+def test_a_turn_that_is_begun_anew_goes_before_what_was_asked_later_and_looks_whole():
+    conduct = OneTurn(PLAIN)
+    conduct.heard(event("e1", "@ada check the main branch."), at(0))
+    conduct.heard(event("e2", "@ada sorry, I meant the release branch"), at(5))
+    conduct.heard(event("e3", "@ada unrelated: which port does the hub use?"), at(6))
+    assert kinds(conduct.ended(TurnOutcome("t", "Half read."), at(6.5)), Begin) == []
+    assert conduct.next_due == at(8)
+    assert len(begun(conduct.due(at(8)))) == 2
+    assert len(begun(conduct.ended(TurnOutcome("t", "Both."), at(9)))) == 1
+
+
+@pytest.mark.spec("C2A-188")
 def test_a_driver_that_can_be_steered_is_given_what_is_added():
     conduct = OneTurn(ConductOptions(boundaries=True, steers=True))
     conduct.heard(event("e1", "@ada please restart the database."), at(0))
