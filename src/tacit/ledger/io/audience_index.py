@@ -12,7 +12,7 @@ rebuild finds the same; the hub, which reads nothing, is no party. Knows nothing
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import apsw
@@ -75,7 +75,11 @@ class AudienceIndex:
     """Turns texts into what the index keeps of them, and queries into what they look for."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._words = connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
+        self._connection = connection
+
+    @cached_property
+    def _words(self) -> apsw.FTS5Tokenizer:
+        return self._connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
 
     def _split(self, text: str, reason: int) -> list[bytes]:
         if text.isascii():
@@ -86,38 +90,30 @@ class AudienceIndex:
     def document(self, number: int, talk: int, text: str) -> bytes:
         """A text's words under the keys of those who may read it; `talk` is 0 when all of the group may."""
         words = self._split(text, apsw.FTS5_TOKENIZE_DOCUMENT)
-        if not words:
-            return b""
-        if not talk:
-            return _under(_group_key(number), words)
-        return _under(_talk_key(talk), words) + b" " + _under(_owner_key(number), words)
+        keys = (_talk_key(talk), _owner_key(number)) if talk else (_group_key(number),)
+        return b" ".join([key + (b" " + key).join(words) for key in keys]) if words else b""
 
-    def phrases(self, query: str) -> list[list[str]]:
+    def phrases(self, query: str) -> list[list[bytes]]:
         """The words of a query, those that were written together in one list."""
         split = (self._split(part, apsw.FTS5_TOKENIZE_QUERY) for part in query.split())
-        return [[word.decode() for word in words] for words in split if words]
-
-
-def _under(key: str, words: list[bytes]) -> bytes:
-    before = key.encode()
-    return before + (b" " + before).join(words)
+        return [words for words in split if words]
 
 
 @lru_cache(maxsize=1024)
-def _group_key(number: int) -> str:
-    return f"g{number:x}{_AFTER_KEY}"
+def _group_key(number: int) -> bytes:
+    return f"g{number:x}{_AFTER_KEY}".encode()
 
 
-def _owner_key(number: int) -> str:
-    return f"o{number:x}{_AFTER_KEY}"
+def _owner_key(number: int) -> bytes:
+    return f"o{number:x}{_AFTER_KEY}".encode()
 
 
-def _talk_key(talk: int) -> str:
-    return f"t{talk:x}{_AFTER_KEY}"
+def _talk_key(talk: int) -> bytes:
+    return f"t{talk:x}{_AFTER_KEY}".encode()
 
 
 def expressions(
-    connection: apsw.Connection, number: int, principal: str, phrases: list[list[str]]
+    connection: apsw.Connection, number: int, principal: str, phrases: list[list[bytes]]
 ) -> list[str]:
     """What to look for: every phrase, its last word as a prefix, under any one of the caller's keys."""
     if principal == USER:
@@ -129,9 +125,12 @@ def expressions(
     return [_expression(keys[at : at + TOGETHER], phrases) for at in range(0, len(keys), TOGETHER)]
 
 
-def _expression(keys: Sequence[str], phrases: list[list[str]]) -> str:
+def _expression(keys: Sequence[bytes], phrases: list[list[bytes]]) -> str:
     """A text's words all have the same keys, so that each phrase may be asked for under any."""
-    asked = (" OR ".join(f'"{" ".join(key + word for word in words)}"*' for key in keys) for words in phrases)
+    asked = (
+        " OR ".join(f'"{b" ".join(key + word for word in words).decode()}"*' for key in keys)
+        for words in phrases
+    )
     return " AND ".join(f"({one})" for one in asked)
 
 
