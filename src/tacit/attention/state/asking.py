@@ -7,20 +7,25 @@ asked people (`awaited_answers`), and what people asked agents (`person_question
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tacit.attention.read.conversation import author_of
 from tacit.attention.state import records
 from tacit.attention.state.awaited_answers import AwaitedAnswers
 from tacit.attention.state.last_talks import LastTalks
 from tacit.attention.state.person_questions import PersonQuestions
+from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.read.message import ParsedMessage
-    from tacit.base.moment import Moment
     from tacit.ledger.envelope import Event
+
+STILL: Final = 3_600 * SECOND
+"""How long an author can steer what they asked without naming anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,33 @@ class Asking:
             return None
         talk = self.talks.of(conversation.id, author.id)
         return self.awaited.answered_by_a_line(conversation, author.id, records.moment_of(event), talk)
+
+    def steered(
+        self,
+        event: Event,
+        where: Conversation,
+        replied: ParsedMessage | None,
+        owing: Callable[[str], frozenset[str]],
+        *,
+        by_name_only: bool,
+    ) -> frozenset[str]:
+        """The agents to which an author may say "never mind" or "wait" without a name.
+
+        By a reply to words of their own, those whom these named; else those that owe (`owing`) an answer to
+        their newest question there, as long as they have turned to nobody else since.
+        """
+        if replied is not None:
+            return replied.target.agents if replied.by == event.by else frozenset()
+        author = author_of(event)
+        if by_name_only or event.kind != "chat.message" or author.kind is not AuthorKind.HUMAN:
+            return frozenset()
+        place = (author.id, where.thread)
+        asked = [one for one in self.questions.of(where.id) if (one.by, one.thread) == place]
+        if not asked or records.moment_of(event) - asked[-1].at > STILL:
+            return frozenset()
+        found, talk = owing(asked[-1].event_id), self.talks.of(where.id, author.id)
+        turned = talk is not None and talk.at > asked[-1].at and talk.who not in found
+        return frozenset() if turned else found
 
     def said(
         self,

@@ -215,7 +215,9 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
-            asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
+            asked=self.asking.steered(
+                event, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
+            ),
             answers=self.asking.answered_by_a_line(event, conversation, None if above == root else replied)
             if self.settings.dialogue
             else None,
@@ -232,6 +234,10 @@ class Attention:
         if partner is None or author.kind is not AuthorKind.HUMAN:
             return None
         return continuation(partner, records.moment_of(event))
+
+    def _owing(self, event_id: str) -> frozenset[str]:
+        obligations = self.obligations.of_event(self.versions.latest(event_id))
+        return frozenset(one.session for one in obligations if one.owed)
 
     def _state_for_reaction(self, event: Event) -> ConversationState:
         on = event.data.get("event_id")
