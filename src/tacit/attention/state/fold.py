@@ -316,23 +316,21 @@ class Attention:
         else:
             self.awaiting.pop(place, None)
         if event.kind == "chat.message" and parsed.private is None:
-            self._talked(event, parsed, at)
             above = self.past.get(answered_in(event) or str(event.data.get("reply_to") or ""))
+            self._talked(event, parsed, above, at)
+            bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
             self.asking.said(event, parsed, above, at, by_name_only=not self.settings.dialogue)
         return self._exchanged(event, parsed, place)
 
-    def _talked(self, event: Event, parsed: ParsedMessage, at: Moment) -> None:
+    def _talked(self, event: Event, parsed: ParsedMessage, above: ParsedMessage | None, at: Moment) -> None:
         """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
         to = parsed.target.agents | parsed.target.people
-        given = event.data.get("reply_to")
         if not to and not parsed.target.anybody:
-            above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
             goes_on = self._follows(event, parsed.conversation) if above is None else None
             if above is not None:
                 to = frozenset({above.author.id})
             elif goes_on is not None and goes_on.sure:
                 to = frozenset({goes_on.who})
-        bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
         channel, author = parsed.conversation.id, parsed.author.id
         spoke(self.partners, channel, author, to - {author}, at)
         if parsed.intent is Intent.THANKS:
