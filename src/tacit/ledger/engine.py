@@ -64,7 +64,7 @@ class Engine(Protocol):
         ...
 
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
-        """Refuse, by raising, what somebody wants appended and the ledger's own rules would admit."""
+        """Refuse, by raising, what an actor wants appended and the ledger's own rules would admit."""
         ...
 
     def committed(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> Consequences:

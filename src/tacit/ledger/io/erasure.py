@@ -115,12 +115,12 @@ class Erasing:
         text = event.data.get("text")
         row = self._connection.execute("SELECT talk FROM audiences WHERE pos=?", (pos,)).fetchone()
         talk = int(row[0]) if row is not None and row[0] is not None else 0
-        document = self._index.document(self._number, talk, text) if isinstance(text, str) else ""
+        document = self._index.document(self._number, talk, text) if isinstance(text, str) else b""
         if document:
             self._connection.execute(
                 "INSERT INTO search(search, rowid, text) VALUES('delete', ?, ?)", (pos, document)
             )
-        return set(document.split())
+        return {word.decode() for word in document.split()}
 
     def _out_of_the_group(self, event: StoredEvent) -> None:
         """What its message alone brought into the group: its CLowl ids, its files."""
