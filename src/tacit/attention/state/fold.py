@@ -65,6 +65,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read import bursts
+from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, is_for_all
 from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
@@ -168,6 +170,8 @@ class Attention:
     partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
     """By channel and principal: with whom it was last talking there."""
     asking: Asking = field(default_factory=Asking)
+    bursts: MutableMapping[tuple[str, str], Burst] = field(default_factory=dict[tuple[str, str], Burst])
+    """By place and person: whom the question calls that is just being written there."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -215,6 +219,9 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
+            adding=bursts.adding(self.bursts, event, conversation, records.moment_of(event))
+            if self.settings.dialogue
+            else _EMPTY,
             asked=self.asking.steered(
                 event, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
             ),
@@ -225,15 +232,13 @@ class Attention:
 
     def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
         """Whose dialogue an event goes on with, if it is a person's line in the open flow of a channel."""
-        if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
-            return None
-        if conversation.kind is not ConversationKind.CHANNEL:
+        flat = conversation.kind is ConversationKind.CHANNEL and not conversation.thread
+        if event.kind != "chat.message" or not flat or not self.settings.dialogue:
             return None
         author = author_of(event)
         partner = self.partners.get((conversation.id, author.id))
-        if partner is None or author.kind is not AuthorKind.HUMAN:
-            return None
-        return continuation(partner, records.moment_of(event))
+        human = author.kind is AuthorKind.HUMAN
+        return continuation(partner, records.moment_of(event)) if partner is not None and human else None
 
     def _owing(self, event_id: str) -> frozenset[str]:
         obligations = self.obligations.of_event(self.versions.latest(event_id))
@@ -320,13 +325,14 @@ class Attention:
         """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
         to = parsed.target.agents | parsed.target.people
         given = event.data.get("reply_to")
+        above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
         if not to and not parsed.target.anybody:
-            above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
             goes_on = self._follows(event, parsed.conversation) if above is None else None
             if above is not None:
                 to = frozenset({above.author.id})
             elif goes_on is not None and goes_on.sure:
                 to = frozenset({goes_on.who})
+        bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
         channel, author = parsed.conversation.id, parsed.author.id
         spoke(self.partners, channel, author, to - {author}, at)
         if parsed.intent is Intent.THANKS:
