@@ -95,7 +95,7 @@ from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode, Reason
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
 
 _EMPTY: Final[frozenset[str]] = frozenset()
 _ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
+_GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
@@ -214,7 +215,7 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
-            adding=self._adding(event, conversation),
+            adding=bursts.adding(self.bursts, event, conversation) if self.settings.dialogue else _EMPTY,
             asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
         )
 
@@ -229,12 +230,6 @@ class Attention:
         if partner is None or author.kind is not AuthorKind.HUMAN:
             return None
         return continuation(partner, records.moment_of(event))
-
-    def _adding(self, event: Event, conversation: Conversation) -> frozenset[str]:
-        """Whom its author has just called in the same place, if an event may be more of that."""
-        is_said = event.kind == "chat.message" and self.settings.dialogue
-        burst = self.bursts.get(bursts.place_key(conversation, author_of(event).id)) if is_said else None
-        return bursts.adds_to(burst, records.moment_of(event)) if burst is not None else _EMPTY
 
     def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         root = above
@@ -297,6 +292,10 @@ class Attention:
         ]
         if called:
             self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
+        if decisions.parsed is not None and event.kind == "chat.message":
+            read = {agent: one for agent, one in decisions.exceptions.items() if one.mode is Mode.BUFFERED}
+            went_on = [agent for agent, one in read.items() if one.reason in _GOES_ON]
+            bursts.went_on(self.bursts, decisions.parsed, went_on, at)
         for agent, one in decisions.exceptions.items():
             if one.mode is Mode.DIGEST:
                 known = self.pending_digests.get(agent, PendingDigest(since=at))
