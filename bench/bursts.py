@@ -272,7 +272,7 @@ def page(found: list[dict[str, Any]], name: str, every: int) -> str:
             " spread evenly over the minute they are further apart than people write (the least)."), "",
             ("| clock | a turn takes | questions in several lines | reached the agent | whole | of those that reached it"
             " | median wait behind the last line |"),
-            "|---|---|---|---|---|---|---|", *rows, "", "Lines that are a question alone, by how they end:", "",
+            "|---|---|---|---|---|---|---|", *rows, "", "Lines that are a question alone, by how they end (the longest are turns that were begun anew, as their author went on):", "",
             "| ends | lines | median wait | longest |", "|---|---|---|---|", *alone, END,
         ]
     )  # fmt: skip
