@@ -11,8 +11,8 @@ from its last line to the beginning of that turn. A line that is asked alone giv
 agent had nothing else of its author's to do.
 
 The clock is the log's. Where that says the minute and not the second, the figures are given twice: by the log's own
-clock, on which the lines of a minute come at once (the most that can be whole), and with its lines spread evenly
-over the minute, which is further apart than people write (the least). `--write` puts them into docs/benchmarks.md.
+clock, on which the lines of a minute come at once and those of the next a whole minute later, and with its lines
+spread evenly over the minute, which is further apart than people write. `--write` puts them into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -268,8 +268,8 @@ def page(found: list[dict[str, Any]], name: str, every: int) -> str:
         [
             BEGIN, "### Questions in several lines", "",
             (f"`python -m bench.bursts {name}`, {days} of the log, each of its fifteen most active speakers as the agent in"
-            " turn. The log's clock knows minutes: by it the lines of a minute come at once (the most that can be whole);"
-            " spread evenly over the minute they are further apart than people write (the least)."), "",
+            " turn. The log's clock knows minutes: by it the lines of a minute come at once, those of the next a minute later;"
+            " spread evenly over the minute they are further apart than people write."), "",
             ("| clock | a turn takes | questions in several lines | reached the agent | whole | of those that reached it"
             " | median wait behind the last line |"),
             "|---|---|---|---|---|---|---|", *rows, "", "Lines that are a question alone, by how they end (the longest are turns that were begun anew, as their author went on):", "",
