@@ -97,7 +97,7 @@ from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode
+from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode, Reason
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ if TYPE_CHECKING:
 VERSION: Final = 2
 """Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
+_GOES_ON: Final = frozenset({Reason.THREAD_QUESTION, Reason.THREAD_PARTICIPATION})
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
@@ -219,9 +220,7 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
-            adding=bursts.adding(self.bursts, event, conversation, records.moment_of(event))
-            if self.settings.dialogue
-            else _EMPTY,
+            adding=bursts.adding(self.bursts, event, conversation) if self.settings.dialogue else _EMPTY,
             asked=self.asking.steered(
                 event, conversation, replied, self._owing, by_name_only=not self.settings.dialogue
             ),
@@ -293,6 +292,10 @@ class Attention:
         self.asking.questions.asked(event, at, decisions)
         if called:
             self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
+        if decisions.parsed is not None and event.kind == "chat.message":
+            read = {agent: one for agent, one in decisions.exceptions.items() if one.mode is Mode.BUFFERED}
+            went_on = [agent for agent, one in read.items() if one.reason in _GOES_ON]
+            bursts.went_on(self.bursts, decisions.parsed, went_on, at)
         for agent, one in decisions.exceptions.items():
             if one.mode is Mode.DIGEST:
                 known = self.pending_digests.get(agent, PendingDigest(since=at))
