@@ -83,6 +83,11 @@ def stands_alone(event: Delivered) -> bool:
     return not (_GOES_ON.match(said) or _CORRECTS.match(said) or _POINTS_BACK.search(said))
 
 
+def _has_thread(question: Question, event: Delivered) -> bool:
+    """Has it a piece in another thread than this event? A second thread is a second question."""
+    return any(one.thread and one.thread != event.thread for one in question.events)
+
+
 def belongs(
     event: Delivered, question: Question, since: Moment | None, now: Moment, settings: Settings
 ) -> bool:
@@ -96,7 +101,7 @@ def belongs(
     if (key[:2], key[3:]) != (own[:2], own[3:]) or is_apart(event):
         return False
     if event.thread:
-        return event.thread == thread or question.holds(event.thread)
+        return event.thread == thread or (question.holds(event.thread) and not _has_thread(question, event))
     if thread:
         return False
     if corrects(event) or is_added(event):
