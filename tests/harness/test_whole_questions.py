@@ -147,20 +147,14 @@ def test_what_an_earlier_process_left_is_put_together_again():
     assert begun(conduct.due(at(100))) == ["@ada hey", "it is slow"]
 
 
-def test_a_question_opens_one_thread_and_another_thread_is_another_question():
-    root, other = added("t1", "the importer"), added("t2", "the exporter")
+def test_a_question_opens_one_thread_and_goes_on_there_alone():
+    root = added("t1", "the importer")
     asked_under = event("e1", "@ada how is it?", conversation__threadId="t1")
-    question = Question(key_of(root), (root, asked_under, other))
-    assert belongs(
-        event("e2", "@ada since when?", conversation__threadId="t1"), question, None, at(0), Settings()
-    )
-    assert not belongs(
-        event("e3", "@ada how is it?", conversation__threadId="t2"), question, None, at(0), Settings()
-    )
-    assert belongs(
-        event("e4", "@ada how is it?", conversation__threadId="t2"),
-        Question(key_of(other), (other,)),
-        None,
-        at(0),
-        Settings(),
-    )
+    alone, opened = Question(key_of(root), (root,)), Question(key_of(root), (root, asked_under))
+    for question, line, expected in (
+        (alone, asked_under, True),
+        (opened, event("e2", "@ada since when?", conversation__threadId="t1"), True),
+        (opened, added("t2", "the exporter"), False),
+        (opened, event("e3", "@ada how is it?", conversation__threadId="t2"), False),
+    ):
+        assert belongs(line, question, None, at(0), Settings()) is expected, line.text
