@@ -26,6 +26,8 @@ from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Planned, Proposal, Thread
@@ -36,6 +38,9 @@ FAILED: Final = "failed"
 UNDOING: Final = "undoing"
 UNDONE: Final = "undone"
 STUCK: Final = "stuck"
+NOT_STARTED: Final = "not_started"
+"""Whoever was to do it has ended the thread without it."""
+ENDED: Final = frozenset({DONE, FAILED, UNDONE, NOT_STARTED})
 MOST_UNDO_TRIES: Final = 3
 MOST_UNSURE_TRIES: Final = 20
 """With the agent's pause in between, ten minutes."""
@@ -113,7 +118,8 @@ def _finished(ws: Workspace, thread_id: str) -> None:
     standing = cast("Proposal", thread.proposal)
     if _waits_for_owner(ws, thread):
         return
-    theirs = [one for one in standing.actions if one.executor == THEM and one.status != DONE]
+    settled = {DONE, NOT_STARTED}
+    theirs = [one for one in standing.actions if one.executor == THEM and one.status not in settled]
     if theirs and ws.peer_of(thread.peer).can(STATUS):
         if not _told_all(ws, thread, standing):
             tell(ws, thread, State.EXECUTING)
@@ -318,6 +324,8 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
     """The counterpart's word on its own actions and on the thread (A2ACP-163, A2ACP-166)."""
     state = fields.get("state")
     results(ws, thread, fields)
+    if state == State.COMPLETED.value:
+        never_begun(ws, thread.thread_id)
     thread = ws.thread(thread.thread_id)
     if state == State.DECLINED.value:
         said = fields.get("closed_reason")
@@ -352,6 +360,20 @@ def results(ws: Workspace, thread: Thread, fields: Fields) -> None:
         status = result.get("status")
         if one is not None and status in {DONE, FAILED, UNDONE} and status != one.status:
             ws.say(records.Acted(thread.thread_id, one.action_id, str(status)))
+
+
+def never_begun(ws: Workspace, thread_id: str, among: Container[str] | None = None) -> None:
+    """Whoever calls it complete does no more of what was theirs: a coordinator whose owner stays away, say.
+
+    `among` are the actions that they have a word on; None means all that are not ours.
+    """
+    thread = ws.thread(thread_id)
+    if thread.state not in {State.CONFIRMED, State.EXECUTING}:
+        return
+    for one in thread.proposal.actions if thread.proposal else ():
+        theirs = one.executor == THEM and (among is None or one.action_id in among)
+        if theirs and one.status not in ENDED:
+            ws.say(records.Acted(thread_id, one.action_id, NOT_STARTED))
 
 
 def _planned(thread: Thread, action_id: str) -> Planned:

@@ -329,6 +329,8 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
     hub = hub_of(ws, thread)
     state = fields.get("state")
     _results(ws, hub, thread.peer, fields)
+    if state == State.COMPLETED.value and hub.proposal is not None:
+        acting.never_begun(ws, hub.thread_id, _ids(ws, hub, hub.proposal, thread.peer))
     if state == State.DECLINED.value:
         if thread.state is State.PROPOSED:
             _said_no(ws, thread, again=False)
