@@ -215,23 +215,6 @@ def test_a_coordinators_owner_who_stays_away_keeps_nobody_who_confirmed_waiting(
     assert set(people.states(group_id).values()) == {"COMPLETED"}
 
 
-@pytest.mark.spec("A2ACP-166")
-def test_a_participant_that_calls_it_complete_without_its_own_action_keeps_nobody_waiting():
-    people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
-    group_id = people.ask()
-    people.cut.add(people["bob"].me)
-    people.confirm("anna", "charlie")
-    people.cut.clear()
-    anna, bob = people["anna"], people["bob"]
-    standing = own_thread(bob, group_id).proposal
-    assert standing is not None
-    yes = {"status": "confirmed", "in_reply_to": standing.packet_id}
-    anna.receive(bob.me, group_id, "pkt_" + "b" * 26, "resolution_response", yes)
-    anna.receive(bob.me, group_id, "pkt_" + "c" * 26, "thread_status", {"state": "COMPLETED"})
-    people.settle()
-    assert own_thread(anna, group_id).state == "COMPLETED"
-
-
 @pytest.mark.spec("A2ACP-153")
 def test_a_no_in_a_quorum_ends_it_only_when_too_few_are_left():
     people = circle(dict.fromkeys(("anna", "bob", "charlie", "diana"), BOTH))

@@ -26,8 +26,6 @@ from tacit.agent.threads.states import Cause, State
 from tacit.base.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from tacit.agent.engine.workspace import Workspace
     from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.state import Planned, Proposal, Thread
@@ -39,8 +37,7 @@ UNDOING: Final = "undoing"
 UNDONE: Final = "undone"
 STUCK: Final = "stuck"
 NOT_STARTED: Final = "not_started"
-"""Whoever was to do it has ended the thread without it."""
-ENDED: Final = frozenset({DONE, FAILED, UNDONE, NOT_STARTED})
+"""Whoever was to do it has called the thread complete without it: a coordinator whose owner stays away."""
 MOST_UNDO_TRIES: Final = 3
 MOST_UNSURE_TRIES: Final = 20
 """With the agent's pause in between, ten minutes."""
@@ -324,8 +321,6 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
     """The counterpart's word on its own actions and on the thread (A2ACP-163, A2ACP-166)."""
     state = fields.get("state")
     results(ws, thread, fields)
-    if state == State.COMPLETED.value:
-        never_begun(ws, thread.thread_id)
     thread = ws.thread(thread.thread_id)
     if state == State.DECLINED.value:
         said = fields.get("closed_reason")
@@ -352,28 +347,18 @@ def results(ws: Workspace, thread: Thread, fields: Fields) -> None:
     if standing is None or not isinstance(listed, list):
         return
     known = {one.action_id: one for one in standing.actions if one.executor == THEM}
+    ends = {DONE, FAILED, UNDONE}
+    if fields.get("state") == State.COMPLETED.value:
+        # Before that it may still be begun.
+        ends.add(NOT_STARTED)
     for entry in cast("list[object]", listed):
         if not isinstance(entry, dict):
             continue
         result = cast("Fields", entry)
         one = known.get(str(result.get("action_id")))
         status = result.get("status")
-        if one is not None and status in {DONE, FAILED, UNDONE} and status != one.status:
+        if one is not None and status in ends and status != one.status:
             ws.say(records.Acted(thread.thread_id, one.action_id, str(status)))
-
-
-def never_begun(ws: Workspace, thread_id: str, among: Container[str] | None = None) -> None:
-    """Whoever calls it complete does no more of what was theirs: a coordinator whose owner stays away, say.
-
-    `among` are the actions that they have a word on; None means all that are not ours.
-    """
-    thread = ws.thread(thread_id)
-    if thread.state not in {State.CONFIRMED, State.EXECUTING}:
-        return
-    for one in thread.proposal.actions if thread.proposal else ():
-        theirs = one.executor == THEM and (among is None or one.action_id in among)
-        if theirs and one.status not in ENDED:
-            ws.say(records.Acted(thread_id, one.action_id, NOT_STARTED))
 
 
 def _planned(thread: Thread, action_id: str) -> Planned:

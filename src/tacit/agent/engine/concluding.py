@@ -79,11 +79,12 @@ def _joins(ws: Workspace, hub: Thread, standing: Proposal, *, slot_free: bool) -
 
 
 def without_us(ws: Workspace, hub: Thread) -> None:
-    """It goes ahead without the owner: nothing is ours to do any more."""
+    """It goes ahead without the owner: nothing is ours to do any more, and the others are told so."""
     standing = hub.proposal
     if standing is not None:
         ws.withdraw(hub.thread_id, "goes ahead", "checkpoint")
-        ws.change(hub, proposal=replace(standing, question_id=""))
+        own = [replace(one, status=acting.NOT_STARTED) for one in _actions(ws, hub, standing, (ws.me,))]
+        ws.change(hub, proposal=replace(standing, question_id="", actions=(*own, *standing.actions)))
         acting.advance(ws, hub.thread_id)
 
 
@@ -329,8 +330,6 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
     hub = hub_of(ws, thread)
     state = fields.get("state")
     _results(ws, hub, thread.peer, fields)
-    if state == State.COMPLETED.value and hub.proposal is not None:
-        acting.never_begun(ws, hub.thread_id, _ids(ws, hub, hub.proposal, thread.peer))
     if state == State.DECLINED.value:
         if thread.state is State.PROPOSED:
             _said_no(ws, thread, again=False)
