@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.calls import MARKS, calls
+from tacit.attention.read.calls import MARKS, calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
+from tacit.attention.read.dialogue import Follows, follows, wording_of
 from tacit.attention.read.intent import intent_of
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.prose import prose
@@ -54,6 +55,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     signal: str | None = None
     supersedes: str | None = None
     has_task: bool = False
+    follows: Follows = ()
+    """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
 
 
 def parse_message(
@@ -108,7 +111,16 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
+        follows=_follows(author, said, intent, roster, state) if state.floor and not target.anybody else (),
     )
+
+
+def _follows(author: Author, said: str, intent: Intent, roster: Roster, state: ConversationState) -> Follows:
+    """Whose dialogue a line goes on with; whoever names somebody, or a thread, says it otherwise."""
+    if author.kind not in {AuthorKind.HUMAN, AuthorKind.AGENT}:
+        return ()
+    inside = in_passing(said, roster) - {author.id}
+    return follows(state.floor, author.id, wording_of(said, intent, inside), state.at)
 
 
 def _priority(data: dict[str, Any], author: AuthorKind, *, attention: bool) -> Priority:
