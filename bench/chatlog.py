@@ -199,9 +199,9 @@ def _said(row: dict[str, Any], agent: str, decision: Decision, confidence: float
     }  # fmt: skip
 
 
-def table(path: Path, *, threaded: bool, every: int, out: TextIO | None) -> dict[str, Any]:
+def table(path: Path, *, threaded: bool, first: int, every: int, out: TextIO | None) -> dict[str, Any]:
     """The whole judgement of a log as numbers."""
-    days = days_of(read_log(path))[::every]
+    days = days_of(read_log(path))[first::every]
     return judgement(days, threaded=threaded, out=out, begins=lambda _number: None)
 
 
