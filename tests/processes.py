@@ -67,6 +67,10 @@ class RelayProcess:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def is_down(self) -> bool:
+        return self._process is None
+
     def kill(self) -> None:
         """SIGKILL, no farewell."""
         if self._process is not None:

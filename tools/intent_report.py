@@ -9,13 +9,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.attention.corpus import lines, read, scores, silenced
+from tests.attention.corpus import LANGUAGE_FILES, lines, read, scores, silenced
 
 
 def main() -> int:
     """Print the scores; 1 when something that asks would be taken for small talk."""
     lost: list[str] = []
-    for name in ("lines.txt", "unseen.txt"):
+    for name in ("lines.txt", "unseen.txt", *LANGUAGE_FILES.values()):
         labelled = lines(name)
         print(f"{name}: {len(labelled)} lines")
         for one in scores(labelled):

@@ -182,13 +182,16 @@ def main() -> int:
     days = chatlog.days_of(chatlog.read_log(options.log))[:: options.every]
     rough = seen_by(days, [FIRST])
     rows = seen_by(days, without(rough, len(days)))
-    print(f"{len(days)} days, {len(rows.true)} candidates, {sum(rows.true)} of them meant, {len(CUES)} cues")
-    tables = without(rows, len(days))
-    at_precision(rows, tables)
+    print(
+        f"{len(days)} days, {len(rows.true)} candidates, {sum(rows.true)} of them meant, {len(CUES)} cues",
+        flush=True,
+    )
     if options.write:
         text = written(learnt(rows))
         TABLE.write_text(text, encoding="utf-8")
-        print(f"{TABLE.name}: {len(text)} characters")
+        print(f"{TABLE.name}: {len(text)} characters", flush=True)
+    tables = without(rows, len(days))
+    at_precision(rows, tables)
     if options.judge:
         judge(days, tables, options.judge)
     return 0

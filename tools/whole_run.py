@@ -65,7 +65,7 @@ def block(tests: tuple[str, ...]) -> str:
 def whole_run(jobs: str, marks: str, named: Path, options: list[str]) -> int:
     """The suite, and where it may help a second look; how the run counts."""
     named.unlink(missing_ok=True)
-    first = run(["-n", jobs, "-m", marks, *options])
+    first = run(["-n", jobs, "-m", marks, "--durations=40", "--durations-min=5", *options])
     if not first.deserves_another:
         return first.status
     print(f"\na second look at {len(first.failed)}, alone", flush=True)

@@ -57,13 +57,13 @@ class BareWriter:
             self._seq = seq = self._seq + 1
             text, raw = self._bodies[seq % len(self._bodies)]
             pos = GROUP << SHIFT | seq
-            events.append((pos, self._uuid.next(now // 1000, seq), 1, raw[:32], raw))
+            events.append((pos, self._uuid.next(now // 1000, seq), 1, raw[:32], raw, raw[:16]))
             lanes.append((GROUP, "@all", seq, seq))
             lanes.append((GROUP, "-" + by, seq, seq))
             search.append((pos, self._index.document(GROUP, 0, text)))
             submissions.append((GROUP, by, client_id, seq, now))
         connection.execute("BEGIN IMMEDIATE")
-        connection.executemany("INSERT INTO events VALUES(?,?,?,?,?)", events)
+        connection.executemany("INSERT INTO events VALUES(?,?,?,?,?,?)", events)
         connection.execute(
             "UPDATE groups SET last_seq=?, last_ts=?, chain=? WHERE number=?", (self._seq, now, b"", GROUP)
         )

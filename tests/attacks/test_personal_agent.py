@@ -156,7 +156,7 @@ def test_words_of_a_brain_that_give_something_away_are_replaced_and_the_dinner_g
     tells_nothing(both.anna)
     tells_nothing(both.ben)
     resolution = next(one for one in both.anna.sent + both.ben.sent if one.type == "resolution")
-    assert "2026-03-27" in resolution.fields["proposal"]["summary"]
+    assert "27 March 2026" in resolution.fields["proposal"]["summary"]
     assert not resolution.fields["proposal"].get("reasoning")
 
 

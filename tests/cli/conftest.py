@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,13 @@ import pytest
 from tests.cli.typed import Started, typed
 
 TACIT = str(Path(sys.executable).parent / "tacit")
+
+
+def signed_in(url: str, code: str) -> dict[str, str]:
+    """What the page gets for a link's code."""
+    body = json.dumps({"code": code}).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/sign-in", body), timeout=60) as answer:
+        return json.load(answer)
 
 
 class Shell:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import stat
 import subprocess
 import time
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from tacit.agent.brain.port import READ_REQUEST, Task
+from tacit.agent.brain.rules import Rules
+from tacit.agent.packets.windows import read_windows
+from tacit.base.moment import SECOND, Moment
 from tacit.cli import agent_card, agent_card_show, arrange_show
+from tacit.cli.agent_demo_group import wish
+from tacit.cli.agent_demo_stage import DAYS_AHEAD, ZONE
+from tacit.cli.agent_demo_talk import TalkScreen
 from tests.cli.conftest import TACIT
 from tests.cli.typed import typed
 from tests.days import weekday
@@ -47,6 +57,7 @@ THREAD = {
     "steps",
     "actions",
 }
+PRIVATE = {"alice": "home_address", "bob": "budget_range", "charlie": "health_info", "diana": "dietary"}
 RECEIPT = {"to", "thread_id", "packet_id", "field", "value", "basis", "question_id", "via", "at"}
 
 
@@ -382,6 +393,65 @@ def test_the_demo_can_be_kept_and_looked_at(tmp_path):
     alice = Owner(kept, "alice")
     assert [one["state"] for one in alice.json("threads", "--all")["threads"]] == ["COMPLETED"]
     assert "already" in somebody.type("demo", "--keep", str(kept), code=2)
+
+
+@pytest.mark.spec("A2ACP-054", "A2ACP-178", "A2ACP-179")
+def test_one_command_shows_the_game_night_in_which_only_charlie_is_asked_to_bend(tmp_path, capsys):
+    somebody = Owner(tmp_path, "somebody")
+    played = typed(("agent", "demo", "--people", "4", "--json"), somebody.env, limit=300)
+    assert played.returncode == 0, played.stderr
+    steps = [json.loads(line) for line in played.stdout.splitlines()]
+
+    def of(kind, *names):
+        return [one for one in steps if one["step"] == kind and (not names or one["who"] in names)]
+
+    asked = {name: [] for name in ("alice", "bob", "charlie", "diana")}
+    for one in of("asked"):
+        asked[one["who"]].append(one["question"]["kind"])
+    assert asked == {
+        "alice": ["consent", "checkpoint"],
+        "bob": ["consent", "checkpoint"],
+        "charlie": ["consent", "escalation", "checkpoint"],
+        "diana": ["consent", "checkpoint"],
+    }
+    first, last = of("sums")
+    charlie = next(one for one in of("began")[0]["people"] if one.startswith("agent:charlie@"))
+    assert [(one["available_count"], one["missing"]) for one in first["windows"]] == [(3, [charlie])] * 2
+    assert first["binding"]["agent"] == charlie
+    # All four beat the longer evening with three.
+    assert [(one["available_count"], one["missing"]) for one in last["windows"]] == [(4, []), (3, [charlie])]
+    assert "but is 60 minutes shorter" in last["trade_off"]
+    told = [one for one in of("sent", "alice") if "availability_overlap" in one["left"]]
+    assert [one["to"] for one in told] == ["charlie"]
+    entries = of("calendar")[0]["entries"]
+    assert len(entries) == 4
+    assert len({one["when"] for one in entries.values()}) == 1
+    left = of("left")[0]["people"]
+    assert [set(left[name]["stayed"]) >= {field} for name, field in PRIVATE.items()] == [True] * 4
+    screen = TalkScreen()
+    for one in steps[:-1]:
+        screen.step(one)
+    screen.end(None)
+    shown = capsys.readouterr().out
+    for words in (
+        "─▶ bob, charlie, diana: proposal",
+        "Charlie is asked, nobody else",
+        "4 of 4",
+        "then; I move",
+    ):
+        assert words in shown
+    assert max(map(len, shown.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("today", range(7))
+def test_the_days_of_the_game_night_are_meant_whatever_day_it_is_shown_on(today):
+    now = datetime(2026, 3, 23, 20, 15, tzinfo=ZoneInfo(ZONE)) + timedelta(days=today)
+    days = [now + timedelta(days=DAYS_AHEAD + later) for later in (0, 1)]
+    text = wish(*(f"{one:%A}" for one in days))
+    moment = Moment(int(now.timestamp()) * SECOND)
+    goal = asyncio.run(Rules(read_windows).think(Task(READ_REQUEST, moment, ZONE, text=text))).goal
+    starts = [datetime.fromtimestamp(one.start / SECOND, ZoneInfo(ZONE)).date() for one in goal.spans]
+    assert starts == [one.date() for one in days]
 
 
 def test_help_shows_every_command_in_a_section(tmp_path):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
+import urllib.error
 
 import pytest
 
-from tests.cli.conftest import TACIT, Shell
+from tests.cli.conftest import TACIT, Shell, signed_in
 
 
 @pytest.fixture
@@ -35,11 +37,17 @@ def test_the_first_start_prints_the_link_once_and_keeps_the_token_private(shell:
     hub.stdout.close()
     token_file = shell.home / "data" / "tacit" / "owner.token"
     token = token_file.read_text().strip()
-    assert f"/#token={token}" in "".join(lines)
+    link = re.search(r"(http://\S+)/#sign-in=(\S+)", "".join(lines))
+    assert link is not None
+    assert token not in "".join(lines)
     assert stat.S_IMODE(token_file.stat().st_mode) == 0o600
     told = shell.start()
     assert told["first_start"] is False
-    assert token in shell.run("link")
+    url, code = shell.run("link").strip().split("/#sign-in=")
+    assert signed_in(url, code)["principal"] == "user"
+    with pytest.raises(urllib.error.HTTPError):
+        signed_in(url, code)
+    assert token not in shell.run("link")
 
 
 def test_a_message_goes_from_one_terminal_to_another(room: Shell):
@@ -178,8 +186,10 @@ def test_export_verify_and_rebuild(room: Shell):
     assert [event["seq"] for event in exported] == list(range(1, 8))
     assert "sound" in room.run("ledger", "verify")
     assert "in use" in room.run("ledger", "rebuild", code=3)
+    assert "in use" in room.run("ledger", "redact", "My room", "#4", code=3)
     room.stop()
     assert json.loads(room.run("ledger", "rebuild", "--json"))["events"] == 7
+    assert "name a group" in room.run("ledger", "redact", code=2)
     assert "sound" in room.run("ledger", "verify")
     database = room.home / "data" / "tacit" / "ledger.db"
     raw = bytearray(database.read_bytes())
@@ -214,7 +224,9 @@ def test_doctor_says_what_is_there_and_what_to_do(shell: Shell):
         ).stdout
     )
     shell.start()
-    assert "version" in shell.run("doctor")
+    told = shell.run("doctor")
+    assert "version" in told
+    assert "of the fullest is used" in told
 
 
 def test_help_and_completion_teach(shell: Shell):

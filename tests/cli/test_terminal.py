@@ -13,6 +13,7 @@ from tacit.cli import show
 from tacit.cli.doctor import Finding
 from tacit.cli.terminal import Terminal, bold, styled
 from tacit.harness.drivers import catalogue
+from tests.cli.conftest import signed_in
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
@@ -93,13 +94,14 @@ def test_a_person_is_invited_listed_and_shut_out(shell: Shell):
     shell.run("group", "new", "Room")
     assert "Nobody is invited yet." in shell.run("invite", "Room", "--list")
     said = shell.run("invite", "Room", "ben", "--title", "Ben [the] Builder")
-    token = re.search(r"/#token=(\S+)", said).group(1)
+    url, code = re.search(r"(http\S+)/#sign-in=(\S+)", said).groups()
+    token = signed_in(url, code)["token"]
     again = shell.json("invite", "Room", "ben")
     assert again["principal"] == "usr:ben"
-    assert "usr:ben  Ben [the] Builder  2 live links" in shell.run("invite", "Room", "--list")
+    assert "usr:ben  Ben [the] Builder  2 live tokens and links" in shell.run("invite", "Room", "--list")
     shell.run("--token", token, "send", "Room", "I am in")
     assert "usr:ben  I am in" in shell.run("tail", "Room", "--no-follow")
-    assert "2 links of usr:ben revoked" in shell.run("invite", "Room", "ben", "--revoke")
+    assert "2 tokens and links of usr:ben revoked" in shell.run("invite", "Room", "ben", "--revoke")
     assert "refused" in shell.run("--token", token, "send", "Room", "still?", code=1)
     assert shell.json("invite", "Room", "--list")[0]["links"] == 0
     assert "nobody of this name" in shell.run("invite", "Room", "zoe", "--revoke", code=1)

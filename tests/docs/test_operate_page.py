@@ -40,6 +40,7 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
         "ledger export",
         "ledger import",
         "ledger rebuild",
+        "ledger redact",
     }
     shell.env["TACIT_DATA"] = str(tmp_path / "restored")
     shell.start()

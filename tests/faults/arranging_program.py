@@ -88,9 +88,11 @@ async def live(order: dict) -> None:
             booking = [sys.executable, "-m", "tests.faults.booking_program", str(folder / "bookings.txt")]
             await agent.add_handler("table", {"kind": "command", "argv": booking, "reversible": True})
         agent.connect()
-        begun = [one["thread_id"] for one in (await agent.threads(every=True))["threads"]]
+        known = [one["thread_id"] for one in (await agent.threads(every=True))["threads"]]
+        # The legs of a group are named after it.
+        begun = [one for one in known if "/" not in one]
         if len(begun) < order["dinners"]:
-            begun.append((await agent.ask(f"dinner on {order['day']} evening", [order["peer"]]))["thread_id"])
+            begun.append((await agent.ask(f"dinner on {order['day']} evening", order["to"]))["thread_id"])
         async with asyncio.timeout(PATIENCE):
             while agent.journal.book.threads[begun[-1]].state != "COMPLETED":
                 for one in (await agent.pending())["questions"]:

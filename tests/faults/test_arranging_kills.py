@@ -50,32 +50,37 @@ async def ended(task: asyncio.Task) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def killed_at(tmp_path, aims) -> tuple[int, int]:
+async def killed_at(tmp_path, aims, friends=("ben",)) -> tuple[int, int]:
     """Arrange dinners while dying at each of these points; how often it died, and how many dinners there were."""
     deaths = dinners = 0
-    async with Relay(tmp_path / "relay") as relay, lives() as live:
-        for name, friend in (("anna", "ben"), ("ben", "anna")):
-            await registered(relay, tmp_path / name, name, friend)
+    names = ("anna", *friends)
+    async with Relay(tmp_path / "relay") as relay, lives() as live, contextlib.AsyncExitStack() as stack:
+        for name in names:
+            await registered(relay, tmp_path / name, name, *(one for one in names if one != name))
         folder = tmp_path / "anna"
-        async with Agent(tmp_path / "ben") as ben, contextlib.AsyncExitStack() as stack:
-            ben.connect()
-            owner = asyncio.create_task(willing(ben))
+        others = [await stack.enter_async_context(Agent(tmp_path / name)) for name in friends]
+        for one in others:
+            one.connect()
+        owners = [asyncio.create_task(willing(one)) for one in others]
+        for owner in owners:
             stack.push_async_callback(ended, owner)
-            done = True
-            order = {"folder": str(folder), "peer": f"ben@{relay.domain}"}
-            for number in aims:
-                dinners += done
-                day = weekday(1 + dinners % 6)
-                end = await live(**order, dinners=dinners, day=day, number=number)
-                done = end["signal"] == 0
-                deaths += not done
-            if not done:
-                assert (await live(**order, dinners=dinners, day=day, number=0))["signal"] == 0
-            async with asyncio.timeout(60):
-                while any(one.state != "COMPLETED" for one in threads(ben)):
-                    await asyncio.sleep(0.02)
+        done = True
+        order = {"folder": str(folder), "to": [f"{name}@{relay.domain}" for name in friends]}
+        for number in aims:
+            dinners += done
+            day = weekday(1 + dinners % 6)
+            end = await live(**order, dinners=dinners, day=day, number=number)
+            done = end["signal"] == 0
+            deaths += not done
+        if not done:
+            assert (await live(**order, dinners=dinners, day=day, number=0))["signal"] == 0
+        async with asyncio.timeout(60):
+            while any(one.state != "COMPLETED" for other in others for one in threads(other)):
+                await asyncio.sleep(0.02)
+        for owner in owners:
             await ended(owner)
-            check(ben, folder, dinners)
+        for other in others:
+            check(other, folder, dinners)
     return deaths, dinners
 
 
@@ -112,5 +117,13 @@ async def test_killed_at_some_points_an_agent_asks_sends_and_books_once(tmp_path
 @pytest.mark.timeout(3600)
 async def test_killed_at_every_point_an_agent_asks_sends_and_books_once(tmp_path):
     deaths, dinners = await killed_at(tmp_path, range(1, 90))
+    assert deaths >= 60
+    assert dinners >= 2
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+async def test_a_coordinator_killed_at_every_point_ends_each_group_once_for_all(tmp_path):
+    deaths, dinners = await killed_at(tmp_path, range(1, 130), ("ben", "cleo"))
     assert deaths >= 60
     assert dinners >= 2

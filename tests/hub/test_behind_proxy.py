@@ -141,7 +141,9 @@ async def test_failed_sign_ins_are_counted_for_the_caller_behind_the_proxy(tmp_p
 
 async def test_the_owners_link_has_the_public_name(tmp_path: Path) -> None:
     async with running(tmp_path / "data", public_url=PUBLIC) as room:
-        assert room.server.link.startswith(PUBLIC + "/#token=")
+        assert room.server.new_link().startswith(PUBLIC + "/#sign-in=")
+        made = await room.ok("POST", "/v1/sign-in-links", json={})
+        assert made["public_url"] + made["path"] == f"{PUBLIC}/#sign-in={made['code']}"
 
 
 def test_only_a_trusted_proxy_says_who_calls() -> None:

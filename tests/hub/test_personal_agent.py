@@ -40,6 +40,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "agent_answer": {"question_id": "qst_1", "confirm": True},
     "agent_thread": {"thread_id": "thr_1"},
     "agent_why": {"thread_id": "thr_1"},
+    "agent_group": {"thread_id": "thr_1"},
+    "agent_transfer": {"thread_id": "thr_1", "to": "ben@example.org"},
     "agent_stop": {"thread_id": "thr_1"},
     "agent_resume": {"thread_id": "thr_1"},
     "agent_change": {"thread_id": "thr_1", "text": "lunch"},

@@ -60,12 +60,18 @@ class Visits:
         profile: BrowserContext | None = None,
         **given: Any,
     ) -> Page:
+        """Somebody's page: in a profile of its own as who has signed in before, in a shared one by its token."""
+        if profile is None:
+            given.setdefault("storage_state", self._hub.remembered(token))
         page = (profile or self.profile(**given)).new_page()
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on(
             "console", lambda message: self.faults.append(message.text) if message.type == "error" else None
         )
-        page.goto(self._hub.link(token))
+        page.goto(self._hub.url)
+        if profile is not None and page.evaluate("localStorage.getItem('tacit.token')") is None:
+            page.get_by_label("Sign-in link or token").fill(token or self._hub.owner)
+            page.keyboard.press("Enter")
         page.wait_for_selector(".connection.online", state="attached")
         if group is not None:
             page.goto(f"{self._hub.url}/#/g/{group}")

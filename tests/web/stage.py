@@ -95,8 +95,14 @@ class HubProcess:
     def owner(self) -> str:
         return (self.folder / "data" / "owner.token").read_text().strip()
 
-    def link(self, token: str | None = None) -> str:
-        return f"{self.url}/#token={token or self.owner}"
+    def link(self, **person: str) -> str:
+        """A sign-in link: the owner's, or with `group_id` and `principal` a person's."""
+        return self.url + self.call("POST", "/v1/sign-in-links", person)["path"]
+
+    def remembered(self, token: str | None = None) -> dict[str, Any]:
+        """What the browser of somebody who has signed in keeps."""
+        kept = [{"name": "tacit.token", "value": json.dumps(token or self.owner)}]
+        return {"origins": [{"origin": self.url, "localStorage": kept}]}
 
     def call(self, method: str, path: str, body: Any = None, token: str | None = None) -> Any:
         """One HTTP request; the owner's unless another token is given."""

@@ -1,4 +1,4 @@
-"""A hundred thousand messages: opened, scrolled, dragged, jumped through, without the page growing."""
+"""Twenty thousand messages, and a hundred thousand in `make soak`: opened, scrolled, dragged, jumped through, without the page growing."""
 
 from __future__ import annotations
 
@@ -14,14 +14,21 @@ from tests.web.stage import HubProcess, fill
 if TYPE_CHECKING:
     from tests.web.conftest import Visits
 
-COUNT = 100_000
+
+@pytest.fixture(
+    scope="module",
+    params=[20_000, pytest.param(100_000, marks=(pytest.mark.soak, pytest.mark.timeout(1800)))],
+)
+def count(request: pytest.FixtureRequest) -> int:
+    """How many messages the room has."""
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def group(hub: HubProcess, tmp_path_factory: pytest.TempPathFactory) -> str:
+def group(hub: HubProcess, tmp_path_factory: pytest.TempPathFactory, count: int) -> str:
     """The long room; filled once for all test processes of a run."""
     base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "long-ledger"
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"long-ledger-{count}"
     shared.mkdir(exist_ok=True)
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -30,7 +37,7 @@ def group(hub: HubProcess, tmp_path_factory: pytest.TempPathFactory) -> str:
             made.start()
             name = made.group("Long")
             made.stop()
-            fill(shared, name, COUNT)
+            fill(shared, name, count)
             (shared / "group").write_text(name)
     hub.stop()
     shutil.rmtree(hub.folder / "data")
@@ -82,13 +89,13 @@ def wheel(page, by: int) -> None:
     settle(page)
 
 
-def test_the_newest_is_shown_first_and_few_rows_are_elements(visit: Visits, group: str) -> None:
+def test_the_newest_is_shown_first_and_few_rows_are_elements(visit: Visits, group: str, count: int) -> None:
     page = visit(group)
-    expect(page.get_by_text(f"message number {COUNT - 1} ")).to_be_in_viewport()
+    expect(page.get_by_text(f"message number {count - 1} ")).to_be_in_viewport()
     assert page.locator(".main .row").count() < 80
 
 
-def test_scrolling_back_meets_every_message_once_in_order(visit: Visits, group: str) -> None:
+def test_scrolling_back_meets_every_message_once_in_order(visit: Visits, group: str, count: int) -> None:
     page = visit(group)
     settle(page)
     page.locator(".main .history").hover()
@@ -99,11 +106,11 @@ def test_scrolling_back_meets_every_message_once_in_order(visit: Visits, group: 
         assert now == list(range(now[0], now[-1] + 1))
         assert now[-1] >= seen[0] - 1, "something between was skipped"
         seen = now
-    assert seen[0] < COUNT - 200
+    assert seen[0] < count - 200
     assert page.locator(".main .row").count() < 80
 
 
-def test_the_scrollbar_reaches_any_part_of_the_history(visit: Visits, group: str) -> None:
+def test_the_scrollbar_reaches_any_part_of_the_history(visit: Visits, group: str, count: int) -> None:
     page = visit(group)
     settle(page)
     for share in (0.5, 0.1, 0.85):
@@ -115,19 +122,19 @@ def test_the_scrollbar_reaches_any_part_of_the_history(visit: Visits, group: str
         settle(page)
         middle = shown(page)
         assert middle == list(range(middle[0], middle[-1] + 1))
-        assert abs(middle[0] / COUNT - share) < 0.08
+        assert abs(middle[0] / count - share) < 0.08
     page.evaluate("document.querySelector('.main .history').scrollTop = 0")
     expect(page.get_by_text("The room “Long” was opened")).to_be_visible()
     page.get_by_role("button", name="To the newest").click()
-    expect(page.get_by_text(f"message number {COUNT - 1} ")).to_be_in_viewport()
+    expect(page.get_by_text(f"message number {count - 1} ")).to_be_in_viewport()
 
 
 def test_a_link_to_a_position_opens_there_and_reading_goes_on_both_ways(
-    visit: Visits, hub: HubProcess, group: str
+    visit: Visits, hub: HubProcess, group: str, count: int
 ) -> None:
     page = visit(group)
-    page.goto(f"{hub.url}/#/g/{group}/talk/50002")
-    expect(page.locator(".main article.selected")).to_contain_text("message number 50000")
+    page.goto(f"{hub.url}/#/g/{group}/talk/{count // 2 + 2}")
+    expect(page.locator(".main article.selected")).to_contain_text(f"message number {count // 2} ")
     settle(page)
     page.locator(".main .history").hover()
     for step in (900, 900, -900, -900, -900):

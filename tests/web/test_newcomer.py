@@ -37,7 +37,7 @@ def test_a_newcomer_asks_sees_one_answer_and_the_others_quiet_and_finds_out_why(
     visit: Visits, hub: HubProcess, write
 ) -> None:
     page = visit.profile().new_page()
-    page.goto(hub.printed(r"http://\S+#token=\S+"))
+    page.goto(hub.printed(r"http://\S+#sign-in=\S+"))
     agents = page.locator(".main article.message.agent")
     expect(agents.first).to_contain_text("Here is what to write", timeout=SLOW)
     for name in ("Maya", "Kit", "Rio"):

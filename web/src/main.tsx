@@ -1,6 +1,5 @@
 import { render } from "preact";
-import { arrive } from "./state/session";
-import { start } from "./state/hub";
+import { arrive } from "./state/sign_in";
 import { App } from "./ui/app";
 import "./style/base.css";
 import "./style/shell.css";
@@ -14,6 +13,5 @@ if (document.documentElement.dataset.face === "agent") {
   void import("./ui/agent/own").then((found) => found.startOwnPage());
 } else {
   arrive();
-  start();
   render(<App />, document.getElementById("app")!);
 }

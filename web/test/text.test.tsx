@@ -62,6 +62,14 @@ describe("markdown", () => {
     expect(drawn("![y](https://example.org/a.png)").querySelector("img")).toBeNull();
   });
 
+  it("makes no link of what signs somebody in", () => {
+    for (const bad of ["https://hub.example/#sign-in=abc", "http://127.0.0.1:7433/#token=tct_abc", "https://hub.example/#Sign-In=abc"]) {
+      expect(safeAddress(bad)).toBeNull();
+      expect(drawn(`see [this](${bad}) or ${bad}`).querySelector("a")).toBeNull();
+    }
+    expect(safeAddress("https://hub.example/sign-in=abc")).not.toBeNull();
+  });
+
   it("survives absurd nesting and length", () => {
     for (const text of ["> ".repeat(3000) + "x", "*".repeat(30_000), "[".repeat(3000), "- ".repeat(1500) + "x", "a".repeat(60_000)]) {
       expect(drawn(text).innerHTML.length).toBeGreaterThan(0);

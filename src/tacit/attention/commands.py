@@ -85,6 +85,7 @@ class DeleteMessage(GroupCommand, frozen=True, tag=True, array_like=True):
 
     principal: str
     event_id: str
+    reason: str = ""
 
 
 class Steer(GroupCommand, frozen=True, tag=True, array_like=True):

@@ -30,6 +30,8 @@ class Settings:
     claim_ttl_ms: int = 600_000
     claim_ttl_min_ms: int = 30_000
     claim_ttl_max_ms: int = 3_600_000
+    claims_per_session: int = 20
+    leases_per_session: int = 200
     assign_after_ms: int = 30_000
     defer_ms: int = 3_600_000
     clarify_ms: int = 3_600_000
@@ -73,6 +75,9 @@ LIMITS: Final[dict[str, str]] = {
     "sends_per_conversation": "how many of them into one conversation",
     "injected_per_minute": "how many events may reach a session's model in a minute",
     "channel_mentions_by_agents": "whether an agent may mention a whole channel",
+    "claims_per_session": "how many questions and threads a session may hold at once",
+    "leases_per_session": "how many files a session may hold at once",
+    "defer_ms": "how long an answer may be put off without a person's yes",
 }
 
 
@@ -85,6 +90,8 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "claim_ttl_min_ms": (1_000, _DAY),
     "claim_ttl_ms": (1_000, _DAY),
     "claim_ttl_max_ms": (1_000, _DAY),
+    "claims_per_session": (1, 1_000),
+    "leases_per_session": (1, 10_000),
     "assign_after_ms": (0, _DAY),
     "defer_ms": (_MINUTE, 30 * _DAY),
     "clarify_ms": (_MINUTE, 30 * _DAY),

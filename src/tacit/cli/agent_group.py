@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tacit.agent.group import trade_off
 from tacit.cli.agent import agent
 from tacit.cli.arrange import call, wait_option
 from tacit.cli.outcome import json_option, reported, show
@@ -24,6 +25,8 @@ def group_text(found: Fields) -> str:
     for one in found["participants"]:
         said = ", confirmed" if one.get("confirmed") else ", declined" if one.get("declined") else ""
         lines.append(f"  {one['agent']}: {one['status'].replace('_', ' ')}{said}")
+    if found["unsigned"]:
+        lines.append(f"have not signed this list, or by no key known here: {', '.join(found['unsigned'])}")
     for one in found["windows"]:
         without = f", without {', '.join(one['missing'])}" if one["missing"] else ""
         lines.append(f"  {one['window']}: {one['available_count']}{without}")
@@ -31,7 +34,8 @@ def group_text(found: Fields) -> str:
         lines.append(found["trade_off"])
     if found["binding"]:
         binding = found["binding"]
-        lines.append(f"most would be gained if {binding['agent']} had more {binding['field']}")
+        more = trade_off.BINDING.get(binding["field"], binding["field"])
+        lines.append(f"most would be gained if {binding['agent']} had more {more}")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "space": "A place that several agents keep together.",
     },
     "Understand it": {
-        "demo": "Watch two agents arrange a dinner, here and now.",
+        "demo": "Watch agents arrange a dinner, or a game night for four.",
         "memory": "What it remembers of your contacts.",
         "known": "What a contact knows of you, and what can be called off.",
         "disclosures": "Who got what of you, when, and what allowed it.",

@@ -524,6 +524,13 @@ def action_add(
 
 @agent.command()
 @click.option(
+    "--people",
+    type=click.Choice(["2", "4"]),
+    default="2",
+    show_default=True,
+    help="Two arrange a dinner, four a game night.",
+)
+@click.option(
     "--keep", type=click.Path(file_okay=False, path_type=Path), help="Leave everything in this folder."
 )
 @click.option(
@@ -531,17 +538,17 @@ def action_add(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
 @reported
-def demo(*, keep: Path | None, pace: float | None, as_json: bool) -> None:
-    """Watch two agents arrange a dinner, on this machine, in less than a minute.
+def demo(*, people: str, keep: Path | None, pace: float | None, as_json: bool) -> None:
+    """Watch two agents arrange a dinner, or four a game night, on this machine, in less than a minute.
 
-    A relay on a free loopback port and two agents with folders of their own play it: two people are asked,
-    and you see what leaves, why it may, and what both calendars say in the end. No network, no model.
+    A relay on a free loopback port and agents with folders of their own play it: people are asked, and you
+    see what leaves, why it may, and what all calendars say in the end. No network, no model.
     """
     from tacit.cli import agent_demo
 
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise click.BadParameter("this folder holds something already", param_hint="--keep")
-    agent_demo.show(keep, pace, as_json=as_json)
+    agent_demo.show(keep, pace, people=int(people), as_json=as_json)
 
 
 @agent.command()

@@ -53,12 +53,26 @@ def value_text(value: Any) -> str:
     match value:
         case {"date": str(day), "time": str(hours), **rest} if not rest:
             return f"{_day(day)} {_hours(hours)}"
+        case {"agent": str(name), "status": str(status)}:
+            return f"{who(name)} ({plain(status).replace('_', ' ')})"
+        case []:
+            return "none"
+        case {"windows": list()}:
+            listed = cast("list[Fields]", cast("Fields", value)["windows"])
+            return "; ".join(_window(one) for one in listed)[:LONGEST]
         case list():
             return ", ".join(value_text(one) for one in cast("list[Any]", value))[:LONGEST]
         case str():
             return _hours(value)
         case _:
             return plain(value)
+
+
+def _window(one: Fields) -> str:
+    """A window of a group: when, for how many, and without whom."""
+    missing = [who(name).partition("@")[0] for name in one.get("missing") or ()]
+    without = f", without {', '.join(missing)}" if missing else ""
+    return f"{plain(one.get('window'))} for {plain(one.get('available_count'))}{without}"
 
 
 def _day(text: str) -> str:
@@ -108,7 +122,8 @@ def question(one: Fields) -> list[str]:
         elif name not in _UNSAID and value:
             lines.append(f"  {name.replace('_', ' ')}: {_said(value)}")
     if kind == "escalation":
-        theirs = len(one["choices"]) - 2
+        # A group's are our own agent's: whoever takes part has not written them.
+        theirs = 0 if about.get("group") else len(one["choices"]) - 2
         lines += [
             f"  {number}: {quoted(choice) if number < theirs else choice}"
             for number, choice in enumerate(one["choices"])

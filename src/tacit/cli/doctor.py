@@ -16,6 +16,7 @@ from tacit.agent.post.io.schema import FILE as AGENT_FILE
 from tacit.agent.post.io.schema import protection_method
 from tacit.base.errors import TacitError
 from tacit.cli.session import CliSession, beside_hub, pass_session
+from tacit.cli.show import plain
 from tacit.cli.terminal import styled
 from tacit.client.socket_hub import SocketHub
 from tacit.harness.drivers import catalogue
@@ -47,6 +48,33 @@ def _hub(session: CliSession) -> Finding:
         return Finding(
             "hub", ok=False, found=str(error), advice="start it with `tacit up`, or give --url and --token"
         )
+
+
+def _status(session: CliSession) -> list[Finding]:
+    """Who is near a quota, and what keeps the hub from being ready; nothing when it cannot be asked."""
+    try:
+        with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
+            told = hub.call("status", {})
+    except TacitError:
+        return []
+    ready = Finding("ready", bool(told["ready"]), "; ".join(told["why"]) or "takes what it is sent")
+    near, refused = told["quotas"]["near"], told["quotas"]["refused"]
+    named = ", ".join(
+        f"{plain(str(one['principal'] or 'all'))} in {plain(str(one['group_id']))}: "
+        f"{one['used']} of {one['limit']} {one['quota']}"
+        for one in near[:5]
+    )
+    used = f"{told['quotas']['fullest']:.0%} of the fullest is used"
+    more = f"; {refused} refused since the start" if refused else ""
+    return [
+        ready,
+        Finding(
+            "quotas",
+            ok=not near,
+            found=(named or used) + more,
+            advice="remove or slow down who uses them up, or raise tacit.hub.quotas.QuotaLimits",
+        ),
+    ]
 
 
 def _agent_beside(session: CliSession) -> list[Finding]:
@@ -138,6 +166,7 @@ def findings(session: CliSession) -> list[Finding]:
         Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
         _data(session),
         _hub(session),
+        *_status(session),
         *_agent_beside(session),
         *_agent_keys(),
         *_agent_calendars(),

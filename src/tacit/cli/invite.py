@@ -1,6 +1,7 @@
-"""`tacit invite`: a link for a further person, who is in a room and who may still come in, and no more links.
+"""`tacit link` and `tacit invite`: a link that signs the owner in, or a further person; and no more links.
 
-What the page's "Invite a person" does, for those who sit at a terminal.
+The second does what the page's "Invite a person" does, for those who sit at a terminal. A link works once and
+holds no token.
 """
 
 from __future__ import annotations
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from tacit.client import SocketHub
 
 PREFIX = "usr:"
+MINUTES = 24 * 60
+
+
+@click.command()
+@pass_session
+def link(session: CliSession) -> None:
+    """Print a sign-in link for the owner; it works once, for 15 minutes."""
+    with session.owner() as hub:
+        url = session.page_link(hub.sign_in_link())
+    session.answer({"link": url}, lambda: session.out.print(url, soft_wrap=True))
 
 
 @click.command()
@@ -25,16 +36,19 @@ PREFIX = "usr:"
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--title", help="A name for people to read.")
 @click.option(
-    "--list", "listed", is_flag=True, help="Who is in the room, and how many links of each are alive."
+    "--list",
+    "listed",
+    is_flag=True,
+    help="Who is in the room, and how many tokens and links of each are alive.",
 )
-@click.option("--revoke", is_flag=True, help="Make every link of NAME worthless, at once.")
+@click.option("--revoke", is_flag=True, help="Make every token and link of NAME worthless, at once.")
 @pass_session
 def invite(
     session: CliSession, group_name: str, name: str | None, title: str | None, *, listed: bool, revoke: bool
 ) -> None:
     """Print a link that signs NAME in to GROUP; a further one when NAME is there already.
 
-    The link holds a token: send it over a channel that you trust. It is shown only now.
+    The link works once, for a day, until the hub is started anew: send it over a channel that you trust.
     """
     group_id = session.resolve_group(group_name)
     hub = session.hub()
@@ -50,24 +64,24 @@ def invite(
     if revoke:
         if principal not in people:
             raise Refused("actor_not_found", "nobody of this name is in the group; --list shows who is")
-        tokens = _live(hub, group_id, principal)
-        for token in tokens:
-            hub.revoke_token(token)
+        tokens = _revoke_all(hub, group_id, principal)
         revoked = {"principal": principal, "revoked": tokens}
-        session.answer(revoked, lambda: session.out.print(f"{len(tokens)} links of {principal} revoked"))
+        session.answer(
+            revoked, lambda: session.out.print(f"{len(tokens)} tokens and links of {principal} revoked")
+        )
         return
     made = (
-        hub.issue_token(group_id, principal)
+        hub.sign_in_link(group_id, principal, minutes=MINUTES)
         if principal in people
-        else hub.add_person(group_id, principal, title=title)
+        else hub.add_person(group_id, principal, title=title, by_link=True)
     )
-    link = f"{session.url}/#token={made['token']}"
-    session.answer({"principal": principal, "link": link}, lambda: _give(session, principal, link))
+    url = session.page_link(made)
+    session.answer({"principal": principal, "link": url}, lambda: _give(session, principal, url))
 
 
-def _give(session: CliSession, principal: str, link: str) -> None:
-    session.out.print(f"{bold(principal)} comes in by this link; it is shown only now:")
-    session.out.print(f"  {link}")
+def _give(session: CliSession, principal: str, url: str) -> None:
+    session.out.print(f"{bold(principal)} comes in by this link; it works once, for a day:")
+    session.out.print(f"  {url}", soft_wrap=True)
 
 
 def _live(hub: SocketHub, group_id: str, principal: str) -> list[str]:
@@ -80,10 +94,24 @@ def _live(hub: SocketHub, group_id: str, principal: str) -> list[str]:
         return []
 
 
+def _revoke_all(hub: SocketHub, group_id: str, principal: str) -> list[str]:
+    """End all that lets somebody in; a link may run out, or become a token, while one looks."""
+    revoked: list[str] = []
+    while live := _live(hub, group_id, principal):
+        for token in live:
+            try:
+                hub.revoke_token(token)
+            except Refused as refused:
+                if refused.details.get("reason") != "no_token":
+                    raise
+        revoked += live
+    return revoked
+
+
 def _show(session: CliSession, people: list[dict[str, Any]]) -> None:
     def human() -> None:
         for one in people:
-            alive = f"{one['links']} live link{'' if one['links'] == 1 else 's'}"
+            alive = f"{one['links']} live tokens and links"
             session.out.print(f"{bold(one['principal'])}  {show.plain(one['title'] or '-')}  {alive}")
         if not people:
             session.out.print("Nobody is invited yet.", style="dim")

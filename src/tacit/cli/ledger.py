@@ -1,4 +1,4 @@
-"""`tacit ledger`: export, import, verify and rebuild a data folder."""
+"""`tacit ledger`: export, import, verify, rebuild and redact a data folder."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from tacit.attention.io.engine import AttentionEngine
+from tacit.attention.io.redacting import Redacting
 from tacit.base.errors import Corrupt, Unavailable
 from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.cli.session import CliSession, pass_session
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--data", type=click.Path(path_type=Path), help="The hub's data folder.")
 @pass_session
 def ledger(session: CliSession, data: Path | None) -> None:
-    """Take the ledger out, bring it in, check it, or fold it anew."""
+    """Take the ledger out, bring it in, check it, fold it anew, or take content out of it."""
     session.data = data or session.data
 
 
@@ -67,15 +68,15 @@ def export(session: CliSession, group_id: str | None, proof: bool) -> None:
 def import_(session: CliSession, source: BinaryIO) -> None:
     """Make a new ledger of exported events, and prove that it has the same hashes.
 
-    With `export --proof` the proof is in the file; without it, compare what is printed with `ledger verify`
-    of the old one. Blobs and tokens are not in an export: `tacit backup` has all.
+    With `export --proof` the proof is in the file, and the salts without which the hashes are others. Blobs
+    and tokens are not in an export: `tacit backup` has all.
     """
     found = upkeep.bring_in(session.data, source, SystemClock(), SystemEntropy(), AttentionEngine)
 
     def human() -> None:
         for group_id, end in found.ends.items():
             session.out.print(f"{group_id}  {end.last_seq} events  {end.chain}", soft_wrap=True)
-        session.out.print("the same hashes" if found.proved else "no proof came with it: compare the hashes")
+        session.out.print("the same hashes" if found.proved else "no proof came with it: the hashes are new")
 
     ends = {name: {"last_seq": end.last_seq, "chain": end.chain} for name, end in found.ends.items()}
     session.answer({"groups": ends, "proved": found.proved}, human)
@@ -91,8 +92,8 @@ def verify(context: click.Context, session: CliSession) -> None:
 
     def human() -> None:
         session.out.print(
-            f"{report.groups} groups, {report.events} events, {report.blobs} blobs, "
-            f"{report.projections} projections"
+            f"{report.groups} groups, {report.events} events ({report.redacted} redacted), "
+            f"{report.blobs} blobs, {report.projections} projections"
         )
         for problem in report.problems:
             session.out.print(f"{styled('✗', 'red')} {problem}")
@@ -108,6 +109,7 @@ def verify(context: click.Context, session: CliSession) -> None:
         {
             "groups": report.groups,
             "events": report.events,
+            "redacted": report.redacted,
             "blobs": report.blobs,
             "projections": report.projections,
             "problems": report.problems,
@@ -125,3 +127,25 @@ def rebuild(session: CliSession) -> None:
     folder = _folder(session)
     count = upkeep.rebuild(folder, SystemClock(), SystemEntropy(), Settings(), _engine(folder))
     session.answer({"events": count}, lambda: session.out.print(f"folded {count} events"))
+
+
+@ledger.command()
+@click.argument("name", metavar="[GROUP", required=False)
+@click.argument("event", metavar="EVENT]", required=False)
+@click.option("--reason", default="", help="Why, for the record that stays.")
+@click.option("--taken-back", is_flag=True, help="Instead: all that was taken back and is still there.")
+@pass_session
+def redact(session: CliSession, name: str | None, event: str | None, reason: str, taken_back: bool) -> None:
+    """Take a message's content off the disk: text, edits, files. The hub must be stopped.
+
+    EVENT is an event's id or its position, as #12. What stays says that it was redacted, by whom and when.
+    While the hub runs, `tacit delete` does the same.
+    """
+    if taken_back == bool(name and event):
+        raise click.UsageError("name a group and an event, or --taken-back")
+    folder = _folder(session)
+    if _engine(folder) is not AttentionEngine:
+        raise Unavailable("this is an agent's journal; `tacit agent memory` forgets what it knows")
+    with Redacting(folder, SystemClock(), SystemEntropy()) as redacting:
+        count = redacting.taken_back(reason) if taken_back else redacting.one(name or "", event or "", reason)
+    session.answer({"redacted": count}, lambda: session.out.print(f"redacted {count} messages"))

@@ -33,7 +33,7 @@ Shell completion: tacit completion bash
 # In the order in which one learns them: name, where it lives, what it does.
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "up": ("tacit.cli.up:up", "Run the hub: ledger, doors, and the page."),
-    "link": ("tacit.cli.up:link", "Print the owner's sign-in link again."),
+    "link": ("tacit.cli.invite:link", "Print a sign-in link for the owner."),
     "group": ("tacit.cli.groups:group", "Open and look at groups."),
     "actor": ("tacit.cli.groups:actor", "Add agents to a group; handle their tokens."),
     "invite": ("tacit.cli.invite:invite", "A link for a further person; list and revoke them."),
@@ -70,7 +70,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "work": ("tacit.cli.work:work", "Which agent is at which question, and how it stands."),
     "backup": ("tacit.cli.backup:backup", "Write a backup, beside a running hub."),
     "restore": ("tacit.cli.backup:restore", "Make a data folder of a backup."),
-    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify or rebuild a ledger."),
+    "ledger": ("tacit.cli.ledger:ledger", "Export, import, verify, rebuild or redact a ledger."),
     "doctor": ("tacit.cli.doctor:doctor", "What is installed, running, reachable."),
     "completion": ("tacit.cli.completion:completion", "Print the shell completion script."),
 }

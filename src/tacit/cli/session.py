@@ -71,6 +71,10 @@ class CliSession:
 
         return SocketHub(self.url, self._owner_token(), retry_for=self.retry_for)
 
+    def page_link(self, made: dict[str, Any]) -> str:
+        """The address of a sign-in link: under the hub's public name, or as this run calls the hub."""
+        return (made["public_url"] or self.url) + made["path"]
+
     def credential(self, group_id: str | None) -> str | None:
         """The token under which this run speaks."""
         return self._credential(group_id)

@@ -93,7 +93,7 @@ def edit(session: CliSession, name: str, event: str, text: tuple[str, ...]) -> N
 @click.argument("event", metavar="EVENT")
 @pass_session
 def delete(session: CliSession, name: str, event: str) -> None:
-    """Take a message back: views and agents no longer see its text."""
+    """Take a message back: its text and files go for good."""
     group_id = session.resolve_group(name)
     found = session.resolve_event(group_id, event)
     answer = session.hub(group_id).call("delete", {"group_id": group_id, "event_id": found.id})

@@ -1,4 +1,4 @@
-"""`tacit up` and `tacit link`: run the hub, and find the way in."""
+"""`tacit up`: run the hub, and say how to come in."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from tacit.hub.config import (
     is_loopback,
 )
 from tacit.hub.server import Server
+from tacit.hub.sign_in_links import OWNERS_MINUTES
 from tacit.ledger.admission import Settings
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ def _ready(session: CliSession) -> Callable[[Server], None]:
         out = session.out
         out.print(f"{bold('Tacit')} is up at {server.url}, data in {server.config.data}")
         if first:
-            out.print("Sign in with this link (it holds your token; it is shown only now):")
-            out.print(f"  {bold(server.link)}", soft_wrap=True)
+            out.print(f"Sign in with this link; it works once, for {OWNERS_MINUTES} minutes:")
+            out.print(f"  {bold(server.new_link())}", soft_wrap=True)
+            out.print(f"A further one, for another browser or later: {bold('tacit link')}")
         else:
             out.print(f"Sign in with the link that {bold('tacit link')} prints.")
         if server.config.local_trust:
@@ -262,14 +264,3 @@ async def _with_agents(server: Server) -> Callable[[], Awaitable[None]]:
         await task
 
     return end
-
-
-@click.command()
-@pass_session
-def link(session: CliSession) -> None:
-    """Print the owner's sign-in link again (it holds your token: treat it as a password)."""
-    path = session.data / "owner.token"
-    if not path.exists():
-        raise Unavailable(f"no hub has been started with the data folder {session.data}; run `tacit up`")
-    url = f"{session.url}/#token={path.read_text(encoding='ascii').strip()}"
-    session.answer({"link": url}, lambda: session.out.print(url, soft_wrap=True))

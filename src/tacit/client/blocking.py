@@ -89,9 +89,17 @@ class BlockingHub(ABC):
         """Add an actor: `role`, `title`, `roles`."""
         return self._wait(self._operations.add_actor(group_id, actor_id, **more))
 
-    def add_person(self, group_id: str, principal: str, *, title: str | None = None) -> dict[str, Any]:
+    def add_person(
+        self, group_id: str, principal: str, *, title: str | None = None, by_link: bool = False
+    ) -> dict[str, Any]:
         """Add a further human."""
-        return self._wait(self._operations.add_person(group_id, principal, title=title))
+        return self._wait(self._operations.add_person(group_id, principal, title=title, by_link=by_link))
+
+    def sign_in_link(
+        self, group_id: str | None = None, principal: str | None = None, *, minutes: int = 15
+    ) -> dict[str, Any]:
+        """A link that signs the owner, or a person of a group, in once."""
+        return self._wait(self._operations.sign_in_link(group_id, principal, minutes=minutes))
 
     def add_service(self, name: str, groups: Sequence[str] | None = None) -> dict[str, Any]:
         """Register a service."""

@@ -98,10 +98,19 @@ class HubOperations(ABC):
         params = _given(group_id=group_id, actor_id=actor_id, role=role, title=title, roles=list(roles))
         return await self.call("add_actor", params, repeatable=False)
 
-    async def add_person(self, group_id: str, principal: str, *, title: str | None = None) -> dict[str, Any]:
-        """Add a further human; the answer's `token` is shown only now."""
-        params = _given(group_id=group_id, principal=principal, title=title)
+    async def add_person(
+        self, group_id: str, principal: str, *, title: str | None = None, by_link: bool = False
+    ) -> dict[str, Any]:
+        """Add a further human; the answer's `token`, or the `code` of a sign-in link, is shown only now."""
+        params = _given(group_id=group_id, principal=principal, title=title, by_link=by_link or None)
         return await self.call("add_person", params, repeatable=False)
+
+    async def sign_in_link(
+        self, group_id: str | None = None, principal: str | None = None, *, minutes: int = 15
+    ) -> dict[str, Any]:
+        """A link that signs the owner, or a person of a group, in once: `path` behind the hub's name."""
+        params = _given(group_id=group_id, principal=principal, minutes=minutes)
+        return await self.call("sign_in_link", params, repeatable=False)
 
     async def add_service(self, name: str, groups: Sequence[str] | None = None) -> dict[str, Any]:
         """Register a service; the answer's `token` is shown only now."""

@@ -52,6 +52,8 @@ AGENT_OPERATIONS: Final[tuple[AgentOperation, ...]] = (
     AgentOperation("threads", "GET", asked.AgentThreads, "What is being arranged, and with whom"),
     AgentOperation("thread", "GET", asked.AgentThread, "Everything about one thread"),
     AgentOperation("why", "GET", asked.AgentThread, "What excluded each option of the last proposal"),
+    AgentOperation("group", "GET", asked.AgentThread, "A group: who takes part, and which times suit whom"),
+    AgentOperation("transfer", "POST", asked.AgentTransfer, "Offer the coordinator's role in a group"),
     AgentOperation("ask", "POST", asked.AgentAsk, "Have something arranged"),
     AgentOperation("stop", "POST", asked.AgentThread, "Want no more of a thread"),
     AgentOperation("resume", "POST", asked.AgentThread, "Go on with a thread that stood still"),

@@ -45,6 +45,14 @@ class AgentThread(msgspec.Struct, frozen=True, kw_only=True):
     thread_id: Identifier
 
 
+class AgentTransfer(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is to coordinate a group."""
+
+    thread_id: Identifier
+    to: Address
+    reason: Annotated[str, Meta(max_length=200)] = ""
+
+
 class AgentAsk(msgspec.Struct, frozen=True, kw_only=True):
     """A wish, and with whom; without an address it is the contact that the text names."""
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from tacit.attention.commands import CallTool
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import Stopping
+from tacit.hub.quotas import CAUSED, CLAIM, CLAIMING, NOTE, Charge, charged, sort_of_call
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
+from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -114,7 +116,9 @@ class AsyncLedger:
         """An event and all that followed from it, in the order of the ledger."""
         event = committed.event
         if self.quotas is not None:
-            self.quotas.count(committed.group_id, event.by, len(event.raw), self.store.options.clock.now())
+            data = event.data if event.kind in CAUSED else {}
+            charge = charged(event.kind, event.by, data, len(event.raw))
+            self.quotas.count(committed.group_id, charge, self.store.options.clock.now())
         fresh[committed.group_id].append(event)
         if committed.effects or not event.kind.startswith("chat."):
             self.on_committed(committed)
@@ -146,21 +150,30 @@ class AsyncLedger:
             raise Unavailable("the hub is stopping; nothing was appended")
         match command:
             case Append(wanted):
-                self._require(wanted.group_id, wanted.by, len(wanted.raw))
+                self._require(wanted)
             case AppendTogether(several):
                 for wanted in several:
-                    self._require(wanted.group_id, wanted.by, len(wanted.raw))
+                    self._require(wanted)
             case CallTool():
-                self._require(command.group_id, command.session, 0)
+                sort = sort_of_call(command.name, command.arguments)
+                self._within(command.group_id, Charge(command.session, 0, sort))
             case _:
                 pass
         self._transport.submit(command, done)
         self._open += 1
         self._settled.clear()
 
-    def _require(self, group_id: str, by: str, size: int) -> None:
+    def _require(self, wanted: Submission) -> None:
+        charge = charged(wanted.kind, wanted.by, wanted.data, len(wanted.raw))
+        if wanted.kind == "chat.reaction" and wanted.data.get("signal") in CLAIMING:
+            charge = charge._replace(sort=CLAIM)
+        if wanted.by != SYSTEM or charge.sort == NOTE:
+            # What the hub has to write it writes; a note is the session's own.
+            self._within(wanted.group_id, charge)
+
+    def _within(self, group_id: str, charge: Charge) -> None:
         if self.quotas is not None:
-            self.quotas.require(group_id, by, size, self.store.options.clock.now())
+            self.quotas.require(group_id, charge, self.store.options.clock.now())
 
     async def append(self, submission: Submission, *, creates: bool = False) -> Committed | Duplicate:
         """Append and wait for the commit."""

@@ -21,9 +21,10 @@ from tacit.hub.limits import RateLimit
 from tacit.hub.live import Live
 from tacit.hub.metrics import Metrics
 from tacit.hub.personal_agent import PersonalAgent
-from tacit.hub.quotas import Quotas, day_of
+from tacit.hub.quotas import CAUSED, Charge, Quotas, charged, day_of
 from tacit.hub.reader_link import ReaderPool
 from tacit.hub.reads import READS
+from tacit.hub.sign_in_links import SignInLinks
 from tacit.hub.turns import Turns
 from tacit.hub.writer_link import WriterLink, writer_process
 from tacit.ledger.codes import denied
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.hub.config import HubConfig
     from tacit.hub.doors.routes import Run
+    from tacit.ledger.ports import StoredEvent
     from tacit.ledger.state import Group
 
 log: Final = logging.getLogger("tacit.hub")
@@ -65,6 +67,10 @@ def _is_revoked(connection: apsw.Connection, token: str) -> bool:
         "SELECT revoked FROM credentials WHERE token_hash=?", (digest(token),)
     ).fetchone()
     return row is not None and row[0] is not None
+
+
+def _charged(event: StoredEvent) -> Charge:
+    return charged(event.kind, event.by, event.data if event.kind in CAUSED else {}, len(event.raw))
 
 
 class Hub:
@@ -106,6 +112,7 @@ class Hub:
         opened = self.store.options
         self.hooks = Hooks(HookPorts(self.ledger, self.host, opened.clock, opened.entropy))
         self.registry = Registry(self.store.options.entropy)
+        self.links = SignInLinks(self.store.options.entropy)
         self.crew = Crew(self)
         self.on_agent: dict[Callable[[dict[str, Any]], None], None] = {}
         self.agent = PersonalAgent(config.agent, config.data / "agent.log", self._agent_changed)
@@ -136,10 +143,10 @@ class Hub:
             if group.last_ts >= today:
                 quotas.load(group.group_id, await self._appended_since(group, today), now)
         self.ledger.quotas = quotas
-        self.metrics.watch_quotas(quotas)
+        self.metrics.watch_quotas(quotas, self.store.options.clock)
 
-    async def _appended_since(self, group: Group, moment: Moment) -> list[tuple[str, int]]:
-        return await self.ledger.read(lambda reader: reader.appended_since(group, moment))
+    async def _appended_since(self, group: Group, moment: Moment) -> list[Charge]:
+        return await self.ledger.read(lambda reader: reader.appended_since(group, moment, _charged))
 
     async def _was_revoked(self, token: str) -> bool:
         return await self.ledger.read(lambda reader: _is_revoked(reader.connection, token))
@@ -220,7 +227,8 @@ class Hub:
         self.hooks.forget(group_id, actor_id)
 
     def drop_tokens(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> None:
-        """Forget tokens and end the connections that used them."""
+        """Forget tokens and the links of them, and end the connections that used them."""
+        self.links.drop(token_id=token_id, actor=actor)
         for dead in self.registry.drop(token_id=token_id, actor=actor):
             for listener in list(self.on_revoked):
                 listener(dead)

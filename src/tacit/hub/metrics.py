@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from tacit.hub.quotas import MEASURES, NEAR
+
 if TYPE_CHECKING:
     from tacit.base.connections import Connections
+    from tacit.base.ports import Clock
     from tacit.hub.quotas import Quotas
     from tacit.hub.turns import Turns
     from tacit.ledger.io.store import Store
+
+
+def _fullest(quotas: Quotas, clock: Clock, name: str) -> float:
+    return next((one.share for one in quotas.uses(clock.now()) if one.quota == name), 0.0)
 
 
 class Metrics:
@@ -46,10 +54,20 @@ class Metrics:
         )
         cut.set_function(lambda: connections.cut)
 
-    def watch_quotas(self, quotas: Quotas) -> None:
-        """Tell how often a quota refused something."""
+    def watch_quotas(self, quotas: Quotas, clock: Clock) -> None:
+        """Tell how often a quota refused something, how full each is at most, and how many nearly are."""
         refused = Gauge("tacit_quota_refusals", "Appends refused by a quota", registry=self._registry)
         refused.set_function(lambda: quotas.refused)
+        near = Gauge("tacit_quotas_near", "Quotas of which four fifths are used", registry=self._registry)
+        near.set_function(lambda: sum(one.share >= NEAR for one in quotas.uses(clock.now())))
+        use = Gauge(
+            "tacit_quota_use",
+            "The largest share of a quota that anybody used",
+            ["quota"],
+            registry=self._registry,
+        )
+        for name in (f"{prefix}{one}_per_day" for prefix in ("", "group_") for one in MEASURES):
+            use.labels(name).set_function(partial(_fullest, quotas, clock, name))
 
     def watch_turns(self, *every: Turns) -> None:
         """Tell of reads: how many wait for a place, how many were stopped."""

@@ -6,6 +6,7 @@ raising. What it may show is decided by the credential (CCCS-045, CCCS-110).
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -20,9 +21,12 @@ from tacit.base import ids
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.c2a.negotiation import VERSIONS
 from tacit.hub import requests, speech, views
+from tacit.hub.sign_in_links import MARK
+from tacit.hub.sign_in_links import PREFIX as LINK
 from tacit.ledger.codes import denied, invalid, missing
-from tacit.ledger.commands import BlobShare, RevokeCredential
+from tacit.ledger.commands import BlobShare, Duplicate, RevokeCredential
 from tacit.ledger.cursor import Selection, selection
+from tacit.ledger.envelope import decode
 from tacit.ledger.principal import USER, require_actor_id, require_service
 from tacit.ledger.profile import capabilities
 from tacit.ledger.provenance import record_data, relayed_data
@@ -35,6 +39,10 @@ if TYPE_CHECKING:
     from tacit.ledger.io.reader import Reader
     from tacit.ledger.ports import Blob, StoredEvent
     from tacit.ledger.state import Group
+
+
+INVITED_MINUTES: Final = 24 * 60
+"""How long an invitation by link may lie before it is opened."""
 
 
 def submission(credential: Credential, request: requests.Append, raw: bytes) -> Submission:
@@ -115,10 +123,15 @@ async def list_actors(hub: Hub, credential: Credential, request: requests.OneGro
 
 
 async def _enrol(hub: Hub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]) -> str:
-    """Append the event that lets someone in, then store and return the new token."""
+    """Let someone in, then store and return the new token."""
     principal = cast("str", data.get("actor_id") or data.get("principal"))
-    await hub.ledger.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
+    await _admit(hub, credential, group_id, kind, data)
     return await token_for(hub, principal, group_id)
+
+
+async def _admit(hub: Hub, credential: Credential, group_id: str, kind: str, data: dict[str, Any]) -> None:
+    """Append the event that lets someone in."""
+    await hub.ledger.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
 
 
 async def token_for(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
@@ -152,8 +165,42 @@ async def add_person(hub: Hub, credential: Credential, request: requests.NewPers
     credential.require_owner()
     data: dict[str, Any] = {"principal": request.principal}
     data |= {"title": request.title} if request.title else {}
+    if request.by_link:
+        credential.require_owners_token()
+        await _admit(hub, credential, request.group_id, "x.tacit.person.add", data)
+        return {**data, **_link(hub, credential, request.principal, request.group_id, INVITED_MINUTES)}
     token = await _enrol(hub, credential, request.group_id, "x.tacit.person.add", data)
     return {**data, "group_id": request.group_id, "token": token}
+
+
+async def sign_in_link(hub: Hub, credential: Credential, request: requests.NewLink) -> object:
+    """A link for the owner's next browser, or for a person who is in a group."""
+    credential.require_owners_token()
+    principal = request.principal or USER
+    if (principal == USER) != (request.group_id is None):
+        raise invalid("a link is for the owner, or for a person of a group", "CCCS-042")
+    if request.group_id is not None:
+        group = await group_of(hub, credential, request.group_id)
+        if principal not in group.people:
+            raise missing("actor", "no such person in this group", "CCCS-011")
+    return _link(hub, credential, principal, request.group_id, request.minutes)
+
+
+def _link(
+    hub: Hub, credential: Credential, principal: str, group_id: str | None, minutes: int
+) -> dict[str, Any]:
+    if credential.token_id not in hub.registry.ids():
+        raise denied("this token was revoked meanwhile", "CCCS-042")
+    until = asyncio.get_running_loop().time() + 60 * minutes
+    code = hub.links.make(principal, group_id, maker=credential.token_id, until=until)
+    return {
+        "principal": principal,
+        "group_id": group_id,
+        "code": code,
+        "path": MARK + code,
+        "minutes": minutes,
+        "public_url": hub.config.public_url.rstrip("/"),
+    }
 
 
 async def add_service(hub: Hub, credential: Credential, request: requests.NewService) -> object:
@@ -175,15 +222,25 @@ async def issue_token(hub: Hub, credential: Credential, request: requests.NewTok
 
 
 async def list_tokens(hub: Hub, credential: Credential, request: requests.NewToken) -> object:
-    """The public ids of a principal's live tokens."""
+    """The public ids of a principal's live tokens, and of the sign-in links that still work."""
     credential.require_owner()
     await group_of(hub, credential, request.group_id)
-    return {"tokens": hub.registry.of(request.group_id, request.actor_id)}
+    now = asyncio.get_running_loop().time()
+    links = hub.links.ids(request.group_id, request.actor_id, now)
+    found = hub.registry.of(request.group_id, request.actor_id) + links
+    if not found:
+        raise missing("actor", "no token of such a principal", "CCCS-011")
+    return {"tokens": found}
 
 
 async def revoke_token(hub: Hub, credential: Credential, request: requests.OldToken) -> object:
-    """Make a token worthless, at once."""
+    """Make a token, or a sign-in link, worthless at once."""
     credential.require_owner()
+    if request.token_id.startswith(LINK):
+        (dead,) = hub.links.drop(token_id=request.token_id) or (None,)
+        if dead is None:
+            raise invalid("no such link: it was used, or has run out", "CCCS-042", reason="no_token")
+        return {"token_id": request.token_id, "principal": dead.principal, "revoked": True}
     revoked = await hub.ledger.record(RevokeCredential(request.token_id))
     hub.drop_tokens(token_id=request.token_id)
     return {"token_id": request.token_id, "principal": revoked.principal, "revoked": True}
@@ -325,6 +382,8 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     credential.require_group(request.group_id)
     credential.require_group(request.src_group_id)
     source = await _source(hub, credential, request)
+    if decode(source.raw).redacted is not None:
+        return await _relayed_before(hub, credential, request)
     data = relayed_data(
         source, request.src_group_id, text=request.text, to=request.to, priority=request.priority
     )
@@ -344,6 +403,21 @@ async def relay(hub: Hub, credential: Credential, request: requests.Relay) -> ob
     share = BlobShare(request.src_group_id, request.group_id, tuple(blob_paths(source.data)), principal)
     outcomes = await hub.ledger.together(wanted, share)
     return views.appended(outcomes[0])
+
+
+async def _relayed_before(hub: Hub, credential: Credential, request: requests.Relay) -> object:
+    """Of a message whose content is gone: what a relay under this key brought over while it was there."""
+
+    def query(reader: Reader) -> StoredEvent | None:
+        glance = reader.glance(reader.group(request.group_id))
+        key = request.client_id
+        earlier = glance.submission(credential.principal, key) if key is not None else None
+        return glance.at(earlier.seq) if earlier is not None else None
+
+    found = await hub.ledger.read(query)
+    if found is None or found.data.get("src_event_id") != request.src_event_id:
+        raise missing("event", "the source event was deleted", "C2A-187")
+    return views.appended(Duplicate(found))
 
 
 async def _source(hub: Hub, credential: Credential, request: requests.Relay) -> StoredEvent:

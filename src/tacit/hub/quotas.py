@@ -1,26 +1,38 @@
-"""Quotas: how much one principal, and one group, may have appended in a day, in events and in bytes.
+"""Quotas: how much one principal, and one group, may have appended in a day.
 
+In events and in bytes, and of them in notes (what a harness logs, its usage, its progress) and in claims.
 Counted from what the ledger holds: after a restart the day's share that was used is still used, and no second
-book can disagree with the first. What the hub itself writes counts for the group alone; the owner is bound by
-nothing, so that somebody can always set things right. A day is a day of UTC; time is an argument.
+book can disagree with the first. What the hub writes because of a session counts for that session
+(`charged`), all else that it writes for the group alone; the owner is bound by nothing, so that somebody can
+always set things right. A day is a day of UTC; time is an argument.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tacit.base.errors import Refused
 from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 DAY: Final = 24 * 60 * 60 * SECOND
 EXEMPT: Final = frozenset({SYSTEM, USER})
 ALL: Final = ""
+NEAR: Final = 0.8
+"""From this share on an operator should know."""
+NOTE: Final = "notes"
+CLAIM: Final = "claims"
+MEASURES: Final = ("events", "bytes", NOTE, CLAIM)
+_NOTES: Final = frozenset({"x.c2a.usage", "x.c2a.progress", "x.c2a.turn"})
+CAUSED: Final = _NOTES | {"x.c2a.audit", "x.c2a.claim", "x.c2a.work", "x.c2a.ephemeral"}
+"""What the hub writes because of a session, which the record names."""
+CLAIMING: Final = frozenset({"claimed", "working"})
+"""Signals that take a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +41,12 @@ class QuotaLimits:
 
     events: int = 2_000_000
     bytes: int = 2 * 1024**3
+    notes: int = 100_000
+    claims: int = 20_000
     group_events: int = 10_000_000
     group_bytes: int = 8 * 1024**3
+    group_notes: int = 1_000_000
+    group_claims: int = 200_000
     blob_bytes: int = 10 * 1024**3
     """What the files of one principal in a group may take, for as long as they are kept."""
     group_blob_bytes: int = 100 * 1024**3
@@ -42,6 +58,49 @@ class Used:
 
     events: int = 0
     bytes: int = 0
+    notes: int = 0
+    claims: int = 0
+
+
+class Charge(NamedTuple):
+    """For whom something counts, how large it is, and whether it is a note or a claim besides."""
+
+    by: str
+    size: int
+    sort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaUse:
+    """How much of one quota is used; `principal` is empty for the group's own."""
+
+    group_id: str
+    principal: str
+    quota: str
+    used: int
+    limit: int
+
+    @property
+    def share(self) -> float:
+        """From nothing, 0, to used up, 1."""
+        return min(1.0, self.used / self.limit) if self.limit else 1.0
+
+
+def charged(kind: str, by: str, data: Mapping[str, object], size: int) -> Charge:
+    """For whom an event counts."""
+    session = data.get("session") if by == SYSTEM and kind in CAUSED else None
+    who = session if isinstance(session, str) else by
+    is_note = kind in _NOTES or (kind == "x.c2a.audit" and data.get("what") == "log")
+    takes = kind == "x.c2a.claim" and data.get("action") == "take"
+    return Charge(who, size, NOTE if is_note else CLAIM if takes else "")
+
+
+def sort_of_call(name: str, arguments: Mapping[str, object]) -> str:
+    """What a tool call adds to, beside events and bytes."""
+    if name == "chat.progress":
+        return NOTE
+    takes = name == "chat.claim" and arguments.get("release") is not True
+    return CLAIM if takes or (name == "chat.react" and arguments.get("signal") in CLAIMING) else ""
 
 
 def day_of(now: Moment) -> Moment:
@@ -64,35 +123,35 @@ class Quotas:
             self._day = today
             self._used.clear()
 
-    def load(self, group_id: str, rows: Iterable[tuple[str, int]], now: Moment) -> None:
-        """What a ledger says was appended today: by whom, and how large."""
+    def load(self, group_id: str, charges: Iterable[Charge], now: Moment) -> None:
+        """What a ledger says was appended today."""
         self._turn(now)
-        for by, size in rows:
-            self.count(group_id, by, size, now)
+        for charge in charges:
+            self.count(group_id, charge, now)
 
-    def count(self, group_id: str, by: str, size: int, now: Moment) -> None:
+    def count(self, group_id: str, charge: Charge, now: Moment) -> None:
         """Something was appended."""
         self._turn(now)
-        for who in (by, ALL):
+        for who in (charge.by, ALL):
             used = self._used[group_id, who]
             used.events += 1
-            used.bytes += size
+            used.bytes += charge.size
+            used.notes += charge.sort == NOTE
+            used.claims += charge.sort == CLAIM
 
-    def require(self, group_id: str, by: str, size: int, now: Moment) -> None:
+    def require(self, group_id: str, charge: Charge, now: Moment) -> None:
         """Refuse what would be too much; the refusal says of what, and until when."""
-        if by in EXEMPT:
+        if charge.by in EXEMPT:
             return
         self._turn(now)
-        limits = self._limits
-        self._check("events_per_day", self._used.get((group_id, by)), limits.events, limits.bytes, size, now)
-        self._check(
-            "group_events_per_day",
-            self._used.get((group_id, ALL)),
-            limits.group_events,
-            limits.group_bytes,
-            size,
-            now,
-        )
+        for prefix, who in (("", charge.by), ("group_", ALL)):
+            used = self._used.get((group_id, who)) or Used()
+            for name, more in (("events", 1), ("bytes", charge.size), (charge.sort, 1)):
+                if not name:
+                    continue
+                limit: int = getattr(self._limits, prefix + name)
+                if (have := getattr(used, name)) + more > limit:
+                    self._refuse(f"{prefix}{name}_per_day", have, limit, now)
 
     def require_blob(self, by: str, own: int, group: int) -> None:
         """Refuse a file when those kept for its sender, or for the group, take too much already."""
@@ -112,23 +171,50 @@ class Quotas:
                     },
                 )  # fmt: skip
 
-    def _check(self, name: str, used: Used | None, events: int, most: int, size: int, now: Moment) -> None:
-        if used is None:
-            used = Used()
-        if used.events < events and used.bytes + size <= most:
-            return
+    def _refuse(self, name: str, used: int, limit: int, now: Moment) -> None:
         self.refused += 1
-        is_bytes = used.events < events
         until = Moment(self._day + DAY)
         raise Refused(
             "rate_limited",
             "the day's quota is used up; it begins anew at midnight UTC",
             details={
                 "reason": "quota",
-                "quota": name.replace("events", "bytes") if is_bytes else name,
-                "limit": most if is_bytes else events,
-                "used": used.bytes if is_bytes else used.events,
+                "quota": name,
+                "limit": limit,
+                "used": used,
                 "until": rfc3339(until),
                 "retry_after_s": max(1, (until - now) // SECOND),
             },
         )
+
+    def uses(self, now: Moment) -> list[QuotaUse]:
+        """How much of each quota is used today, the fullest first; whom none binds is left out."""
+        self._turn(now)
+        found = [
+            QuotaUse(
+                group_id,
+                who,
+                f"{prefix}{name}_per_day",
+                getattr(used, name),
+                getattr(self._limits, prefix + name),
+            )
+            for (group_id, who), used in self._used.items()
+            if who not in EXEMPT
+            for prefix in ("" if who else "group_",)
+            for name in MEASURES
+        ]
+        return sorted(found, key=lambda one: (-one.share, one.group_id, one.principal, one.quota))
+
+    def blob_uses(self, kept: Iterable[tuple[str, str, int]]) -> list[QuotaUse]:
+        """The same for the files that are kept: by group and principal, an empty one for all of a group."""
+        return [
+            QuotaUse(
+                group_id,
+                who,
+                "blob_bytes" if who else "group_blob_bytes",
+                used,
+                self._limits.blob_bytes if who else self._limits.group_blob_bytes,
+            )
+            for group_id, who, used in kept
+            if who not in EXEMPT
+        ]

@@ -49,6 +49,16 @@ class NewPerson(msgspec.Struct, frozen=True, kw_only=True):
     group_id: GroupId
     principal: Annotated[Name, Meta(extra_json_schema={"pattern": "^usr:[A-Za-z0-9][A-Za-z0-9._-]*$"})]
     title: Short | None = None
+    by_link: bool = False
+    """Answer with the code of a sign-in link, which works once, in place of a token."""
+
+
+class NewLink(msgspec.Struct, frozen=True, kw_only=True):
+    """A sign-in link: for a person of a group, or without a group for the owner."""
+
+    group_id: GroupId | None = None
+    principal: Name | None = None
+    minutes: Annotated[int, Meta(ge=1, le=1440)] = 15
 
 
 class NewService(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,10 @@ from tacit.hub.doors.openapi import describe
 from tacit.hub.doors.page import front_page
 from tacit.hub.doors.redeem import redeem
 from tacit.hub.doors.routes import OPERATIONS
+from tacit.hub.doors.sign_in import sign_in
 from tacit.hub.hub import Hub
+from tacit.hub.sign_in_links import MARK, OWNERS_MINUTES
+from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -81,6 +84,7 @@ def application(hub: Hub) -> web.Application:
     app.router.add_post("/c2a", partial(c2a.one_request, hub))
     app.router.add_post("/mcp", McpDoor(hub).serve)
     app.router.add_post("/v1/redeem", partial(redeem, hub))
+    app.router.add_post("/v1/sign-in", partial(sign_in, hub))
     app.router.add_get("/", front_page)
     app.router.add_get("/assets/{name}", asset)
     return app
@@ -152,10 +156,12 @@ class Server:
         host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
         return f"{scheme}://{host}:{self.port}"
 
-    @property
-    def link(self) -> str:
-        """The owner's sign-in link; the token stands behind `#`, which browsers keep to themselves."""
-        return f"{self.config.public_url.rstrip('/') or self.url}/#token={self.hub.owner_token}"
+    def new_link(self) -> str:
+        """A sign-in link for the owner, good once and for a short while."""
+        maker = self.hub.registry.find(self.hub.owner_token)
+        until = asyncio.get_running_loop().time() + 60 * OWNERS_MINUTES
+        code = self.hub.links.make(USER, None, maker=maker.token_id if maker else "", until=until)
+        return f"{self.config.public_url.rstrip('/') or self.url}{MARK}{code}"
 
     async def stop(self) -> None:
         """Take nothing more, tell followers where to resume, finish every commit, close the doors."""

@@ -159,7 +159,7 @@ async def edit_message(hub: Hub, credential: Credential, request: requests.Edit)
 
 
 async def delete_message(hub: Hub, credential: Credential, request: requests.OneEvent) -> object:
-    """Take a message back: every view and tool hides its text, the ledger keeps the event."""
+    """Take a message back: its content goes for good, the ledger keeps its envelope."""
     credential.require_group(request.group_id)
     command = DeleteMessage(request.group_id, credential.principal, request.event_id)
     done = views.appended((await hub.ledger.decide(command)).outcomes[0])

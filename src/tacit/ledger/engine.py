@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.ledger.commands import Committed, Duplicate, GroupCommand
     from tacit.ledger.ports import Lookup, StoredEvent
+    from tacit.ledger.redaction import Remains
     from tacit.ledger.state import Group
     from tacit.ledger.submission import Submission
 
@@ -71,6 +72,10 @@ class Engine(Protocol):
 
     def plan(self, command: GroupCommand, snapshot: Snapshot) -> Plan:
         """Decide a command; refuses by raising. Called again after a failed commit it decides again."""
+        ...
+
+    def remains(self, group: Group, event: StoredEvent, lookup: Lookup) -> Remains:
+        """What must stay of an event whose content goes, so that a rebuild folds the same."""
         ...
 
     def flush(self) -> None:

@@ -2,7 +2,8 @@
 
 Rows: CCCS-013, CCCS-014, CCCS-015, CCCS-016, CCCS-017, CCCS-018, CCCS-019, CCCS-020, CCCS-025. The hub
 encodes an event once; what is stored, exported and streamed are these same bytes. `data` is the submitter's
-own JSON with only the white space between tokens removed.
+own JSON with only the white space between tokens removed. Of an event whose content was taken away the same
+bytes up to `data` remain; behind what is left of `data` it has a tenth member, which says so (`redaction`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,20 @@ import msgspec
 
 VERSION: Final = 1
 MAX_EVENT_BYTES: Final = 256 * 1024
+
+
+class Redaction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an event says of itself once its content is gone: who had it taken away, and when.
+
+    `hash` stands for the content in the chain of hashes; without `salted` it is the whole event's, from a
+    ledger that had no salts. `heard` is what a fold above the ledger must still know of it.
+    """
+
+    by: str
+    at: str
+    hash: str
+    salted: bool = True
+    heard: dict[str, Any] = {}
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +45,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     scope_key: str
     by: str
     data: dict[str, Any]
+    redacted: Redaction | None = None
 
 
 class _Outgoing(msgspec.Struct, frozen=True):

@@ -126,12 +126,16 @@ class Lookup(EventLookup, Protocol):
 
 
 class JournalEntry(msgspec.Struct, frozen=True):
-    """One event on its way into a journal: its position, its id, its kind and its bytes."""
+    """One event on its way into a journal: its position, its id, its kind, its bytes, and its salt.
+
+    The salt is None for what was written before events had any.
+    """
 
     seq: int
     event_id: bytes
     kind: str
     raw: bytes
+    salt: bytes | None = None
 
 
 class Journal(Protocol):

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from tacit.ledger.codes import invalid
 from tacit.ledger.envelope import decode
 
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.ledger.ports import StoredEvent
 
+_ENVELOPE: Final = ("v", "id", "ts", "seq", "kind", "group_id", "scope_key", "by")
 MARKS: Final = ("[summarized]", "[shortened]", "[truncated]", "[excerpt]")
 
 
@@ -41,7 +40,7 @@ def relayed_data(
     if source.kind != "chat.message":
         raise invalid("only a message can be relayed", "CCCS-095")
     event = decode(source.raw)
-    envelope = {name: value for name, value in msgspec.structs.asdict(event).items() if name != "data"}
+    envelope = {name: getattr(event, name) for name in _ENVELOPE}
     said = event.data
     data: dict[str, Any] = {
         "text": relayed_text(said["text"], text),

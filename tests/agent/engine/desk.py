@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ from tacit.agent.threads import fold, records
 from tacit.agent.threads.states import State
 from tacit.base.moment import Moment, parse_rfc3339
 from tacit.base.strict_json import canonical, parse
+from tacit.seal.identity import Identity
 from tacit.wire import version
 
 if TYPE_CHECKING:
@@ -52,6 +55,13 @@ FEATURES = frozenset(
 def span(start: str, end: str) -> Span:
     """A stretch between two moments in RFC 3339."""
     return Span(parse_rfc3339(start), parse_rfc3339(end))
+
+
+@lru_cache(maxsize=256)
+def identity_of(address: str) -> Identity:
+    """The keys of somebody, always the same."""
+    seed = hashlib.blake2b(address.encode(), digest_size=32).digest()
+    return Identity(seed, seed)
 
 
 class Packet:
@@ -92,6 +102,9 @@ class Desk:
         self.out: list[Packet] = []
         self.sent: list[Packet] = []
         self.peers: dict[str, Peer] = {}
+        self.identity = identity_of(self.me)
+        self.keys: dict[str, bytes] = {}
+        """Keys of others that are not those of their names; empty for one that is not known."""
         self.handlers: dict[str, dict[str, Any]] = {}
         self.done: list[tuple[str, str]] = []
         self.implicit = False
@@ -115,6 +128,10 @@ class Desk:
         seed = f"{self.me} {next(self._numbers)}".encode()
         return hashlib.blake2b(seed, digest_size=size).digest()
 
+    def _peer(self, peer: str) -> Peer:
+        key = self.keys.get(peer, identity_of(peer).signing_public)
+        return replace(self.peers.get(peer, Peer(peer)), key=key)
+
     def workspace(self) -> Workspace:
         return Workspace(
             book=layered(self.book),
@@ -122,7 +139,8 @@ class Desk:
             me=self.me,
             now=self.now,
             draw=self.draw,
-            peer_of=lambda peer: self.peers.get(peer, Peer(peer)),
+            peer_of=self._peer,
+            signer=lambda: self.identity,
             policy=self.policy,
             profile=self.own,
             handlers=self.handlers,

@@ -6,12 +6,14 @@ import json
 
 import msgspec
 import pytest
-from tests.agent.group.circle import FRIDAY, SATURDAY, circle, own_thread
+from tests.agent.engine.desk import identity_of
+from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, circle, own_thread
 
 from tacit.agent.consent.tiers import DEFAULT, Override
-from tacit.agent.engine import transferring
+from tacit.agent.engine import grouping, transferring
 from tacit.agent.packets import schemas
 from tacit.agent.packets.shapes import MalformedPacket
+from tacit.base.errors import Refused
 
 BOTH = [FRIDAY, SATURDAY]
 NAMES = ("anna", "bob", "charlie", "diana")
@@ -110,6 +112,147 @@ def test_a_coordinator_that_tells_each_another_list_is_found_out_by_the_digest()
     assert "another_list" in people["anna"].violations()
     shown = people["anna"].content(people["anna"].question("checkpoint"))
     assert shown["participants_digest"] in digests
+
+
+def lying(people, to: str, change) -> None:
+    """A coordinator that tells one participant something else, and is deaf to its digest."""
+    anna, victim = people["anna"], people[to]
+    carry = type(people).carry
+
+    def told():
+        for one in anna.out:
+            if one.to == victim.me:
+                one.fields = change(one.fields)
+        for one in victim.out:
+            one.fields = {name: value for name, value in one.fields.items() if name != "participants_digest"}
+        return carry(people)
+
+    people.carry = told
+
+
+@pytest.mark.spec("A2ACP-173")
+@pytest.mark.spec("A2ACP-174")
+def test_a_coordinator_that_tells_each_another_list_is_found_out_by_the_participants_themselves():
+    people = circle(dict.fromkeys(NAMES, BOTH))
+    diana, erin = people["diana"].me, "agent:erin@relay.example"
+
+    def without_diana(fields):
+        named = [erin if one == diana else one for one in fields["participants"]]
+        return {**fields, "participants": named}
+
+    lying(people, "bob", without_diana)
+    group_id = people.ask()
+    # Bob was told of Erin, the others of Diana: each sees that another has signed another list.
+    for name in NAMES[1:]:
+        one = people[name]
+        assert "another_list" in one.violations(), name
+        assert "another_list" in one.notices(), name
+        assert one.questions("checkpoint") == [], name
+        assert own_thread(one, group_id).proposal is None, name
+
+
+@pytest.mark.spec("A2ACP-174")
+@pytest.mark.parametrize(
+    "handed",
+    [
+        lambda _: [],
+        lambda told: [{"agent": one["agent"], "signature": "a" * 154} for one in told],
+    ],
+    ids=["left out", "made up"],
+)
+def test_signatures_that_a_coordinator_leaves_out_or_makes_up_are_told_to_the_owner(handed):
+    people = circle(dict.fromkeys(NAMES, BOTH))
+    name = "participants_signatures"
+    lying(people, "bob", lambda fields: {**fields, name: handed(fields[name])} if name in fields else fields)
+    people.ask()
+    bob, charlie, diana = (people[one] for one in NAMES[1:])
+    shown = bob.content(bob.question("checkpoint"))
+    assert shown["participants_unsigned"] == [charlie.me, diana.me]
+    assert "unsigned_list" in bob.notices()
+    # To the others it has told the truth.
+    assert charlie.content(charlie.question("checkpoint"))["participants_unsigned"] == []
+    assert "unsigned_list" not in charlie.notices() + diana.notices()
+
+
+@pytest.mark.spec("A2ACP-174")
+def test_of_people_whom_nobody_knows_a_signature_proves_nothing_and_a_list_that_shrank_is_still_one():
+    people = circle(dict.fromkeys((*NAMES, "emil"), BOTH))
+    people["bob"].keys[people["charlie"].me] = b""
+    people.cut |= {people["diana"].me, people["emil"].me}
+    people.ask()
+    people.later(72 * 3600 * 1_000_000)
+    people["anna"].answer(people["anna"].question("escalation"), choose=0)
+    people.settle()
+    bob, charlie = people["bob"], people["charlie"]
+    shown = bob.content(bob.question("checkpoint"))
+    assert shown["participants"] == [people["anna"].me, bob.me, charlie.me]
+    assert shown["participants_unsigned"] == [charlie.me]
+    # Whom it does not know it cannot blame; and the one who knows both sees one list.
+    assert "unsigned_list" not in bob.notices()
+    assert charlie.content(charlie.question("checkpoint"))["participants_unsigned"] == []
+    digests = {
+        one.content(one.question("checkpoint"))["participants_digest"] for one in (people["anna"], bob)
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.spec("A2ACP-142")
+def test_who_is_in_a_group_by_two_addresses_of_one_key_is_refused_where_it_is_known():
+    people = circle(dict.fromkeys(NAMES, BOTH))
+    anna = people["anna"]
+    anna.keys[people["diana"].me] = identity_of(people["bob"].me).signing_public
+    with pytest.raises(Refused) as refused:
+        people.ask()
+    assert refused.value.code == "bad_group"
+    anna.keys[people["diana"].me] = anna.identity.signing_public
+    with pytest.raises(Refused):
+        people.ask()
+
+
+@pytest.mark.spec("A2ACP-142")
+@pytest.mark.spec("A2ACP-151")
+@pytest.mark.parametrize("quorum", [None, 2])
+def test_two_addresses_of_one_key_count_once_wherever_the_key_is_learnt(quorum):
+    people = circle(dict.fromkeys(NAMES, BOTH))
+    anna, bob, diana = people["anna"], people["bob"], people["diana"]
+    group_id = people.ask(quorum=quorum)
+    anna.keys[diana.me] = identity_of(bob.me).signing_public
+    people.confirm("bob", "diana")
+    assert own_thread(anna, group_id).state == "PROPOSED"
+    assert people.group(group_id).present == (anna.me, bob.me, people["charlie"].me)
+    assert "one_key_twice" in anna.notices()
+    assert not own_thread(diana, group_id).is_open
+    assert diana.done == []
+    people.confirm("anna", "charlie")
+    assert own_thread(anna, group_id).state == "COMPLETED"
+    assert diana.done == []
+
+
+@pytest.mark.spec("A2ACP-142")
+def test_two_addresses_of_one_key_that_answer_leave_the_others_a_group_before_anything_is_proposed():
+    people = circle(dict.fromkeys(NAMES, BOTH))
+    anna, diana = people["anna"], people["diana"]
+    anna.keys[diana.me] = b""
+    goal = anna.goal(GAME_NIGHT)
+    others = [one for one in people.desks if one != anna.me]
+    group_id = anna.decide(lambda ws: grouping.begin(ws, goal, others))
+    anna.keys[diana.me] = identity_of(people["bob"].me).signing_public
+    people.settle()
+    assert people.group(group_id).present == tuple(people[one].me for one in NAMES[:3])
+    people.confirm("anna", "bob", "charlie")
+    assert own_thread(anna, group_id).state == "COMPLETED"
+    assert diana.me not in [one.to for one in people.sent(anna, "resolution")]
+
+
+@pytest.mark.spec("A2ACP-142")
+def test_a_coordinator_that_lets_one_key_count_twice_is_not_followed_by_whoever_knows_it():
+    people = circle(dict.fromkeys(NAMES, BOTH))
+    charlie = people["charlie"]
+    charlie.keys[people["diana"].me] = identity_of(people["bob"].me).signing_public
+    people.ask()
+    assert charlie.questions("checkpoint") == []
+    assert "one_key_twice" in charlie.notices()
+    assert people["bob"].question("checkpoint")
 
 
 @pytest.mark.spec("A2ACP-055")

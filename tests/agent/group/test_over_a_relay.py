@@ -12,6 +12,7 @@ from tacit.agent.engine.answering import Answer
 @pytest.mark.spec("A2ACP-174")
 async def test_three_people_find_an_evening_over_a_relay(tmp_path):
     async with people(tmp_path, "anna", "ben", "cleo") as (all_three, anna, ben, cleo):
+        await ben.post.directory.refresh(cleo.me)
         begun = await anna.ask("game night on Friday evening", [ben.me, cleo.me])
         group_id = begun["thread_id"]
         for one in (ben, cleo):
@@ -19,6 +20,12 @@ async def test_three_people_find_an_evening_over_a_relay(tmp_path):
             await one.answer(asked["question_id"], share(asked))
         asked = await all_three.question(anna, "consent")
         await anna.answer(asked["question_id"], share(asked))
+        # Ben has Cleo's key, she has not his: both signed the same list, and who cannot tell says so.
+        for one in (ben, cleo):
+            await all_three.question(one, "checkpoint")
+        assert (await ben.group(group_id))["unsigned"] == []
+        assert (await cleo.group(group_id))["unsigned"] == [ben.me]
+        assert len({(await one.group(group_id))["digest"] for one in (anna, ben, cleo)}) == 1
         for one in (anna, ben, cleo):
             proposed = await all_three.question(one, "checkpoint")
             await one.answer(proposed["question_id"], Answer(confirm=True))
@@ -31,6 +38,7 @@ async def test_three_people_find_an_evening_over_a_relay(tmp_path):
         assert seen["coordinator"] == anna.me
         assert seen["participants"][1] == {
             "agent": ben.me,
+            "thread_id": f"{group_id}/{ben.me}",
             "status": "context_received",
             "confirmed": True,
             "state": "COMPLETED",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from tests.agent.engine.desk import DAY, HOUR, span
-from tests.agent.group.circle import FRIDAY, SATURDAY, busy_but, circle, own_thread
+from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, busy_but, circle, own_thread
 
 from tacit.agent.engine import grouping, parting, transferring
 from tacit.agent.threads import group_records, records
@@ -383,3 +383,25 @@ def test_a_yes_of_all_that_was_on_its_way_when_time_ran_out_stands_for_everybody
     people.settle()
     assert set(people.states(group_id).values()) == {"COMPLETED"}
     assert all(one.done == [("do", "calendar")] for one in people.desks.values())
+
+
+@pytest.mark.spec("A2ACP-163")
+def test_a_group_whose_coordinators_owner_says_nothing_of_its_times_is_over_for_all_in_the_end():
+    people = circle(dict.fromkeys(("anna", "bob", "charlie"), BOTH))
+    anna = people["anna"]
+    goal = anna.goal(GAME_NIGHT)
+    others = [one for one in people.desks if one != anna.me]
+    group_id = anna.decide(lambda ws: grouping.begin(ws, goal, others))
+    people.settle(share=False)
+    for one in (people["bob"], people["charlie"]):
+        one.share_all(one.question("consent"))
+    people.settle(share=False)
+    anna.answer(anna.question("consent"), decline_all=True)
+    assert own_thread(anna, group_id).paused
+    for _ in range(20):
+        people.later(24 * HOUR)
+    assert not any(own_thread(one, group_id).is_open for one in people.desks.values()), people.states(
+        group_id
+    )
+    assert not anna.book.open_threads
+    assert all(one.done == [] for one in people.desks.values())

@@ -11,6 +11,9 @@ from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 
 HERE = Path(__file__).parent
+LANGUAGE_FILES = {path.stem: f"languages/{path.name}" for path in sorted((HERE / "languages").glob("*.txt"))}
+"""The lines of each language beside English; `other` are languages that have no file."""
+DESTRUCTIVE = frozenset({Intent.LEAVE_REQUEST, Intent.CANCELLATION})
 
 
 def lines(name: str = "lines.txt") -> list[tuple[Intent, str]]:
@@ -75,3 +78,16 @@ def _score(name: str, pairs: list[tuple[bool, bool]]) -> Score:
 def silenced(labelled: list[tuple[Intent, str]]) -> list[str]:
     """Lines that ask or say something and would be taken for small talk: the one mistake that loses an obligation."""
     return [text for label, text in labelled if label not in SOCIAL and read(text) in SOCIAL]
+
+
+def destroyed(labelled: list[tuple[Intent, str]]) -> list[str]:
+    """Lines that are no order and would send somebody away or end work: the one mistake that cannot be taken back."""
+    return [text for label, text in labelled if label not in DESTRUCTIVE and read(text) in DESTRUCTIVE]
+
+
+def agreement(labelled: list[tuple[Intent, str]], *, by_class: bool = False) -> float:
+    """The share of lines that are read as they are labelled, or at least in the class that decides."""
+    hits = sum(
+        klass(read(text)) == klass(label) if by_class else read(text) is label for label, text in labelled
+    )
+    return hits / len(labelled)

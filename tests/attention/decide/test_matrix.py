@@ -50,6 +50,7 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.GRATITUDE, "C2A-067", event("thanks, got it!", to=["lead"]), None, ("to_me", "must_not_respond", "silent")),
     (Situation.SAFETY, "C2A-081", event("@lead our deploy token was leaked"), None, ("to_me", "must_respond", "immediate")),
     (Situation.CANCELLATION, "C2A-081", event("@lead stop the deploy"), None, ("to_me", "must_respond", "immediate")),
+    (Situation.HOLD, "C2A-083", event("@lead hold on a minute"), None, ("to_me", "may_respond", "buffered")),
     (Situation.APPROVAL, "C2A-069", event("@lead ok to merge?"), None, ("to_me", "must_respond", "immediate")),
     (Situation.BLOCKER, "C2A-069", event("@lead I'm blocked on the schema"), None, ("to_me", "must_respond", "buffered")),
     (Situation.ASSIGNMENT, "C2A-069", event("I'm assigning this bug to you", to=["lead"]), None, ("to_me", "must_respond", "buffered")),

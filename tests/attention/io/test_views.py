@@ -163,7 +163,9 @@ def test_why_names_the_cues_of_a_dialogue_also_after_a_restart(house: House) -> 
     more = house.say(GROUP, "user", "and which certificate does it show?")
     shown = decisions(house, more.id)["ann"]
     assert shown["rule"] == "matrix.continued_question"
-    assert "What told so: ann and user were talking 40 s ago, ann spoke last of the two (" in shown["sentence"]
+    assert (
+        "What told so: ann and user were talking 40 s ago, ann spoke last of the two (" in shown["sentence"]
+    )
     assert "What told so" not in decisions(house, asked.id)["ann"]["sentence"]
     house.restart()
     assert decisions(house, more.id)["ann"]["sentence"] == shown["sentence"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.attention.read import grade
 from tacit.attention.read.cues import CUES, FAR, KEPT, LONG, LookBack, SaidLine
-from tacit.attention.read.dialogue import KNOCK, LIKELY_S, SURE_S, TURN, follows, heard, wording_of, words_of
+from tacit.attention.read.dialogue import KNOCK, LIKELY_S, SURE_S, TURN, follows, heard, wording_of
 from tacit.attention.read.grade_table import TABLE
 from tacit.base.moment import SECOND, Moment
 from tacit.c2a.vocabulary import Intent
@@ -19,8 +19,8 @@ NOW = Moment(10**15)
 NAMES = ("ann", "bob", "cem", "dee")
 
 
-def ago(seconds: float, by: str, *to: str, text: str = "", named: bool = True) -> SaidLine:
-    return SaidLine(by, to, Moment(NOW - int(seconds * SECOND)), words_of(text), named=named)
+def ago(seconds: float, by: str, *to: str, named: bool = True) -> SaidLine:
+    return SaidLine(by, to, Moment(NOW - int(seconds * SECOND)), named=named)
 
 
 def back(*lines: SaidLine, text: str = "", author: str = "ann") -> LookBack:
@@ -42,18 +42,6 @@ def test_distances_are_in_lines_and_in_seconds_from_the_newest_line_back() -> No
     assert cue(seen, "bob", "lines since the author's newest exchange with another") == FAR
     assert cue(seen, "cem", "lines since the author's newest exchange with another") == 2
     assert cue(seen, "bob", "speakers since they spoke") == 1
-
-
-def test_words_count_for_whoever_used_them_and_most_where_nobody_else_did() -> None:
-    lines = (
-        ago(50, "bob", text="the parser fails on umlauts"),
-        ago(40, "cem", text="parser tests are green"),
-    )
-    seen = back(*lines, text="which umlauts break the parser")
-    assert cue(seen, "bob", "words of their lines") == 2
-    assert cue(seen, "bob", "words of theirs alone") == seen.shared("bob") == 1
-    assert cue(seen, "bob", "words of others' lines") == 1
-    assert cue(seen, "cem", "words of theirs alone") == 0
 
 
 def test_whoever_was_called_and_said_nothing_is_owed_for_until_they_speak_or_another_is_called() -> None:

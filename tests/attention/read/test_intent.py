@@ -8,14 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.attention.read import lexicon
 from tacit.attention.read.intent import holds, intent_of, of_text, performative, weight
-from tacit.attention.read.lexicon import Phrases
+from tacit.attention.read.lexicon import LANGUAGES
 from tacit.attention.read.prose import prose
 from tacit.c2a.vocabulary import Intent
 from tests.attention.corpus import Score, lines, scores, silenced
 
-PHRASES = {name: one for name, one in vars(lexicon).items() if isinstance(one, Phrases)}
+ENGLISH = LANGUAGES[0].sections
+PHRASES = {
+    name: ENGLISH[name]
+    for name in ("safety", "approval", "blocker", "assignment", "request", "question", "asking", "strong",
+                 "imperative", "inverted")
+}  # fmt: skip
 
 
 WORDS = re.compile(r"\w+(?:'\w+)*")
@@ -67,9 +71,9 @@ def test_a_sound_of_agreement_is_small_talk_however_it_is_spelt(text: str) -> No
     assert of_text(text) is Intent.FILLER
 
 
-@pytest.mark.parametrize("name", ["THANKS", "ACKNOWLEDGED", "FILLER"])
+@pytest.mark.parametrize("name", ["thanks", "acknowledged", "filler", "greeting"])
 def test_every_pleasantry_is_recognised_by_its_words(name: str) -> None:
-    pattern: re.Pattern[str] = getattr(lexicon, name)
+    pattern = ENGLISH[name].pattern
 
     @settings(max_examples=300)
     @given(
@@ -77,7 +81,7 @@ def test_every_pleasantry_is_recognised_by_its_words(name: str) -> None:
     )
     def holds(text: str) -> None:
         words = set(WORDS.findall(text))
-        assert not lexicon.SOCIAL.isdisjoint(words) or lexicon.DRAWN_OUT.match(text)
+        assert not ENGLISH["social"].words.isdisjoint(words) or ENGLISH["drawn_out"].pattern.match(text)
 
     holds()
 

@@ -193,13 +193,20 @@ def test_resolving_a_thread_ends_what_is_open_in_it_and_nothing_else(house: Hous
     assert house.call("ann", "chat.claim", eventId=below.id)["claimed"]
     for wrong in ({}, {"eventId": root.id, "threadId": root.id}):
         assert refused(house.call("ann", "chat.resolve", **wrong)) == ("invalid_request", "C2A-146")
-    answer = house.call("ann", "chat.resolve", threadId=below.id)
-    assert sorted(answer["resolved"]) == sorted([root.id, below.id])
+    silent = house.call("ann", "chat.resolve", threadId=below.id)
+    assert refused(silent) == ("invalid_request", "C2A-146")
+    assert sorted(silent.details["unanswered"]) == sorted([root.id, below.id])
+    assert [held.target for held in house.attention.claims] == [f"event:{below.id}"], "all or none"
+    place = {"target": f"thread:{root.id}", "visibility": "thread"}
+    assert send(house, "The disk is fine.", "k1", inReplyTo=root.id, **place)["ok"]
+    assert house.call("ann", "chat.react", inReplyTo=below.id, signal="done")["closed"]
+    assert house.call("ann", "chat.resolve", threadId=below.id)["resolved"] == []
     obligations = house.attention.obligations
     assert [obligations.get(one.id, "ann").owed for one in (root, below, beside)] == [False, False, True]
     assert obligations.get(theirs.id, "ben").owed
     assert list(house.attention.claims) == []
-    assert house.call("ann", "chat.resolve", eventId=beside.id)["resolved"] == [beside.id]
+    assert refused(house.call("ann", "chat.resolve", eventId=beside.id)) == ("invalid_request", "C2A-146")
+    assert obligations.get(beside.id, "ann").owed
     assert refused(house.call("ann", "chat.resolve", eventId=theirs.id)) == ("permission_denied", "C2A-146")
 
 

@@ -74,9 +74,42 @@ def test_deferring_needs_an_obligation_and_a_reason() -> None:
 def test_resolving_ends_what_is_open_and_gives_claims_back() -> None:
     targets = [event_target("e1"), thread_target("r")]
     obligations = [OWED, replace(OWED, event_id="e2", closed=True), replace(OWED, session="worker")]
-    found = resolve(obligations, held_by("lead"), "lead", targets, START)
+    found = resolve(obligations, held_by("lead"), "lead", targets, START, ["e1"])
     assert isinstance(found, Act)
     assert [records.kind_of(one) for one in found.records] == ["x.c2a.disposition", "x.c2a.claim"]
+    assert found.records[0].disposition == "responded"
     stranger = resolve(obligations, held_by("lead"), "tester", targets, START)
     assert isinstance(stranger, Refusal)
     assert stranger.number == -32004
+
+
+@pytest.mark.spec("C2A-146")
+@pytest.mark.parametrize(
+    ("policy", "claimed", "ends"),
+    [
+        (Policy.MUST_RESPOND, False, None),
+        (Policy.MUST_RESPOND, True, None),
+        (Policy.MAY_RESPOND, True, None),
+        (Policy.MAY_RESPOND, False, "ignored"),
+    ],
+)
+def test_resolving_is_no_answer_to_what_is_owed_or_was_taken_on(
+    policy: Policy, claimed: bool, ends: str | None
+) -> None:
+    obligation = replace(OWED, policy=policy)
+    claims = held_by("lead") if claimed else Claims()
+    found = resolve([obligation], claims, "lead", [event_target("e1")], START)
+    if ends is None:
+        assert isinstance(found, Refusal)
+        assert (found.code, found.row, found.details["reason"]) == (
+            "invalid_request",
+            "C2A-146",
+            "not_answered",
+        )
+        assert found.details["unanswered"] == ["e1"]
+        assert "`done`" in found.remedy
+    else:
+        assert isinstance(found, Act)
+        assert [(one.disposition, one.closes, one.reason) for one in found.records] == [
+            (ends, True, "resolved")
+        ]

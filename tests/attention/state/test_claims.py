@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -54,6 +56,38 @@ def test_of_twenty_simultaneous_claims_one_succeeds() -> None:
     refused = take(claims, EVENT, "a7", at(1))
     assert isinstance(refused, Refusal)
     assert (refused.code, refused.number, refused.details["owner"]) == ("claim_conflict", -32011, "a0")
+
+
+@pytest.mark.spec("C2A-155")
+@pytest.mark.parametrize(("sort", "limit"), [("event", "claims_per_session"), ("path", "leases_per_session")])
+def test_a_session_holds_so_many_and_whoever_hoards_renews_nothing(sort: str, limit: str) -> None:
+    few = replace(DEFAULTS, claims_per_session=4, leases_per_session=4)
+    names = [f"{sort}:one{n}" for n in range(5)]
+    claims = Claims()
+    for target in names[:2]:
+        assert taken(claims, "ann", at(0), target, settings=few)
+    renewed = take(claims, names[0], "ann", at(60), settings=few)
+    assert isinstance(renewed, records.Claim)
+    assert renewed.expires_at == at(660), "half of what it may hold is no hoard"
+    for target in names[2:4]:
+        assert taken(claims, "ann", at(0), target, settings=few)
+    refused = take(claims, names[4], "ann", at(0), settings=few)
+    assert isinstance(refused, Refusal)
+    assert (refused.code, refused.number, refused.details["limit"]) == ("rate_limited", -32020, limit)
+    assert "release" in refused.remedy
+    assert taken(claims, "ben", at(0), names[4], settings=few), "it is hers alone"
+    other = "path:src" if sort == "event" else "event:e9"
+    assert taken(claims, "ann", at(0), other, settings=few), "files and questions are counted apart"
+    again = take(claims, names[0], "ann", at(60), settings=few)
+    assert isinstance(again, records.Claim)
+    assert (again.action, again.expires_at) == ("renew", at(600)), "said again, and no longer"
+    assert renewals(claims, "ann", names, at(60), few) == []
+    for target in names[1:3]:
+        given = release(claims, target, "ann", at(60))
+        assert isinstance(given, records.Claim)
+        claims.apply(given, at(60))
+    assert [one.expires_at for one in renewals(claims, "ann", names[:1], at(60), few)] == [at(660)]
+    assert taken(claims, "ann", at(700), "event:late" if sort == "event" else "path:late", settings=few)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tacit.attention.settings import DEFAULTS
 from tacit.attention.state import records
 from tacit.attention.state.obligations import (
     FINAL,
@@ -82,12 +84,42 @@ def test_a_deferral_says_why() -> None:
 
 
 @pytest.mark.spec("C2A-122")
-@pytest.mark.parametrize(("eta", "minutes"), [(None, 60), ("in 20 minutes", 20), ("2h", 120), ("1h 30m", 90), ("after the deploy", 60), ("2026-06-02T19:40:00Z", 30), ("2020-01-01T00:00:00Z", 60)])  # fmt: skip
+@pytest.mark.parametrize(("eta", "minutes"), [(None, 60), ("in 20 minutes", 20), ("1h 2m", 62), ("2h", 65), ("3 days", 65), ("after the deploy", 60), ("2026-06-02T19:40:00Z", 30), ("2020-01-01T00:00:00Z", 60)])  # fmt: skip
 def test_a_deferred_event_comes_back_at_its_time(eta: str | None, minutes: int) -> None:
     found = change(obligation(), ReportedDisposition(Disposition.DEFERRED, reason="busy", eta=eta), START)
     assert isinstance(found, records.Disposition)
     assert found.resurfaces_at == START + minutes * MINUTE
     assert not found.closes
+
+
+@pytest.mark.spec("C2A-122")
+def test_what_was_put_off_to_its_horizon_goes_no_further_without_a_person() -> None:
+    owed = obligation()
+    horizon = owed.horizon(DEFAULTS)
+    assert horizon == START + 65 * MINUTE
+    back = replace(owed, created_at=horizon, obliged_at=START)
+    for eta in (None, "in 1 minute", "in 3 hours"):
+        for signal, reason in ((None, "busy"), ("queued", ""), ("blocked", "")):
+            again = ReportedDisposition(Disposition.DEFERRED, signal, reason, eta)
+            refused = change(back, again, horizon)
+            assert isinstance(refused, Refusal)
+            assert (refused.code, refused.number, refused.row) == ("approval_required", -32024, "C2A-122")
+            assert "`defer_ms`" in refused.remedy
+            agreed = change(back, replace(again, agreed=True), horizon)
+            assert isinstance(agreed, records.Disposition)
+            assert agreed.resurfaces_at == horizon + {None: 60, "in 1 minute": 1}.get(eta, 180) * MINUTE
+
+
+@pytest.mark.spec("C2A-132")
+def test_asking_back_gives_time_once() -> None:
+    first = change(obligation(), ReportedDisposition(None, "unclear"), START)
+    assert isinstance(first, records.Disposition)
+    assert first.shift_us == 60 * MINUTE
+    again = change(
+        replace(obligation(), shift_us=first.shift_us), ReportedDisposition(None, "unclear"), START
+    )
+    assert isinstance(again, records.Disposition)
+    assert again.shift_us == 0
 
 
 def test_only_times_and_durations_are_understood() -> None:

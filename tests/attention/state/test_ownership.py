@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.read.message import task_ids
+from tacit.attention.state.ownership import Ownership
 from tests.attention.world import Room, three
 
 

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.attention.commands import Steer
+from tacit.attention.settings import DEFAULTS
+from tacit.attention.state import records
 from tests.attention.io.house import GROUP
 
 if TYPE_CHECKING:
@@ -148,3 +151,71 @@ def test_a_digest_goes_out_once_a_quarter_of_an_hour_and_not_when_there_is_nothi
     house.say(GROUP, "user", "build 514 passed", conversation=there)
     pass_time(house, 1)
     assert len(digests()) == 2
+
+
+@pytest.mark.spec("C2A-155", "C2A-173")
+def test_signs_of_life_renew_no_claim_of_a_hoarder(house: House) -> None:
+    role_of(house, "ann", "ben")
+    house.record(records.Rules(values={"claims_per_session": 4}, by="user"))
+    asked = [house.say(GROUP, "user", f"@ops who looks at disk {n}?") for n in range(3)]
+    for one in asked:
+        assert house.call("ann", "chat.claim", eventId=one.id)["claimed"]
+        house.report("ann", one.id, "working")
+    house.clock.move(1)
+    late = house.say(GROUP, "user", "@ops and who at the last one?")
+    house.clock.move(60)
+    assert house.call("ann", "chat.claim", eventId=late.id)["claimed"]
+    full = house.say(GROUP, "user", "@ops and the network?")
+    assert house.call("ann", "chat.claim", eventId=full.id).code == "rate_limited"
+    house.clock.move(540)
+    house.hear("ann", *(one.id for one in asked))
+    house.tick()
+    held = {one.target for one in house.attention.claims if one.session == "ann"}
+    kept = {f"event:{one.id}" for one in asked} & held
+    assert len(kept) == 1, "all three were at their end: those that made a hoard are lost first"
+    assert f"event:{late.id}" in held
+    house.assert_rebuilds()
+
+
+@pytest.mark.spec("C2A-222")
+def test_a_question_is_not_given_to_whoever_holds_as_many_as_it_may(house: House) -> None:
+    role_of(house, "ann", "ben")
+    house.present.discard("ben")
+    house.record(records.Rules(values={"claims_per_session": 1}, by="user"))
+    first = house.say(GROUP, "user", "@ops who looks at the disk?")
+    assert house.call("ann", "chat.claim", eventId=first.id)["claimed"]
+    second = house.say(GROUP, "user", "@ops and who at the network?")
+    pass_time(house, 31)
+    assert owing(house, second.id) == []
+    notices = [one.data for one in house.events(GROUP) if one.kind == "system.notify"]
+    assert [one["related_event_id"] for one in notices] == [second.id]
+
+
+@pytest.mark.spec("C2A-122", "C2A-207")
+def test_whoever_puts_off_to_the_horizon_asks_a_person_for_more(house: House) -> None:
+    house.do(GROUP, "user", "x.tacit.person.add", principal="usr:bea", title="Bea")
+    asked = house.say(GROUP, "usr:bea", "@ann please check the disk")
+    defer = {"eventId": asked.id, "reason": "the backup runs", "eta": "in 5 hours"}
+    assert house.call("ann", "chat.defer", **defer)["resurfacesAt"]
+    back = house.attention.obligations.get(asked.id, "ann")
+    assert back.resurfaces_at == back.horizon(DEFAULTS) == back.created_at + 65 * 60_000_000
+    pass_time(house, 65 * 60)
+    assert owing(house, asked.id) == ["ann"]
+    refused = house.call("ann", "chat.defer", **defer)
+    assert (refused.code, refused.details["state"]) == ("approval_required", "unasked")
+    again = house.call("ann", "chat.defer", **defer)
+    assert again.details["state"] == "asked"
+    [waiting] = house.attention.approvals.waiting(house.clock.now())
+    assert (waiting.kind, waiting.event_id, waiting.people) == ("defer", asked.id, ("ann", "usr:bea"))
+    assert "in 5 hours" in waiting.title
+    house.store.decide(Steer(GROUP, "usr:bea", "approve", approval_id=waiting.approval_id))
+    assert house.call("ann", "chat.defer", **{**defer, "eta": "in 9 days"}).code == "approval_required"
+    assert house.call("ann", "chat.defer", **defer)["ok"]
+    pass_time(house, 5 * 3_600 - 1)
+    assert house.attention.obligations.get(asked.id, "ann").disposition == "deferred"
+    pass_time(house, 1)
+    assert owing(house, asked.id) == ["ann"]
+    assert house.call("ann", "chat.defer", **defer).details["state"] == "unasked", "one yes, one time"
+    pass_time(house, 300)
+    assert owing(house, asked.id) == ["ben"]
+    house.assert_rebuilds()

@@ -121,7 +121,10 @@ async def test_reactions_deferrals_progress_search_and_leaving_work_as_listed(ro
         )
         assert later["resurfacesAt"]
         assert (await ada.done("chat_search", query="architecture"))["events"][0]["eventId"] == asked
-        assert (await ada.done("chat_resolve", eventId=asked, summary="drawn"))["resolved"] == [asked]
+        silent = await ada.refused("chat_resolve", eventId=asked, summary="drawn")
+        assert (silent["code"], silent["details"]["reason"]) == ("invalid_request", "not_answered")
+        assert (await ada.done("chat_react", inReplyTo=asked, signal="done"))["closed"]
+        assert (await ada.done("chat_resolve", eventId=asked, summary="drawn"))["resolved"] == []
         assert (await ada.done("chat_leave", conversationId="main"))["left"]
         gone = await ada.refused(
             "chat_send_message", content="One more idea about it.", target="channel:main"

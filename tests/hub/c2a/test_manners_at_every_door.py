@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.bridges.mcp.rooms import over_http
-from tests.hub.room import Answer, Failed
+from tests.hub.c2a.stage import refused, staged
+from tests.hub.room import WAIT, Answer, Failed
+
+from tacit.c2a.notifications import Log
+from tacit.c2a.signals import SIGNALS
+from tacit.hub.config import Limits
+from tacit.hub.quotas import QuotaLimits
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.hub.c2a.stage import Stage
 
 
@@ -152,3 +161,93 @@ WORDS = [
         "its own certificates",
     )
 ]
+
+
+async def reacted(stage: Stage, name: str, event: Any, signal: str, **more: Any) -> Answer:
+    """A signal by the ledger's own door."""
+    data = {
+        "event_id": event["id"],
+        "actor_id": name,
+        "emoji": SIGNALS[signal].glyph,
+        "signal": signal,
+        **more,
+    }
+    return await stage.append(stage.group_id, "chat.reaction", data, stage.tokens[name])
+
+
+@pytest.mark.spec("C2A-136", "C2A-123")
+async def test_a_signal_claims_and_declines_by_the_ledger_s_door_as_by_the_tool(stage: Stage) -> None:
+    ann, ben = await stage.cast("ann", "ben")
+    for name in ("ann", "ben"):
+        changed = {"actor_id": name, "roles": ["ops"]}
+        assert (await stage.append(stage.group_id, "actor.update", changed)).status == 201
+    asked = await stage.tell("@ops which region do we deploy to first?")
+    await ann.delivery(asked)
+    await ben.delivery(asked)
+    assert (await reacted(stage, "ann", asked, "claimed")).status == 201
+    [claim] = await stage.recorded("claim", target=f"event:{asked['id']}")
+    assert (claim["session"], claim["action"]) == ("ann", "take")
+    second = await reacted(stage, "ben", asked, "working")
+    assert (second.code, second.body["details"]["owner"]) == ("claim_conflict", "ann")
+    direct = await stage.tell("@ann which port is it?")
+    await ann.delivery(direct)
+    assert (await reacted(stage, "ann", direct, "declined")).status == 201
+    assert (await ben.delivery(direct))["attention"]["reason"] == "escalation", "it is not lost"
+
+
+@pytest.mark.spec("C2A-122", "C2A-155")
+async def test_hoarding_and_putting_off_are_refused_by_the_ledger_s_door(stage: Stage) -> None:
+    ann, _ben = await stage.cast("ann", "ben")
+    assert (await stage.settings(claims_per_session=1)).status == 200
+    first, second = await stage.tell("@ann which port is it?"), await stage.tell("@ann and which host?")
+    for one in (first, second):
+        await ann.delivery(one)
+    assert (await reacted(stage, "ann", first, "working")).status == 201
+    full = await reacted(stage, "ann", second, "working")
+    assert (full.code, full.body["details"]["limit"]) == ("rate_limited", "claims_per_session")
+    assert "release" in full.body["details"]["remedy"]
+    assert (await reacted(stage, "ann", second, "queued")).status == 201
+    await stage.pass_time(3_600)
+    await ann.call("chat.defer", eventId=second["id"], reason="the backup runs", eta="in 2 hours")
+    await stage.pass_time(300)
+    enough = await reacted(stage, "ann", second, "blocked")
+    assert (enough.code, enough.body["details"]["row"]) == ("approval_required", "C2A-122")
+    assert "chat.defer asks a person" in enough.body["details"]["remedy"]
+    assert (await reacted(stage, "ann", second, "seen")).status == 201, "what changes nothing is free"
+
+
+@pytest.mark.spec("C2A-205")
+async def test_a_limit_of_attention_says_at_the_ledger_s_door_when_to_come_again(stage: Stage) -> None:
+    await stage.agent("ann")
+    assert (await stage.settings(sends_per_minute=1)).status == 200
+    said = [{"text": text} for text in ("The index is rebuilt.", "A new disk arrives on Monday.")]
+    assert (await by_http(stage, "ann", said[0]))[0] is None
+    code, details = await by_http(stage, "ann", said[1])
+    assert (code, details["limit"]) == ("rate_limited", "sends_per_minute")
+    assert 0 < details["retryAfterMs"] <= 60_000
+
+
+async def test_notes_and_claims_of_an_agent_are_bounded_and_a_restart_forgives_none(tmp_path: Path) -> None:
+    limits = Limits(quotas=QuotaLimits(notes=2, claims=1))
+    async with staged(tmp_path, limits=limits) as stage:
+        await stage.open()
+        ann = await stage.agent("ann")
+        for number in range(4):
+            await ann.session.tell(Log("info", f"note {number}"))
+        async with asyncio.timeout(WAIT):
+            while (await stage.get("/v1/status")).body["quotas"]["refused"] < 2:
+                await asyncio.sleep(0.01)
+        first, second = await stage.tell("@ann which port?"), await stage.tell("@ann which host?")
+        await ann.call("chat.claim", eventId=first["id"])
+        with refused("rate_limited"):
+            await ann.call("chat.claim", eventId=second["id"])
+        assert (await reacted(stage, "ann", second, "working")).code == "rate_limited"
+        await ann.call("chat.claim", eventId=first["id"], release=True)
+        notes = await stage.recorded("audit", what="log")
+        assert len(notes) == 2
+        told = (await stage.get("/v1/status")).body["quotas"]
+        assert {one["quota"] for one in told["near"]} == {"notes_per_day", "claims_per_day"}
+        assert {one["principal"] for one in told["near"]} == {"ann"}
+    async with staged(tmp_path, limits=limits) as stage:
+        told = (await stage.get("/v1/status")).body["quotas"]
+        assert {one["quota"] for one in told["near"]} == {"notes_per_day", "claims_per_day"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.hub.c2a.stage import refused
 from tests.hub.room import Failed
 
 if TYPE_CHECKING:
@@ -51,3 +52,22 @@ async def test_only_an_answer_makes_a_question_answered(stage: Stage) -> None:
     assert (await stage.append(stage.group_id, "chat.message", answer, ann.token)).status == 201
     closed = await stage.recorded("disposition", event_id=asked["id"], disposition="responded")
     assert [one["session"] for one in closed] == ["ann"]
+
+
+@pytest.mark.spec("C2A-146", "C2A-206")
+async def test_resolving_answers_nothing_and_why_says_what_happened(stage: Stage) -> None:
+    ann = await stage.agent("ann")
+    asked, chore = await stage.tell("@ann which region first?"), await stage.tell("@ann restart the build")
+    await ann.delivery(asked)
+    await ann.delivery(chore)
+    with refused("invalid_request", "C2A-146"):
+        await ann.call("chat.resolve", eventId=asked["id"], summary="Europe")
+    await ann.call("chat.react", inReplyTo=chore["id"], signal="done")
+    await ann.call("chat.resolve", eventId=chore["id"])
+    owing = (await stage.decisions(asked)).body
+    assert (owing["decisions"][0]["state"], owing["sentence"]) == ("delivered", "ann owes a reply")
+    done = (await stage.decisions(chore)).body
+    assert done["sentence"] == "ann marked it as done"
+    assert done["decisions"][0]["sentence"].endswith("ann marked it as done, without words.")
+    await ann.answer(asked, "Europe first.")
+    assert (await stage.decisions(asked)).body["sentence"] == "ann answered"

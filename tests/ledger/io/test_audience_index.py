@@ -14,6 +14,7 @@ from tacit.ledger.io.audience_index import TOGETHER
 from tacit.ledger.io.schema import SCHEMA
 from tacit.ledger.io.store import DATABASE
 from tacit.ledger.io.timeline import TimelinePlace, privates, stretch
+from tests.ledger.older import before_salts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,6 +173,7 @@ def test_a_caller_with_very_many_conversations_finds_in_all_of_them(two: World) 
 
 def _as_it_was(world: World) -> None:
     """Turn the file back to the tables of the version before."""
+    before_salts(world.folder / DATABASE)
     connection = connect(world.folder / DATABASE)
     texts = connection.execute(
         "SELECT pos, json_extract(CAST(raw AS TEXT), '$.data.text') FROM events "

@@ -333,7 +333,8 @@ def test_events_never_change_and_never_go(world: World) -> None:
         "UPDATE events SET pos=pos+1",
         "DELETE FROM events",
         "DELETE FROM events WHERE pos > 0",
-        "INSERT OR REPLACE INTO events SELECT pos, id, kind, chain, x'00' FROM events LIMIT 1",
+        "UPDATE events SET raw=x'00', salt=x''",
+        "INSERT OR REPLACE INTO events SELECT pos, id, kind, chain, x'00', salt FROM events LIMIT 1",
     ):
         with pytest.raises(apsw.ConstraintError, match=r"events never (change|go)"):
             world.store.writer.model.connection.execute(statement)

@@ -80,6 +80,6 @@ class TestSqliteJournal(JournalContract):
             bench.connection.execute("SELECT chain FROM events ORDER BY pos"),
             strict=True,
         ):
-            chain = link(chain, raw)
+            chain = link(chain, raw, None)
             assert bytes(stored) == chain
         assert group.chain == chain

@@ -92,8 +92,10 @@ def change_event(world: World, seq: int, change: Any, *, forge: bool = False) ->
     connection.execute("UPDATE events SET raw=? WHERE pos=?", (change(bytes(raw)), 1 << 40 | seq))
     if forge:
         chain = FIRST_LINK
-        for pos, text in connection.execute("SELECT pos, raw FROM events ORDER BY pos").fetchall():
-            chain = link(chain, bytes(text))
+        for pos, text, salt in connection.execute(
+            "SELECT pos, raw, salt FROM events ORDER BY pos"
+        ).fetchall():
+            chain = link(chain, bytes(text), salt)
             connection.execute("UPDATE events SET chain=? WHERE pos=?", (chain, pos))
         connection.execute("UPDATE groups SET chain=?", (chain,))
     connection.execute(sql)
@@ -160,7 +162,7 @@ def test_verify_names_events_beyond_the_recorded_end(room: World) -> None:
     room.close()
     connection = connect(room.folder / "ledger.db")
     connection.execute(
-        "INSERT INTO events SELECT pos+1, x'00112233445566778899aabbccddeeff', kind, chain, raw "
+        "INSERT INTO events SELECT pos+1, x'00112233445566778899aabbccddeeff', kind, chain, raw, salt "
         "FROM events WHERE pos=?",
         (1 << 40 | 5,),
     )

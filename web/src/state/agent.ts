@@ -35,6 +35,13 @@ export interface Proposal extends Alternative {
   by: string;
 }
 
+/** The group that a thread belongs to, our part in it, and the others who still take part. */
+export interface InGroup {
+  thread_id: string;
+  part: "hub" | "leg" | "member";
+  others: string[];
+}
+
 export interface Question {
   question_id: string;
   kind: string;
@@ -47,6 +54,7 @@ export interface Question {
   about?: Record<string, any>;
   new_contact?: boolean;
   new_contact_text?: string;
+  group?: InGroup;
 }
 
 export interface ThreadLine {
@@ -56,6 +64,7 @@ export interface ThreadLine {
   flags: string[];
   summary: string;
   began: string;
+  group?: InGroup;
 }
 
 export interface Contact {

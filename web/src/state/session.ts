@@ -1,4 +1,4 @@
-/** Who sits here: the token, taken from the sign-in link once and then kept out of every address. */
+/** Who sits here: the token, kept by the browser and out of every address. How one gets it: `sign_in.ts`. */
 
 import { signal, effect } from "@preact/signals";
 import { load, onSaved, save } from "./storage";
@@ -6,21 +6,8 @@ import { load, onSaved, save } from "./storage";
 export const token = signal<string | null>(null);
 export const theme = signal<"system" | "light" | "dark">(load("theme", "system"));
 
-function takeFromAddress(): boolean {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given === null) return false;
-  save("token", given);
-  history.replaceState(null, "", location.pathname);
-  return true;
-}
-
-/** Take the token out of the address before anything else runs. */
-export function arrive(): void {
-  takeFromAddress();
-  // A link pasted into an open page changes the address without loading it anew.
-  window.addEventListener("hashchange", () => {
-    if (takeFromAddress()) location.reload();
-  });
+/** Take up what the browser kept; whoever signs in or out in another tab does so in all of them. */
+export function recall(): void {
   token.value = load<string | null>("token", null);
   onSaved("token", () => {
     const now = load<string | null>("token", null);

@@ -16,6 +16,14 @@ export function nameIn(address: string): string {
   return name === "" ? "somebody" : name[0]!.toUpperCase() + name.slice(1);
 }
 
+/** Several of them: `Ben, Cleo and Diana`; of many the first, and how many more. */
+export function namesOf(addresses: string[], most = 4): string {
+  const names = addresses.slice(0, addresses.length > most ? most - 1 : most).map(nameIn);
+  const rest = addresses.length - names.length;
+  const all = rest > 0 ? [...names, `${rest} others`] : names;
+  return all.length < 2 ? (all[0] ?? "nobody") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
+}
+
 export const bareAddress = (address: string): string => plain(address, 200).replace(/^agent:/, "");
 
 /** What a table says of a name that may be somebody else's: `constructor` is in no table of ours. */
@@ -46,6 +54,8 @@ const FIELDS: Record<string, string> = {
   location_preference: "Where you would go",
   event_type: "What it is",
   party_size: "How many",
+  availability_overlap: "Which times suit how many",
+  participants: "Who takes part",
 };
 
 /** A field in words; one that is not of ours is the counterpart's own name for it, and short. */
@@ -120,10 +130,25 @@ function offsetOn(date: string): string {
   return `${minutes < 0 ? "-" : "+"}${String(Math.floor(size / 60)).padStart(2, "0")}:${String(size % 60).padStart(2, "0")}`;
 }
 
+interface Overlap {
+  windows: { window: string; available_count: number; missing: string[] }[];
+}
+
+/** What a group's answers come to, as it is told to somebody. */
+function isOverlap(value: unknown): value is Overlap {
+  const windows = typeof value === "object" && value !== null ? (value as Overlap).windows : null;
+  return Array.isArray(windows) && windows.every((one) => typeof one?.window === "string" && Array.isArray(one.missing) && one.missing.every((who) => typeof who === "string"));
+}
+
+function overlapText(one: Overlap["windows"][number]): string {
+  return `${plain(one.window, 80)} for ${plain(one.available_count, 10)}${one.missing.length === 0 ? "" : `, without ${namesOf(one.missing)}`}`;
+}
+
 /** A value as a person would write it. */
 export function valueText(value: unknown, most = 600): string {
   if (isWindow(value)) return `${dayText(value.date)} ${hoursText(value.time, value.date, value.timezone)}`;
   if (Array.isArray(value)) return plain(value.map((one) => valueText(one, most)).join(", "), most);
+  if (isOverlap(value)) return plain(value.windows.map(overlapText).join("; "), most);
   if (typeof value === "object" && value !== null) {
     const parts = Object.entries(value).map(([name, one]) => `${fieldName(name).toLowerCase()}: ${valueText(one, most)}`);
     return plain(parts.join("; "), most);

@@ -9,6 +9,8 @@ import { Code } from "../ui/code";
 import { pieces } from "./mentions";
 
 const SAFE = /^(https?:|mailto:)/i;
+/** A link that signs somebody in is to be pasted by whom it is for, not followed by whoever reads it. */
+const SIGNS_IN = /#(?:sign-in|token)=/i;
 const LONGEST = 40_000;
 const DEEPEST = 24;
 /** A paragraph with more than this much in it is no prose: the library would take its time over every sign of it. */
@@ -22,7 +24,7 @@ const STEEP = /^(?:[ \t]*(?:[-*+>]|\d{1,9}[.)])){50}/m;
 /** An address that may be followed; anything else stays text. */
 export function safeAddress(href: string): string | null {
   const bare = [...href].filter((char) => char.charCodeAt(0) > 32 && char.charCodeAt(0) !== 127).join("");
-  return SAFE.test(bare) ? bare : null;
+  return SAFE.test(bare) && !SIGNS_IN.test(bare) ? bare : null;
 }
 
 interface Reading {

@@ -4,15 +4,17 @@ import { lazy } from "./lazy";
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import type { VNode } from "preact";
-import { agent, announcement, isOwner, lineState, loaded, me, room, rooms, say, start, toasts, totalUnread } from "../state/hub";
+import { agent, announcement, isOwner, lineState, loaded, me, room, rooms, toasts, totalUnread } from "../state/hub";
 import { agentRoute } from "../state/agent_route";
 import type { Room } from "../state/room";
 import { address, route, type View } from "../state/router";
-import { signIn, token } from "../state/session";
+import { token } from "../state/session";
+import { doorstep } from "../state/sign_in";
 import { dialog, drawer, help, jumpTo, palette, panel, relaying, selected } from "../state/ui";
 import { Approvals } from "./approvals";
 import { Avatar } from "./avatar";
 import { Dialogs } from "./dialogs";
+import { Door } from "./door";
 import { Icon, type IconName } from "./icons";
 import { listen } from "./keys";
 import { Palette } from "./palette";
@@ -39,7 +41,7 @@ effect(() => {
 
 export function App(): VNode {
   useEffect(listen, []);
-  if (token.value === null || lineState.value === "denied") return <SignIn denied={lineState.value === "denied"} />;
+  if (doorstep.value !== null || token.value === null || lineState.value === "denied") return <Door />;
   const here = room.value;
   const open = panel.value;
   return (
@@ -197,40 +199,3 @@ function Nowhere(): VNode {
     </div>
   );
 }
-
-function SignIn({ denied }: { denied: boolean }): VNode {
-  return (
-    <main class="sign-in">
-      <Logo size={52} />
-      <h1>Tacit</h1>
-      <p>One room for people and agents.</p>
-      {denied && (
-        <p class="refusal" role="alert">
-          This token is not valid any more. Ask for a new link.
-        </p>
-      )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const given = String(new FormData(event.currentTarget).get("token") ?? "").trim();
-          const bare = given.includes("#token=") ? given.split("#token=")[1]! : given;
-          if (bare === "") return say("Paste a link or a token.", "bad");
-          if (signIn(bare)) location.reload();
-          else start();
-        }}
-      >
-        <label>
-          Sign-in link or token
-          <input name="token" type="password" autocomplete="off" placeholder="the link that `tacit up` printed" required />
-        </label>
-        <button type="submit" class="primary">
-          Sign in
-        </button>
-      </form>
-      <p class="soft">
-        No link at hand? On the hub's machine, <code>tacit link</code> prints it.
-      </p>
-    </main>
-  );
-}
-

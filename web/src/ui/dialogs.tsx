@@ -6,6 +6,7 @@ import { relay } from "../state/actions";
 import { textOf } from "../state/fold";
 import { call, complain, refreshGroups, room, rooms } from "../state/hub";
 import type { Room } from "../state/room";
+import { addressOf, type MadeLink } from "../state/sign_in";
 import { go } from "../state/router";
 import { dialog, help, relaying } from "../state/ui";
 import type { Group, Row } from "../types";
@@ -226,25 +227,23 @@ function Commands({ room: here, made }: { room: Room; made: Made }): VNode {
 }
 
 function PersonDialog({ room: here }: { room: Room }): VNode {
-  const [made, setMade] = useState<Made | null>(null);
+  const [link, setLink] = useState<string | null>(null);
   const add = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const principal = `usr:${String(form.get("name")).trim()}`;
     const title = String(form.get("title")).trim();
     try {
-      const answer = await call<{ token: string }>("add_person", { group_id: here.id, principal, ...(title && { title }) });
-      setMade({ id: principal, token: answer.token });
+      setLink(addressOf(await call<MadeLink>("add_person", { group_id: here.id, principal, by_link: true, ...(title && { title }) })));
     } catch (error) {
       complain(error);
     }
   };
-  const link = made && `${location.origin}/#token=${made.token}`;
   return (
-    <Modal key={made ? "made" : "asked"} title={made ? "Give them this link" : "Invite a person"}>
+    <Modal key={link ? "made" : "asked"} title={link ? "Give them this link" : "Invite a person"}>
       {link ? (
         <div class="commands">
-          <p>It signs them in to this room. It is shown this once; send it over a channel that you trust.</p>
+          <p>It signs them in to this room, once, within a day. It is shown only now; send it over a channel that you trust.</p>
           <pre class="object" tabIndex={0}>
             <code>{link}</code>
           </pre>

@@ -69,10 +69,11 @@ export function History(props: Props): VNode {
     for (const child of element.querySelectorAll<HTMLElement>(":scope > .rows > [data-key]")) {
       found.push([child.dataset.key!, child.getBoundingClientRect().height]);
     }
-    const sought = pin.current?.exact ? scroller.keyAt(scroller.indexOfSeq(pin.current.seq)) : undefined;
+    const pinned = pin.current === null ? undefined : scroller.keyAt(scroller.indexOfSeq(pin.current.seq));
+    const sought = pin.current?.exact ? pinned : undefined;
     const before = scroller.above;
     const loaded = scroller.loaded;
-    const shift = scroller.measure(found, sought ?? state.anchor?.key ?? null);
+    const shift = scroller.measure(found, pinned ?? state.anchor?.key ?? null);
     if (scroller.above !== before || scroller.loaded !== loaded) {
       const spacer = scroller.padding(first, last);
       pad(element, ".space.top", spacer[0]);
@@ -91,6 +92,8 @@ export function History(props: Props): VNode {
     } else if (shift !== 0) {
       element.scrollTop += shift;
     }
+    // A drag of the scrollbar lands on rows whose heights are guesses: from now on the first of them stays.
+    if (pinned !== undefined && sought === undefined) state.anchor = scroller.anchorAt(element.scrollTop);
     pin.current = pin.current?.exact ? pin.current : null;
     state.tall = element.scrollHeight;
     const [from, to] = scroller.range(element.scrollTop, element.clientHeight, 0);

@@ -5,6 +5,7 @@ import type { VNode } from "preact";
 import { about } from "../state/crew";
 import { call, complain, isOwner, me, say } from "../state/hub";
 import type { Room } from "../state/room";
+import { addressOf, type MadeLink } from "../state/sign_in";
 import { dialog } from "../state/ui";
 import { Avatar, Name, stateOf } from "./avatar";
 import { CopyButton } from "./code";
@@ -153,6 +154,14 @@ function Tokens({ room, principal }: { room: Room; principal: string }): VNode {
       complain(error);
     }
   };
+  const invite = async () => {
+    try {
+      setFresh(addressOf(await call<MadeLink>("sign_in_link", { group_id: room.id, principal, minutes: 1440 })));
+      await refresh();
+    } catch (error) {
+      complain(error);
+    }
+  };
   const revoke = async (id: string) => {
     await call("revoke_token", { token_id: id }).catch(complain);
     setFresh(null);
@@ -167,7 +176,7 @@ function Tokens({ room, principal }: { room: Room; principal: string }): VNode {
         <div class="fresh">
           <p>Shown this once:</p>
           <code>{fresh}</code>
-          <CopyButton text={fresh} label="Copy the token" />
+          <CopyButton text={fresh} label={fresh.includes("#") ? "Copy the link" : "Copy the token"} />
         </div>
       )}
       <ul>
@@ -184,6 +193,11 @@ function Tokens({ room, principal }: { room: Room; principal: string }): VNode {
       <button type="button" class="quiet small" onClick={() => void issue()}>
         <Icon name="plus" size={14} /> Issue a token
       </button>
+      {principal.startsWith("usr:") && (
+        <button type="button" class="quiet small" onClick={() => void invite()}>
+          <Icon name="plus" size={14} /> Make a sign-in link
+        </button>
+      )}
     </details>
   );
 }

@@ -21,7 +21,12 @@ Shape = str | Mapping[str, Any] | list[Any]
 
 _INTENT: Final = {"category": TEXT, "summary": TEXT, "urgency": TEXT}
 _NEEDS: Final = [{"field": TEXT, "reason": TEXT, "priority": TEXT}]
-_GROUP: Final = {"fanout_id": TEXT, "participants": TEXTS, "participants_digest": TEXT}
+_GROUP: Final = {
+    "fanout_id": TEXT,
+    "participants": TEXTS,
+    "participants_digest": TEXT,
+    "participants_signature": TEXT,
+}
 _CONFIRMATION: Final = {"mode": TEXT, "quorum": TEXT, "order": TEXTS}
 _COMMON: Final = {
     "_format_hints": {"dates": TEXT, "times": TEXT, "currency": TEXT, "coordinates": TEXT, "durations": TEXT},
@@ -81,6 +86,7 @@ SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
         "confirmation_timeout": TEXT,
         "on_timeout": TEXT,
         "confirmation": _CONFIRMATION,
+        "participants_signatures": [{"agent": TEXT, "signature": TEXT}],
     },
     "resolution_response": {
         **_COMMON,

@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Final, cast
 from msgspec.structs import replace
 
 from tacit.agent.engine import acting, asking, grouping, planning, proposing, recalling, sending
-from tacit.agent.engine.members import group_of, hub_of, legs_of, open_legs, regroup
+from tacit.agent.engine.members import group_of, hub_of, keys_of, legs_of, open_legs, regroup
 from tacit.agent.engine.view import view_of
-from tacit.agent.group import confirmation
+from tacit.agent.group import confirmation, vouching
 from tacit.agent.packets import vocabulary
 from tacit.agent.threads import group_records, records
+from tacit.agent.threads.groups import LEFT_OUT
 from tacit.agent.threads.guest_fold import voices
 from tacit.agent.threads.state import HUB, THEM, US
 from tacit.agent.threads.states import NEGOTIABLE, Cause, State
@@ -193,6 +194,22 @@ def _expired(ws: Workspace, thread: Thread) -> None:
         settle(ws, hub.thread_id)
 
 
+def count_once(ws: Workspace, thread: Thread) -> None:
+    """Of people under one key the first takes part; the owner is told of the others (A2ACP-142)."""
+    hub = hub_of(ws, thread)
+    group = group_of(ws, thread)
+    if hub.state not in NEGOTIABLE | {State.PROPOSED}:
+        return
+    found = vouching.doubled(group.present, keys_of(ws, group.present))
+    found = tuple(one for one in found if one != ws.me)
+    for one in found:
+        ws.say(records.Violated(hub.thread_id, one, "one_key_twice"))
+        ws.notice(hub.thread_id, "one_key_twice", one)
+    if found:
+        grouping.leave(ws, hub, found, LEFT_OUT)
+        settle(ws, hub.thread_id)
+
+
 # Where it stands.
 
 
@@ -324,6 +341,9 @@ def told(ws: Workspace, thread: Thread, fields: Fields) -> None:
             grouping.withdrawn(ws, thread)
     elif state == State.EXPIRED.value and thread.state is State.PROPOSED:
         _expired(ws, thread)
+    elif state == State.EXPIRED.value and thread.state in NEGOTIABLE | {State.STALLED}:
+        # It waited for our word for too long: nothing more comes of it there.
+        grouping.withdrawn(ws, thread)
     elif state == State.FAILED.value and thread.state is State.CONFIRMED:
         _failed(ws, hub, thread)
     elif state in {State.COMPLETED.value, State.EXECUTING.value}:

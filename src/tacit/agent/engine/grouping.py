@@ -26,15 +26,18 @@ import msgspec
 from tacit.agent.engine import asking, escalating, joining, proposing, recalling, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import (
+    SIGNATURES,
     fanout_id,
     group_of,
     hub_of,
+    keys_of,
     leg_of,
     legs_of,
     regroup,
+    signatures_of,
 )
 from tacit.agent.engine.view import their_spans, their_times, view_of
-from tacit.agent.group import aggregation, confirmation, membership, trade_off
+from tacit.agent.group import aggregation, confirmation, membership, trade_off, vouching
 from tacit.agent.negotiation import options
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
 from tacit.agent.packets import formats, packet
@@ -91,6 +94,8 @@ def begin(
     if goal.kind != MEETING:
         raise Refused("not_supported", "a group arranges a time together", row="A2ACP-173")
     members = membership.chosen(ws.me, others)
+    if vouching.doubled(members, keys_of(ws, members)):
+        raise Refused("bad_group", "two addresses have one key", row="A2ACP-174")
     way = confirmation.chosen(members, quorum=quorum, in_order=in_order)
     if parent and parent not in ws.book.groups:
         raise Refused("unknown_thread", "this agent has no such group", row="A2ACP-165")
@@ -311,7 +316,9 @@ def _ask_to_bend(ws: Workspace, view: View, group: Group, found: Aggregate, toke
     ]
     if not alternatives or not sending.may_speak(one):
         return _ask_which(ws, view, group, found)
-    reason = f"No time suits everybody; with more of your {binding.field} more could be there"
+    reason = (
+        f"No time suits everybody; with more {trade_off.BINDING[binding.field]} of yours more could be there"
+    )
     body: Fields = {
         "intent": escalating.intent(view_of(ws, one), "Could you make one of these times?"),
         "context": {"proposed_alternatives": alternatives},
@@ -429,6 +436,7 @@ def _resolution(ws: Workspace, view: View, group: Group, found: Aggregate, slot:
         "on_timeout": "remind_then_expire",
         "actions_on_confirm": proposing.actions_for(ws, view, details),
         "confirmation": confirmation.written(way_of(group)),
+        SIGNATURES: signatures_of(ws, group),
     }
 
 
@@ -461,8 +469,7 @@ def ask(ws: Workspace, hub_id: str) -> None:
             stands = msgspec.structs.replace(stands, expires=standing.expires, remind_at=None)
             ws.change(one.thread_id, proposal=stands, consider="")
     if ws.me in turn and not standing.question_id:
-        digest = membership.digest(group.members)
-        proposing.ask_owner(ws, own, participants=list(group.present), participants_digest=digest)
+        proposing.ask_owner(ws, own)
 
 
 # Who does not answer.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.agent.engine import escalating, sending
-from tacit.agent.engine.members import group_of, regroup
+from tacit.agent.engine.members import compared, group_of, regroup
 from tacit.agent.engine.view import view_of
 from tacit.agent.group import membership
 from tacit.agent.threads import group_records, records
@@ -49,6 +49,7 @@ def _of_a_participant(ws: Workspace, thread: Thread, kind: str, fields: Fields) 
         return False
     digest = fields.get("participants_digest")
     group = group_of(ws, thread)
+    # An earlier program names those who are left.
     if digest is not None and digest not in map(membership.digest, (group.members, group.present)):
         # Somebody has told it of other people: it answers a group that is not this one.
         ws.say(records.Violated(thread.thread_id, thread.peer, "another_list"))
@@ -71,6 +72,21 @@ def _of_the_coordinator(ws: Workspace, thread: Thread, fields: Fields) -> bool:
         regroup(ws, group, members={one: status for one, status in group.members.items() if one in named})
         ws.notice(thread.thread_id, "people_left")
     return True
+
+
+def is_our_list(ws: Workspace, thread: Thread, fields: Fields) -> bool:
+    """Whether what the others signed lets a proposal stand; what does not is on record, and told.
+
+    Whoever is known here and has signed nothing may have been told something else: that is told, and no more.
+    """
+    found = compared(ws, thread, fields)
+    wrong = "another_list" if found.another else "one_key_twice" if found.doubled else ""
+    if wrong:
+        ws.say(records.Violated(thread.thread_id, thread.peer, wrong))
+        ws.notice(thread.thread_id, wrong, (*found.another, *found.doubled)[0])
+    elif any(ws.peer_of(one).key for one in found.unsigned):
+        ws.notice(thread.thread_id, "unsigned_list", thread.peer)
+    return not wrong
 
 
 def begins_anew(ws: Workspace, thread: Thread, peer: str, kind: str) -> bool:

@@ -21,6 +21,7 @@ from tacit.agent.consent.aliases import GENERAL_LOCATION
 from tacit.agent.consent.tiers import canonical
 from tacit.agent.engine import planning, recalling, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
+from tacit.agent.engine.members import list_shown
 from tacit.agent.engine.view import AVAILABILITY, view_of
 from tacit.agent.engine.wording import words_of
 from tacit.agent.memory.relationship import TOLD
@@ -244,7 +245,7 @@ def enclosed(ws: Workspace, view: View, proposal: Fields) -> Fields:
 def plainly(view: View, found: Fields) -> str:
     """A proposal in words of the code's own."""
     what = str(found.get("event_type") or (view.goal.event_type if view.goal else "") or "meeting")
-    return f"{what.capitalize()} on {found['date']}, {found['time']}"
+    return writing.summary({**found, "event_type": what})
 
 
 def actions_for(ws: Workspace, view: View, named: Fields) -> list[Fields]:
@@ -330,10 +331,11 @@ def standing_of(
     )
 
 
-def ask_owner(ws: Workspace, thread: Thread, **more: Any) -> None:
+def ask_owner(ws: Workspace, thread: Thread) -> None:
     """The checkpoint of what stands (A2ACP-143)."""
     standing = cast("Proposal", thread.proposal)
-    question = ws.ask(thread, "checkpoint", checkpoint(ws, thread) | more, subject=standing.packet_id)
+    content = checkpoint(ws, thread) | list_shown(ws, thread)
+    question = ws.ask(thread, "checkpoint", content, subject=standing.packet_id)
     ws.change(thread, proposal=replace(standing, question_id=question.question_id))
 
 

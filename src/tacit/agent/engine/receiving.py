@@ -82,6 +82,8 @@ def receive(
     # After a thread's end nothing is a turn any more.
     turn = negotiates(kind) and thread.is_open
     ws.say(records.Received(thread_id, peer, packet_id, kind, ready, mac, negotiates=turn))
+    if thread.role == LEG and thread.is_open:
+        concluding.count_once(ws, thread)
     thread = ws.thread(thread_id)
     if not thread.is_open:
         _after_the_end(ws, thread, kind, fields)
@@ -341,6 +343,8 @@ def for_children(fields: Fields, ws: Workspace, *, timely: bool) -> Fields:
 
 def _resolution(ws: Workspace, thread: Thread, packet_id: str, fields: Fields) -> None:
     if thread.role == MEMBER:
+        if not joining.is_our_list(ws, thread, fields):
+            return
         way = confirmation.read(fields.get("confirmation"), tuple(ws.book.groups[thread.group].members))
         ws.say(group_records.Regrouped(thread.group, mode=way.mode, quorum=way.quorum, order=way.order))
     proposing.received(ws, view_of(ws, thread), packet_id, fields)

@@ -54,6 +54,19 @@ class Values(Protocol):
         ...
 
 
+class Signer(Protocol):
+    """This agent's signing key."""
+
+    @property
+    def signing_public(self) -> bytes:
+        """The public half."""
+        ...
+
+    def sign(self, message: bytes) -> bytes:
+        """A detached signature."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Peer:
     """What the post knows of a counterpart."""
@@ -65,6 +78,8 @@ class Peer:
     version: str = ""
     welcome: bool = True
     blocked: bool = False
+    key: bytes = b""
+    """Its signing key, as it is pinned; empty while none is."""
 
     def can(self, feature: str) -> bool:
         """Whether a feature may be used with it; before its first packet nothing is known, and all may."""
@@ -140,6 +155,7 @@ class Workspace:
     now: Moment
     draw: Callable[[int], bytes]
     peer_of: Callable[[str], Peer]
+    signer: Callable[[], Signer]
     policy: Policy
     profile: Mapping[str, Any]
     handlers: Mapping[str, Fields]

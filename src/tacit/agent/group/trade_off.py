@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
+from tacit.agent.group import aggregation
 from tacit.agent.spans import MINUTE
 from tacit.agent.zones import wall
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 PROPOSE: Final = "propose_best_window"
 ASK_TO_BEND: Final = "ask_the_one_who_binds"
 WINDOWS_TOLD: Final = 5
+BINDING: Final = {aggregation.TIMES: "free time", aggregation.PLACES: "choice of area"}
+"""What somebody would have to have more of, in words."""
 
 
 def words(window: Window, zone: str) -> str:

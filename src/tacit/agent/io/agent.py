@@ -207,6 +207,7 @@ class Agent(Taking):
             now=self.clock.now(),
             draw=self.entropy.draw,
             peer_of=self._peer,
+            signer=lambda: self.post.store.me().identity,
             policy=self.outside.policy(),
             profile=self.outside.profile(),
             handlers=self.outside.handlers(),
@@ -222,7 +223,13 @@ class Agent(Taking):
         version = self.post.outbox.version_with(peer)
         blocked = known.reputation.blocked
         return Peer(
-            peer, known.features, heard is not None, version=version, welcome=known.welcome, blocked=blocked
+            peer,
+            known.features,
+            heard is not None,
+            version=version,
+            welcome=known.welcome,
+            blocked=blocked,
+            key=known.pin.keys.signing if known.pin is not None else b"",
         )
 
     async def decide(self, decision: Callable[[Workspace], Any]) -> Any:

@@ -213,6 +213,8 @@ class Commands(Settings):
             "choices": content.pop("choices", []),
         }
         found |= hinting.newness(self, one.peer)
+        thread = self.journal.book.threads.get(one.thread_id)
+        found |= grouping.line(self, thread) if thread is not None else {}
         return found | ({"about": shown_in(content)} if content else {})
 
     async def answer(self, question_id: str, said: Answer | None = None, **given: Any) -> Fields:
@@ -294,7 +296,7 @@ class Commands(Settings):
             "flags": _flags(thread),
             "summary": shown(intent.get("summary", "")),
             "began": rfc3339(thread.began),
-        }
+        } | grouping.line(self, thread)
 
     async def thread(self, thread_id: str) -> Fields:
         """Everything about one thread."""
@@ -308,6 +310,7 @@ class Commands(Settings):
         )
         return {
             "thread_id": thread_id,
+            "with": thread.peer,
             "state": thread.state.value,
             "closed_reason": thread.closed_reason or None,
             "flags": _flags(thread),
@@ -345,7 +348,7 @@ class Commands(Settings):
             "parent": thread.parent or None,
             "siblings": list(thread.siblings),
             "cost": thoughts.cost(self.post.store, thread_id),
-        }
+        } | grouping.line(self, thread)
 
     async def thoughts(self, thread_id: str = "") -> Fields:
         """What models were asked lately: which, for what, how sure, what it took (A2ACP-082)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.agent.engine import grouping, transferring
-from tacit.agent.engine.members import leg_of
+from tacit.agent.engine.members import leg_of, list_shown, told_in
 from tacit.agent.group import membership
 from tacit.agent.packets import packet
 from tacit.base.errors import Refused
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tacit.agent.io.commands import Commands
     from tacit.agent.packets.packet import Fields
     from tacit.agent.threads.groups import Group
+    from tacit.agent.threads.state import Thread
 
 
 async def ask(
@@ -67,8 +68,10 @@ async def group(agent: Commands, group_id: str) -> Fields:
         "thread_id": group_id,
         "state": own.state.value if own is not None else None,
         "coordinator": found.coordinator,
+        "coordinates": found.coordinator == ws.me,
         "participants": [_participant(ws, found, one) for one in found.members],
-        "digest": membership.digest(found.members),
+        "digest": membership.digest(told_in(found).members),
+        "unsigned": list_shown(ws, own).get("participants_unsigned") if own is not None else None,
         "confirmation": {
             "mode": found.mode,
             "quorum": found.quorum or None,
@@ -77,17 +80,30 @@ async def group(agent: Commands, group_id: str) -> Fields:
         "windows": shown.get("windows", []),
         "trade_off": shown.get("trade_off"),
         "binding": shown.get("binding"),
+        "asked_to_bend": list(found.asked),
+        "offered_to": found.offered_to or None,
         "follows": found.parent or None,
     }
+
+
+def line(agent: Commands, thread: Thread) -> Fields:
+    """What the line of a thread, or a question in it, says of its group; nothing for a thread of two."""
+    found = agent.journal.book.groups.get(thread.group) if thread.group else None
+    if found is None:
+        return {}
+    others = [one for one in found.present if one != agent.me]
+    return {"group": {"thread_id": found.group_id, "part": thread.role, "others": others}}
 
 
 def _participant(ws: Workspace, found: Group, member: str) -> Fields:
     """One participant; what it has said to the proposal is known to the coordinator alone."""
     told: Fields = {"agent": member, "status": found.members[member]}
     hub = ws.book.threads.get(ws.book.legs.get((found.group_id, ws.me), ""))
+    leg = leg_of(ws, found, member)
+    if leg is not None:
+        told["thread_id"] = leg.thread_id
     if hub is None or hub.proposal is None:
         return told
-    leg = leg_of(ws, found, member)
     told["confirmed"] = member in hub.proposal.confirmed
     if member in found.declined:
         told["declined"] = True

@@ -45,5 +45,7 @@ async def seen(agent: Commands, hint: str) -> Fields:
 
 def newness(agent: Commands, peer: str) -> Fields:
     """What a question says of a counterpart that is new (A2ACP-232); nothing for one that is not."""
+    if peer == agent.me:
+        return {}
     told = hints.new_contact(agent.journal.book.tallies.get(peer), named(peer))
     return {} if told is None else {"new_contact": True, "new_contact_text": told}

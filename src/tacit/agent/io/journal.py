@@ -30,6 +30,7 @@ from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.io.store import Options, Store
 from tacit.ledger.principal import SYSTEM
+from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 
 if TYPE_CHECKING:
@@ -120,6 +121,10 @@ class JournalEngine:
             command.submissions,
             lambda _outcomes: vault.write(self._connection, command.keep, command.gone),
         )
+
+    def remains(self, group: Group, event: StoredEvent, lookup: Lookup) -> Remains:  # noqa: ARG002 - a port's
+        """Nothing in the journal is ever said to anybody: what goes is forgotten by the vault."""
+        return NOTHING_MORE
 
     def flush(self) -> None:
         """Write what changed into the open transaction."""

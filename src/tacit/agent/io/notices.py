@@ -31,6 +31,8 @@ NOTICES: Final = {
     "left_the_group": "goes on without somebody who wants no part in it",
     "people_left": "goes on without some who were in it",
     "another_list": "names other people to others: compare the digest of its list with them",
+    "unsigned_list": "has people who may have been told another list: compare its digest with them",
+    "one_key_twice": "has somebody in it by two addresses of one key, who counts once",
     "transfer_declined": "stays with you: the role was not accepted",
     "transferred": "is coordinated by somebody else now",
     "coordinates_now": "is coordinated by your agent now; everybody is asked again",

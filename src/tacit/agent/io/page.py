@@ -54,6 +54,7 @@ ALLOWED: Final = frozenset(
         "contacts",
         "disclosures",
         "find",
+        "group",
         "guest",
         "guest_ask",
         "guest_paste",
@@ -78,6 +79,7 @@ ALLOWED: Final = frozenset(
         "thread",
         "threads",
         "tick",
+        "transfer",
         "why",
     }
 )

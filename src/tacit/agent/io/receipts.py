@@ -56,11 +56,20 @@ def disclosures(agent: Commands, who: str) -> Fields:
 
 
 def _sent_value(body: Fields, name: str, policy: tiers.Policy) -> Any:
-    for carrier in ("context", "context_provided", "shared_context"):
-        carried: object = body.get(carrier)
-        for key, value in cast("Fields", carried).items() if isinstance(carried, dict) else ():
-            if key == name or tiers.canonical(policy, key) == name:
-                return value
+    carriers = ("context", "context_provided", "shared_context", "aggregated_context")
+    found = [value for one in carriers for value in _carried(body.get(one), name, policy)]
+    offered: object = body.get("context")
+    listed = cast("Fields", offered).get("proposed_alternatives") if isinstance(offered, dict) else None
+    for one in cast("list[object]", listed) if isinstance(listed, list) else ():
+        found += _carried(one, name, policy)
+    if found:
+        return found[0] if len(found) == 1 else found
     proposal: object = body.get("proposal")
     details: object = cast("Fields", proposal).get("details") if isinstance(proposal, dict) else None
     return cast("Fields", details).get(name) if isinstance(details, dict) else None
+
+
+def _carried(fields: object, name: str, policy: tiers.Policy) -> list[Any]:
+    """What a part of a packet carries under a field's name, or under another name of it."""
+    named = cast("Fields", fields) if isinstance(fields, dict) else {}
+    return [value for key, value in named.items() if key == name or tiers.canonical(policy, key) == name]

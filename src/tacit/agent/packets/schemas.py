@@ -214,6 +214,13 @@ _confirmation: Final = Member(
     advisory=True,
     row="A2ACP-153",
 )
+_signatures: Final = Member(
+    "participants_signatures",
+    ListOf(Record((Member("agent", Text(form=forms.ADDRESS)), Member("signature", Text())))),
+    needed=False,
+    advisory=True,
+    row="A2ACP-174",
+)
 _in_reply_to: Final = Member("in_reply_to", Text(form=forms.PACKET_ID), needed=False, sent=True)
 
 OPENING: Final = (
@@ -229,6 +236,7 @@ OPENING: Final = (
     Member("fanout_id", Text(form=forms.FANOUT_ID), needed=False, advisory=True, row="A2ACP-174"),
     Member("participants", ListOf(Text()), needed=False, advisory=True, row="A2ACP-174"),
     Member("participants_digest", Text(), needed=False, advisory=True, row="A2ACP-174"),
+    Member("participants_signature", Text(), needed=False, advisory=True, row="A2ACP-174"),
 )
 """What may stand in a packet of any type."""
 EVERYWHERE: Final = (
@@ -278,6 +286,7 @@ _RESOLUTION_TYPE: Final = PacketType(
         Member("on_timeout", Word(words.ON_TIMEOUTS, words.on_timeout)),
         Member("actions_on_confirm", ListOf(_ACTION), needed=False, row="A2ACP-051"),
         _confirmation,
+        _signatures,
     ),
 )
 _TRANSFER_TYPE: Final = PacketType(

@@ -43,6 +43,8 @@ class Group(msgspec.Struct, frozen=True, omit_defaults=True):
     mode: str = "all"
     quorum: int = 0
     order: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    """Everybody, as the coordinator told it first; who was in it then and is not now has left."""
     parent: str = ""
     """The group that this one follows, with other people (A2ACP-165)."""
     asked: tuple[str, ...] = ()
@@ -128,6 +130,7 @@ def apply(tables: Tables, record: Record, at: Moment) -> None:
                 record.mode,
                 record.quorum,
                 record.order,
+                record.members,
                 record.parent,
             )
         case said.Regrouped():

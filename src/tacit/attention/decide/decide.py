@@ -163,6 +163,7 @@ def exceptional(
     if state.replied_to is not None:
         found.add(state.replied_to)
     found.update(one.who for one in parsed.follows)
+    found.update(state.asked)
     if parsed.private is not None:
         found.update(parsed.private)
     if common.mode not in _NOTHING_TO_STEP:

@@ -50,10 +50,6 @@ def cues_in_words(agent: str, author: str, found: Continuation) -> str:
         said.append(f"{agent} spoke last of the two")
     if found.named:
         said.append(f"{agent}'s name stands in it")
-    if found.shared:
-        said.append(
-            f"it takes up {found.shared} word{'s' if found.shared != 1 else ''} that only {agent} used"
-        )
     if not said:
         said.append(f"{agent} was among the last to speak")
     return f"{', '.join(said)} ({found.confidence:.0%} sure)"

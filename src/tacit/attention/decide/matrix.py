@@ -33,6 +33,7 @@ class Situation(StrEnum):
     GRATITUDE = "gratitude"
     SAFETY = "safety"
     CANCELLATION = "cancellation"
+    HOLD = "hold"
     APPROVAL = "approval"
     BLOCKER = "blocker"
     ASSIGNMENT = "assignment"
@@ -151,6 +152,10 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     Situation.CANCELLATION: MatrixRow(
         "C2A-081", "it calls work off", _ME, _MUST, _NOW, Reason.CANCELLATION, "@lead stop the deploy",
         thread_window=True,
+    ),
+    Situation.HOLD: MatrixRow(
+        "C2A-083", "it asks the agent to wait, and ends nothing", _ME, _MAY, _SOON,
+        Reason.THREAD_PARTICIPATION, "@lead hold on a minute", thread_window=True,
     ),
     Situation.APPROVAL: MatrixRow(
         "C2A-069", "it asks the agent to approve something", _ME, _MUST, _NOW, Reason.APPROVAL,

@@ -27,6 +27,7 @@ _TELLING: Final = frozenset({"agree", "declined", "done"})
 _TO_ME_BY_INTENT: Final = {
     Intent.SAFETY: Situation.SAFETY,
     Intent.CANCELLATION: Situation.CANCELLATION,
+    Intent.HOLD: Situation.HOLD,
     Intent.APPROVAL: Situation.APPROVAL,
     Intent.BLOCKER: Situation.BLOCKER,
     Intent.ASSIGNMENT: Situation.ASSIGNMENT,
@@ -35,6 +36,11 @@ _TO_ME_BY_INTENT: Final = {
     Intent.INFORM: Situation.INFORMED,
     Intent.RECEIPT: Situation.PROGRESS_TO_ME,
 }
+
+
+_STEERING: Final = frozenset({Intent.CANCELLATION, Intent.HOLD})
+"""What an author says about words of their own, without naming again whom those were for."""
+_OBLIGES_NOBODY: Final = SOCIAL | {Intent.GREETING}
 
 
 def is_named(agent: str, parsed: ParsedMessage) -> bool:
@@ -86,6 +92,8 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         return _aimed(agent, parsed, state)
     if agent in state.left:
         return Situation.LEFT
+    if agent in state.asked and parsed.intent in _STEERING and not parsed.target.anybody:
+        return _TO_ME_BY_INTENT[parsed.intent]
     if weakest in {None, Directedness.TO_ME} and (found := _continued(agent, parsed, state)):
         return found
     if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
@@ -173,8 +181,8 @@ def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> S
     follows = goes_on(agent, parsed)
     if follows is None:
         return Situation.TO_OTHER if parsed.follows[0].sure else None
-    if parsed.intent is Intent.CANCELLATION:
-        return Situation.CANCELLATION if follows.owed else Situation.LIKELY_CONTINUED
+    if parsed.intent in _STEERING:
+        return _TO_ME_BY_INTENT[parsed.intent] if follows.owed else Situation.LIKELY_CONTINUED
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
     if follows.owed:
@@ -191,7 +199,8 @@ def _shared(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situ
     if parsed.attention and (called or not target.anybody):
         return Situation.ATTENTION_REQUEST if parsed.intent in OPEN else Situation.ATTENTION
     if called:
-        return Situation.GRATITUDE if parsed.intent in SOCIAL else Situation.ROLE_MENTION
+        # A greeting to all wants no answer from anybody in particular.
+        return Situation.GRATITUDE if parsed.intent in _OBLIGES_NOBODY else Situation.ROLE_MENTION
     if target.anybody:
         return None
     if agent in state.participants or agent in state.owners:

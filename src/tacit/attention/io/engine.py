@@ -22,7 +22,8 @@ from tacit.attention.io import interpreter
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
-from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_for
+from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_ever, roster_for
+from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
 from tacit.attention.send.draft import Caller
@@ -38,7 +39,9 @@ from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
 from tacit.ledger.principal import PrincipalKind, kind_of
+from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
+from tacit.ledger.taken_back import QUOTING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +59,12 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Lookup, StoredEvent
     from tacit.ledger.state import Group
 
+_OF_A_DIGEST: Final = frozenset({"session", "scope", "policy", "event_ids", "for"})
 MEMBER_KINDS: Final = frozenset({"actor.add", "actor.update", "actor.remove", "x.tacit.person.add"})
 HEARING_KINDS: Final = MEMBER_KINDS | {"x.c2a.session", "x.c2a.rules", "context.sync"}
 """After these the same words may mean something else."""
+JUDGED: Final = frozenset({"chat.message", "chat.reaction"})
+"""What an agent may append by itself and attention has rules for."""
 LOOK_BACK: Final = 1_000
 """How many events before its own start attention reads, and a new session is held to."""
 
@@ -113,8 +119,8 @@ class AttentionEngine:
     # -- what agents append by themselves
 
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
-        """Hold an agent to the rules of a send, whatever door it comes by, once attention has begun."""
-        if submission.kind != "chat.message" or kind_of(submission.by) is not PrincipalKind.ACTOR:
+        """Hold an agent to the rules of the tools, whatever door it comes by, once attention has begun."""
+        if submission.kind not in JUDGED or kind_of(submission.by) is not PrincipalKind.ACTOR:
             return
         state = self.group(snapshot.group, snapshot.lookup)
         if not state.attention.sessions:
@@ -405,6 +411,19 @@ class AttentionEngine:
         return timers.item_of(
             event_id, scope, parsed.author.display_name, parsed.intent, text if isinstance(text, str) else ""
         )
+
+    # -- what goes
+
+    def remains(self, group: Group, event: StoredEvent, lookup: Lookup) -> Remains:
+        """What must stay of an event whose words go, so that a rebuild folds the same."""
+        if event.kind == QUOTING:
+            kept = {name: value for name, value in event.data.items() if name in _OF_A_DIGEST}
+            return Remains(kept)
+        state = self.group(group, lookup)
+        form = state.past.form_of(event)
+        if form is None:
+            return NOTHING_MORE
+        return remains_of(form, roster_ever(self._connection, group.number), state.attention.settings)
 
     # -- the transaction
 

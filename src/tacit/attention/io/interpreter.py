@@ -232,13 +232,15 @@ def _edit(case: Case, command: EditMessage) -> Plan:
 
 
 def _delete(case: Case, command: DeleteMessage) -> Plan:
-    """Take a message back: every view and tool hides its text, the ledger keeps the event."""
+    """Take a message back: its content goes for good, the ledger keeps its envelope."""
     found = case.message(command.event_id, command.principal)
     if command.principal not in {found.by, USER}:
         raise denied("only its author or the owner deletes a message", "C2A-187")
     if case.attention.versions.is_deleted(found.event_id):
         raise invalid("the message was deleted already", "C2A-187", reason="deleted")
-    written: list[Written] = [records.Delete(event_id=found.event_id, by=command.principal)]
+    written: list[Written] = [
+        records.Delete(event_id=found.event_id, by=command.principal, reason=command.reason)
+    ]
     latest = case.attention.versions.latest(found.event_id)
     if latest != found.event_id:
         obligations = case.attention.obligations.of_event(latest)

@@ -36,6 +36,7 @@ from tacit.attention.state.work import PieceOfWork, Works
 from tacit.base.moment import Moment
 from tacit.c2a.vocabulary import ConversationKind
 from tacit.ledger.envelope import Event, decode
+from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.projection import before
 
 if TYPE_CHECKING:
@@ -252,3 +253,34 @@ def roster_for(group: Group, attention: Attention, online: frozenset[str] | None
     ]
     people = [Person(one.principal, (one.title,) if one.title else ()) for one in group.people.values()]
     return Roster.of(agents, people)
+
+
+_NAMING: Final = """
+SELECT raw FROM events WHERE pos>? AND pos<? AND kind IN
+  (SELECT number FROM kinds WHERE name IN ('actor.add', 'actor.update', 'x.tacit.person.add'))
+"""
+
+
+def roster_ever(connection: apsw.Connection, number: int) -> Roster:
+    """Everybody who ever was in a group, by every name and with every role that they had.
+
+    Whom a text names is looked up by the names of the day; what stays of a text must hold all that could be.
+    """
+    agents: dict[str, Agent] = {}
+    people: dict[str, Person] = {}
+    for (raw,) in connection.execute(_NAMING, (number << SHIFT, (number + 1) << SHIFT)):
+        data = decode(bytes(raw)).data
+        names = (str(data["title"]),) if data.get("title") else ()
+        if (principal := data.get("principal")) is not None:
+            known = people.get(principal, Person(principal))
+            people[principal] = Person(principal, (*known.names, *names))
+            continue
+        actor = str(data["actor_id"])
+        before_it = agents.get(actor, Agent(actor))
+        agents[actor] = Agent(
+            actor,
+            (*before_it.names, *names),
+            data.get("role") or before_it.role,
+            before_it.roles | frozenset(data.get("roles") or ()),
+        )
+    return Roster.of(agents.values(), people.values())

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
+
 from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
 from tacit.attention.decide.explain import cues_in_words, sentence
@@ -17,13 +19,13 @@ from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
 from tacit.attention.read.conversation import author_of
 from tacit.attention.state import records
+from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.messages import text_of
 from tacit.c2a.signals import SIGNALS
 from tacit.c2a.vocabulary import Disposition, Mode, Policy
-from tacit.ledger.envelope import decode
 from tacit.ledger.taken_back import emptied
 
 if TYPE_CHECKING:
@@ -146,6 +148,10 @@ def _one(
         found["sentence"] = (
             f"{agent} need not answer: the agents went in circles, and were stopped here (C2A-198)."
         )
+    if obligation is not None and not found["answers"] and was_resolved(obligation):
+        found["sentence"] += f" {agent} marked it as resolved; it has not answered."
+    elif obligation is not None and found["state"] == "answered" and obligation.signal == "done":
+        found["sentence"] += f" {agent} marked it as done, without words."
     if held is not None and held.session == agent:
         found["claimed_until"] = rfc3339(held.expires_at)
         if found["state"] in {"pending", "delivered", "offered"}:
@@ -177,12 +183,19 @@ def _progress_shown(report: records.Progress) -> dict[str, Any]:
     return {"value": report.progress, "total": report.total, "message": report.message}
 
 
+def was_resolved(obligation: Obligation) -> bool:
+    """Did its session end it without a word? Older hubs counted that as an answer."""
+    return obligation.disposition is Disposition.RESPONDED and obligation.note == RESOLVED
+
+
 def state_of(decision: Decision, obligation: Obligation | None, attended: bool) -> str:
     """How far it is for one agent, in one word."""
     if obligation is None:
         if not attended:
             return "not_connected"
         return "offered" if decision.needs_claim else "mailbox"
+    if was_resolved(obligation):
+        return _STATES[Disposition.ACKNOWLEDGED]
     if obligation.disposition is not None and (
         obligation.closed or obligation.disposition is not Disposition.ACKNOWLEDGED
     ):
@@ -208,6 +221,10 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
     for verb, chosen in (
         ("failed and tries it again", [one for one in shown if _tries_again(one)]),
         ("owes a reply", [one for one in shown if one["policy"] == "must_respond" and not _over(one)]),
+        (
+            "marked it as done",
+            [one for one in shown if one["state"] == "answered" and one["signal"] == "done"],
+        ),
         ("answered", [one for one in shown if one["state"] == "answered"]),
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
         ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
@@ -406,7 +423,6 @@ def current(archive: Archive, found: StoredEvent) -> dict[str, Any] | None:
     latest = archive.past.form(versions.latest(found.event_id))
     if latest is None:
         return None
-    event = decode(found.raw)
-    shown = {name: getattr(event, name) for name in event.__struct_fields__}
+    shown: dict[str, Any] = msgspec.json.decode(found.raw)
     data = {name: value for name, value in latest.data.items() if name != "supersedes"}
     return {**shown, "data": {**data, "edited": {"event_id": latest.id, "ts": latest.ts}}}

@@ -4,7 +4,8 @@ With a sign: `@ada` anywhere, in any script (`请@ada看一下`, `@adaさん`), 
 (`_@ada_`); not `@ada's`, not the annotation `@Test`, not what somebody else is quoted with, and not whom the
 same breath takes out again ("@ada not you @bob"). Without a sign: at the start, as "ada:", "ada, bob:",
 "ada and bob:", "hey ada", "ada?" or before a word that asks ("ada which branch"), and at the end as
-"..., ada?". A name that is also a common word is called without a sign only where a mark says so.
+"..., ada?". What greets, joins and asks there is the lexicon's, in every language. A name that is also a
+common word is called without a sign only where a mark says so.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tacit.attention.read.lexicon import in_any
+from tacit.attention.read.roster import SOLID
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tacit.attention.read.roster import Roster
-
-MARKS: Final = {**{0xFF01 + n: 0x21 + n for n in range(94)}, 0x3000: " ", 0x3001: ",", 0x3002: "."}
-"""Letters and marks of other widths, one character for one."""
 
 _LONGEST_NAME: Final = 4
 """Words of a name that is called without a sign."""
@@ -28,21 +29,24 @@ _READ: Final = 2_000
 _QUOTED: Final = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|„[^“”\n]{1,400}[“”]'
 )
-_TAKEN_OUT: Final = re.compile(r"\s*[,:(-]?\s*not you\b", re.IGNORECASE)
-_NOT_BEFORE: Final = re.compile(r"\bnot\s*\Z", re.IGNORECASE)
+_SOLID: Final = rf"(?=\s|\Z|[{SOLID}])"
+_TAKEN_OUT: Final = re.compile(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)", re.IGNORECASE)
+_NOT_BEFORE: Final = re.compile(rf"(?<!\w){in_any('not')}\s*\Z", re.IGNORECASE)
 _GREETING: Final = re.compile(
-    r"\s*(?:hey|hi|hello|hiya|heya|yo|dear|morning|good (?:morning|evening|afternoon)|hallo|"
-    r"bonjour|hola|ciao)[ ,]+",
-    re.IGNORECASE,
+    rf"\s*(?:{in_any('hail', spaced=True)}[ ,]+|{in_any('hail', spaced=False)}[ ,]*)", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[\w.'-]*\w")
-_AND: Final = re.compile(r"\s*(?:[,/&+]|\band\b)\s*", re.IGNORECASE)
-_MARK: Final = re.compile(r"\s?[:,;](?=\s|\Z)")
-_ALONE: Final = re.compile(r"\s*[?!]+(?=\s|\Z)|\s*\Z")
-_ASKS: Final = re.compile(
-    r"\s+(?:can|could|would|will|do|does|did|is|are|was|were|have|has|had|should|shall|may|what|what's|whats|which|"
-    r"when|where|where's|who|who's|why|how|how's|any|please|pls|plz|you|your|you're|are|thanks|thank|ty|thx)\b",
+_LATIN: Final = re.compile(rf"[^\W{SOLID}](?:(?:[.'-]|[^\W{SOLID}])*[^\W{SOLID}])?(?=[{SOLID}])")
+"""A name that a script without spaces follows at once."""
+_TITLE: Final = re.compile(in_any("title"))
+_AND: Final = re.compile(
+    rf"\s*(?:[,/&+]|(?<!\w){in_any('and', spaced=True)}(?!\w)|{in_any('and', spaced=False)})\s*",
     re.IGNORECASE,
+)
+_MARK: Final = re.compile(rf"\s?[:,;]{_SOLID}")
+_ALONE: Final = re.compile(rf"\s*[?!]+{_SOLID}|\s*\Z")
+_ASKS: Final = re.compile(
+    rf"\s+{in_any('after_name', spaced=True)}(?!\w)|\s*{in_any('after_name', spaced=False)}", re.IGNORECASE
 )
 _AT_END: Final = re.compile(r",\s+([\w.-]*\w)[\s.!]*(\?*)[\s.!]*\Z")
 _COMMON: Final = frozenset(
@@ -150,9 +154,12 @@ def _name_at(prose: str, place: int, roster: Roster) -> CalledName | None:
         at = word.end() + 1
         if prose[word.end() : at] != " ":
             break
-    for end in reversed(ends):
+    if (latin := _LATIN.match(prose, place)) is not None:
+        ends.append(latin.end())
+    for end in sorted(ends, reverse=True):
         if roster.principal(prose[place:end]) is not None:
-            return CalledName(place, end, prose[place:end], CallStrength.BARE)
+            title = _TITLE.match(prose, end)
+            return CalledName(place, title.end() if title else end, prose[place:end], CallStrength.BARE)
     return None
 
 

@@ -48,6 +48,8 @@ class ConversationState(msgspec.Struct, frozen=True):
     """The last lines of the channel, for a line in its open flow that replies to nothing."""
     at: Moment = Moment(0)
     """When the line was said; asked for with `floor` alone."""
+    asked: frozenset[str] = _EMPTY
+    """For an author's reply to words of their own: the agents whom those named."""
     waits: frozenset[str] = _EMPTY
     """For a reaction: agents whose obligation or approval it settles."""
 

@@ -2,14 +2,13 @@
 
 The floor is read once for a line, from the newest line back; then every candidate's cues are whole numbers
 out of what was seen (`CUES` names them in order). They are all that the learnt table knows: distances in
-lines and in seconds, who last spoke to whom, whose turn it is, how many others speak, how the line is worded
-and which words it shares. Names, texts and languages are not among them. Knows nothing of confidence.
+lines and in seconds, who last spoke to whom, whose turn it is, how many others speak, how the line is
+worded. Names, texts and languages are not among them. Knows nothing of confidence.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
@@ -45,11 +44,10 @@ CUES: Final = (
     "they spoke just before", "the author spoke just before", "the line before was to the author",
     "their name stands in it", "other names in it",
     "it asks", "length", "it says you", "it is social",
-    "words of their last line", "words of their lines", "words of others' lines",
-    "words of theirs alone", "words", "they asked last", "they asked the author last",
+    "they asked last", "they asked the author last",
     "exchanges between the two", "lines of theirs", "lines of the author's",
     "author's lines since they spoke to the author", "the author asked last",
-    "speakers since they spoke", "words of the author's lines to them", "the author just thanked",
+    "speakers since they spoke", "the author just thanked",
 )  # fmt: skip
 
 
@@ -59,7 +57,6 @@ class SaidLine(msgspec.Struct, frozen=True, array_like=True):
     by: str
     to: tuple[str, ...]
     at: Moment
-    words: tuple[int, ...] = ()
     asks: bool = False
     named: bool = False
     """Whether those it was spoken to were named, or answered by a reply."""
@@ -73,8 +70,8 @@ class OtherSide:
     """What was seen of one other; places count back from the newest line, which is 1."""
 
     __slots__ = (
-        "elsewhere", "from_author", "last_words", "lines", "most", "named", "rank", "spoke", "times",
-        "to_author", "words",
+        "elsewhere", "from_author", "lines", "named", "rank", "spoke", "times",
+        "to_author",
     )  # fmt: skip
 
     def __init__(self, rank: int) -> None:
@@ -86,10 +83,6 @@ class OtherSide:
         self.elsewhere = 0
         """Their newest exchange with somebody else."""
         self.times = self.lines = 0
-        self.most = self.last_words = 0
-        """Words of the line in the most like of their lines, and in their last."""
-        self.words: set[int] = set()
-        """Words of the line that are in any line of theirs."""
 
     @property
     def newest(self) -> int:
@@ -101,13 +94,12 @@ class LookBack:
     """The floor as one author sees it who is about to say something."""
 
     __slots__ = (
-        "_best", "_thirds", "at", "author", "floor", "last_from", "last_to", "minutes", "near", "others",
-        "own", "speakers", "wording", "words",
+        "_best", "at", "author", "floor", "last_from", "last_to", "minutes", "near", "others",
+        "own", "speakers", "wording",
     )  # fmt: skip
 
     def __init__(self, floor: Floor, author: str, wording: Wording, at: Moment) -> None:
         self.floor, self.author, self.wording, self.at = floor, author, wording, at
-        self.words = frozenset(wording.words)
         self.others: dict[str, OtherSide] = {}
         """In the order in which they last mattered."""
         self.own: list[int] = []
@@ -128,7 +120,6 @@ class LookBack:
             else:
                 self._was_heard(line, place)
         self.near, self.minutes = len(near), len(lately)
-        self._thirds = Counter(word for one in self.others.values() for word in one.words)
         self._best = tuple(
             sorted((cue(one), who) for who, one in self.others.items())[:2] for cue in _AGAINST_OTHERS
         )
@@ -148,11 +139,6 @@ class LookBack:
             seen.spoke, seen.rank = place, self.speakers
             self.speakers += 1
         seen.lines += 1
-        if self.words and (shared := self.words.intersection(line.words)):
-            seen.words |= shared
-            seen.most = max(seen.most, len(shared))
-            if seen.spoke == place:
-                seen.last_words = len(shared)
         for one in line.to:
             if one == self.author:
                 seen.times += 1
@@ -201,11 +187,6 @@ class LookBack:
         spoke = seen.to_author if seen is not None else 0
         return bool(self.own) and self.floor[-self.own[0]].social and self.own[0] < (spoke or FAR)
 
-    def shared(self, who: str) -> int:
-        """Words of the line that are in their lines and in nobody else's."""
-        seen = self.others.get(who)
-        return sum(1 for word in seen.words if self._thirds[word] == 1) if seen is not None else 0
-
     def ago(self, place: int) -> int:
         """The seconds since a line; the longest for none."""
         return min(LONG, (self.at - self.floor[-place].at) // SECOND) if place else LONG
@@ -215,7 +196,7 @@ class LookBack:
         seen = self.others.get(who) or OtherSide(FAR)
         floor, wording, before = self.floor, self.wording, self.floor[-1]
         own = self.own[0] if self.own else 0
-        other, from_other, of_others = (self._of_others(who, one) for one in self._best)
+        other, from_other = (self._of_others(who, one) for one in self._best)
         return (
             seen.from_author or FAR,
             self.ago(seen.from_author),
@@ -243,11 +224,6 @@ class LookBack:
             wording.length,
             wording.you,
             wording.social,
-            seen.last_words,
-            len(seen.words),
-            -of_others if of_others < 0 else 0,
-            self.shared(who),
-            len(self.words),
             bool(seen.spoke) and floor[-seen.spoke].asks,
             bool(seen.to_author) and floor[-seen.to_author].asks,
             seen.times,
@@ -256,7 +232,6 @@ class LookBack:
             bisect_left(self.own, seen.to_author) if seen.to_author else FAR,
             bool(own) and floor[-own].asks,
             seen.rank,
-            len(self.words.intersection(floor[-seen.from_author].words)) if seen.from_author else 0,
             bool(own) and floor[-own].social,
         )
 
@@ -276,9 +251,8 @@ class LookBack:
 _AGAINST_OTHERS: Final[tuple[Callable[[OtherSide], int], ...]] = (
     lambda seen: seen.newest or FAR,
     lambda seen: seen.to_author or FAR,
-    lambda seen: -seen.most,
 )
-"""Newest exchange with the author, newest word to the author, words of the line: asked of the others."""
+"""Newest exchange with the author, newest word to the author: asked of the others."""
 
 
 def _is(last: str, who: str) -> int:

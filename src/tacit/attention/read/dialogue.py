@@ -1,11 +1,11 @@
 """Dialogue: who is talking with whom in a channel, and whose dialogue a line without a name goes on with.
 
-Rows: C2A-070, C2A-072, C2A-075, C2A-081, C2A-083. People name each other once and then just talk. For each
-channel the fold keeps a `Floor`: its last lines, as who spoke to whom and when, with a few words of each as
-small numbers. A line that names nobody and replies to nothing is compared with it: for everybody whom it
-could go on with, `cues` gives some forty whole numbers and `grade` makes one confidence of them, by a table
-that was learnt from chats which people had labelled. Then it is a turn, a knock, or one more line of the
-mailbox, by its confidence.
+Rows: C2A-070, C2A-072, C2A-075, C2A-081, C2A-083, C2A-214. People name each other once and then just talk.
+For each channel the fold keeps a `Floor`: its last lines, as who spoke to whom and when. Nothing of what was
+said is in it: words that are taken back leave no trace, and a rebuild without them decides the same. A line
+that names nobody and replies to nothing is compared with it: for everybody whom it could go on with, `cues`
+gives some thirty whole numbers and `grade` makes one confidence of them, by a table that was learnt from
+chats which people had labelled. Then it is a turn, a knock, or one more line of the mailbox.
 
 What is fixed stays so whatever the table says: an exchange older than `LIKELY_S` is over; after `SURE_S`,
 after thanks, and with somebody who had no word with the author a line knocks and no more; whoever has called
@@ -15,7 +15,6 @@ somebody else by name has turned to them.
 from __future__ import annotations
 
 import re
-import zlib
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
@@ -38,14 +37,16 @@ TURN: Final = 0.6
 """From here on a line is as good as addressed."""
 KNOCK: Final = 0.25
 """From here on it is worth a knock."""
+FIRST: Final = 0.4
+"""The same for somebody who had no word with the author yet and is not named either."""
 OWED: Final = 0.5
 """How sure it is at least that an author goes on with a question that has no answer yet."""
 _KNOCKS: Final = TURN - 0.01
 _NOTHING: Final = KNOCK - 0.01
-MOST_WORDS: Final = 12
+_LONG: Final = 400
+_STEP: Final = 20
 _READ: Final = 2_000
 """Characters of a line that are looked at."""
-_WORD: Final = re.compile(r"\w[\w'.+-]{2,}")
 _YOU: Final = re.compile(r"\b(?:you|your|you're|u|ur)\b", re.IGNORECASE)
 
 Follows: TypeAlias = "tuple[Continuation, ...]"
@@ -64,8 +65,6 @@ class Continuation(msgspec.Struct, frozen=True):
     """Whether its name stands somewhere in the line."""
     theirs: bool = False
     """Whether the other spoke last of the two."""
-    shared: int = 0
-    """How many words it shares with what the other just said, and with nobody else's lines."""
 
     @property
     def sure(self) -> bool:
@@ -76,7 +75,6 @@ class Continuation(msgspec.Struct, frozen=True):
 class Wording(msgspec.Struct, frozen=True):
     """What of a line's text counts for the dialogue."""
 
-    words: tuple[int, ...]
     asks: bool
     length: int
     social: bool
@@ -88,21 +86,12 @@ class Wording(msgspec.Struct, frozen=True):
 def wording_of(said: str, intent: Intent, inside: frozenset[str] = frozenset()) -> Wording:
     """What of a line's prose counts."""
     return Wording(
-        words_of(said),
         asks="?" in said or intent in OPEN,
-        length=min(len(said), _READ),
+        length=min(len(said), _LONG) // _STEP * _STEP,
         social=intent in SOCIAL,
         you=_YOU.search(said[:_READ]) is not None,
         inside=inside,
     )
-
-
-def words_of(text: str) -> tuple[int, ...]:
-    """The longer words of a text as small numbers, each once: enough to see that two lines share some."""
-    found = {
-        zlib.crc32(word.encode()) & 0xFFFF for word in _WORD.findall(text[:_READ].casefold()) if len(word) > 3
-    }
-    return tuple(sorted(found)[:MOST_WORDS])
 
 
 def follows(floor: Floor, author: str, wording: Wording, at: Moment) -> Follows:
@@ -124,6 +113,8 @@ def _graded(who: str, seen: LookBack) -> Continuation:
     ago = seen.ago(known.newest) if known is not None and known.newest else None
     named = who in seen.wording.inside
     confidence = min(grade.confidence(seen.cues(who)), _most(who, seen, ago, named=named))
+    if ago is None and not named and confidence < FIRST:
+        confidence = min(confidence, _NOTHING)
     return Continuation(
         who,
         round(confidence, 3),
@@ -131,7 +122,6 @@ def _graded(who: str, seen: LookBack) -> Continuation:
         ago_s=ago,
         named=named,
         theirs=seen.is_theirs(who),
-        shared=seen.shared(who),
     )
 
 

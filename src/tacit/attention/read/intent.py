@@ -12,7 +12,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tacit.attention.read import lexicon, orders
+from tacit.attention.read import orders
+from tacit.attention.read.lexicon import ENGLISH, Language, Phrases, folded, languages_of
 from tacit.c2a.vocabulary import OBLIGING, SOCIAL, Intent
 
 if TYPE_CHECKING:
@@ -32,24 +33,19 @@ PERFORMATIVES: Final[dict[str, Intent]] = {
 }
 
 _NAMED: Final = re.compile(r"(?<!\w)@[\w.-]*\w")
-_CLAUSES: Final = re.compile(
-    r"[.!?;,\n:()]+(?=\s|$)|\s[-\u2013\u2014~]+\s|\s(?:but|though|however|because|so|and|which|now|also)\s"
-    r"(?=(?:i|we|you|it|the|this|that|there|they|can|could|please|pls|also|now|then|let|so|what|how|when|"
-    r"where|why|if|next|"
-    r"one|is|are|do|does|did|still|not|my|our|your|a|an|maybe|just|while|in|on|for|should|would|will|no|"
-    r"another|"
-    r"\w+(?:s|ed|ing)?\s+(?:is|are|was|fails?|failed|broke|needs?|still))\b)"
-)
 _EDGES: Final = re.compile(r"^[^\w+👍👌🙏🆗✅👀🫡:;<&…]+|[^\w+)👍👌🙏🆗✅👀🫡3…]+$")
 _EDGE: Final = " \t\"'*_~-.!?,;|/[]{}"
 _WORDS: Final = re.compile(r"\w+(?:'\w+)*")
 _WORD: Final = re.compile(r"\w")
+_EMOJI: Final = re.compile("[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]+")
 _EMOJI_THANKS: Final = frozenset("🙏💐🤗")
 _EMOJI_ACK: Final = frozenset("👍👌🆗✅👀🫡☑✔")
 
 
 _LONG_RUN: Final = re.compile(r"(?<!\S)\S{129,}")
 _MANY_SIGNS: Final = re.compile(r"(?<!\W)\W{17,}")
+_READ: Final = 4096
+"""Characters at each end of a long text that are read in a language whose phrases are all tried."""
 _REMEMBERED: Final = 512
 """Characters of a text whose intent is kept: short texts come again, many long ones would fill the memory."""
 
@@ -64,15 +60,18 @@ def of_text(prose: str) -> Intent:
     said = _NAMED.sub(" ", prose) if "@" in prose else prose
     if not said.strip() and prose.strip():
         return Intent.PLAIN  # a name alone, or one before a piece of code, is a call
-    said = said.lower() if said.isascii() else said.casefold().replace("\u2019", "'")
-    said = _tidied(said.strip())
+    said = folded(said).strip()
     return _of_short(said) if len(said) <= _REMEMBERED else _of_plain(said)
 
 
 def _tidied(text: str) -> str:
     """The text without the middle of every endless word and of every endless row of signs and spaces."""
     text = _LONG_RUN.sub(lambda run: _ends(run[0], 64), text)
-    return _MANY_SIGNS.sub(lambda run: _ends(run[0], 8), text)
+    return _MANY_SIGNS.sub(_shortened, text)
+
+
+def _shortened(run: re.Match[str]) -> str:
+    return _ends(run[0], 8)
 
 
 def _ends(run: str, length: int) -> str:
@@ -84,24 +83,39 @@ def _of_short(text: str) -> Intent:
     return _of_plain(text)
 
 
-def holds(phrases: lexicon.Phrases, text: str, words: set[str]) -> bool:
+def holds(phrases: Phrases, text: str, words: set[str]) -> bool:
     """Does the text, made of these words, hold one of the phrases?"""
-    return not phrases.words.isdisjoint(words) and phrases.pattern.search(text) is not None
+    return (not phrases.words or not phrases.words.isdisjoint(words)) and phrases.pattern.search(
+        text
+    ) is not None
 
 
 def _of_plain(text: str) -> Intent:
     if not _WORD.search(text):
-        return _of_signs(text)
-    words = set(_WORDS.findall(text))
-    social = _social(text, words)
-    asked = _asked(text, words)
-    if asked is not None and (social is None or asked is not Intent.REQUEST or not _polite_only(text, words)):
+        return _of_signs(_tidied(text))
+    tidy = _tidied(text)
+    words = set(_WORDS.findall(tidy))
+    for language in languages_of(text, words):
+        said = tidy if language.spaced else _MANY_SIGNS.sub(_shortened, text)
+        if language.code != ENGLISH and len(said) > 2 * _READ:
+            said = _ends(said, _READ)
+        found = _read(language, said, words)
+        if found is not None:
+            return found
+    return Intent.QUESTION if "?" in tidy else Intent.PLAIN
+
+
+def _read(language: Language, text: str, words: set[str]) -> Intent | None:
+    """What a text in the language wants; None where the language does not know."""
+    social = _social(language, text, words)
+    asked = _asked(language, text, words)
+    if asked is not None and (
+        social is None or asked is not Intent.REQUEST or not _polite_only(language, text, words)
+    ):
         return asked
     if social is not None:
         return social
-    if lexicon.STATUS.match(text):
-        return Intent.STATUS
-    return Intent.PLAIN
+    return Intent.STATUS if language.sections["status"].pattern.match(text) else None
 
 
 def _of_signs(text: str) -> Intent:
@@ -114,51 +128,61 @@ def _of_signs(text: str) -> Intent:
     return Intent.ACKNOWLEDGEMENT if signs & _EMOJI_ACK else Intent.FILLER
 
 
-def _asked(text: str, words: set[str]) -> Intent | None:
+def _asked(language: Language, text: str, words: set[str]) -> Intent | None:
     """The strongest thing that a text asks for."""
-    if orders.sends_away(text, words):
+    sections = language.sections
+
+    def found(section: str) -> bool:
+        return holds(sections[section], text, words)
+
+    if orders.sends_away(language, text, words):
         return Intent.LEAVE_REQUEST
-    if holds(lexicon.SAFETY, text, words):
+    if found("safety"):
         return Intent.SAFETY
-    if orders.calls_off(text, words):
+    if orders.calls_off(language, text, words):
         return Intent.CANCELLATION
-    if holds(lexicon.APPROVAL, text, words) or lexicon.APPROVE_FIRST.match(text):
+    if orders.holds_back(language, text, words):
+        return Intent.HOLD
+    if found("approval") or language.sections["approve_first"].pattern.match(text):
         return Intent.APPROVAL
     question = "?" in text
-    if not question and holds(lexicon.BLOCKER, text, words):
+    if not question and found("blocker"):
         return Intent.BLOCKER
-    if holds(lexicon.ASSIGNMENT, text, words):
+    if found("assignment"):
         return Intent.ASSIGNMENT
-    if holds(lexicon.REQUEST, text, words) or (
-        holds(lexicon.IMPERATIVE, text, words) and not lexicon.STATUS.match(text)
-    ):
+    if found("request") or (found("imperative") and not language.sections["status"].pattern.match(text)):
         return Intent.REQUEST
-    if question or _asks_without_mark(text, words):
+    if question or _asks_without_mark(language, text, words):
         return Intent.QUESTION
     return None
 
 
-def _asks_without_mark(text: str, words: set[str]) -> bool:
-    if holds(lexicon.ASKING, text, words) or holds(lexicon.INVERTED, text, words):
+def _asks_without_mark(language: Language, text: str, words: set[str]) -> bool:
+    if holds(language.sections["asking"], text, words) or holds(language.sections["inverted"], text, words):
         return True
-    if not holds(lexicon.QUESTION, text, words):
+    if not holds(language.sections["question"], text, words):
         return False
-    return not (lexicon.EXCLAIMED.search(text) or lexicon.SUBORDINATE.match(text))
+    return not (
+        language.sections["exclaimed"].pattern.search(text)
+        or language.sections["subordinate"].pattern.match(text)
+    )
 
 
-def _polite_only(text: str, words: set[str]) -> bool:
+def _polite_only(language: Language, text: str, words: set[str]) -> bool:
     """Words that look like a request inside pure thanks: "thanks for taking a look"."""
-    return not ("?" in text or holds(lexicon.STRONG, text, words))
+    return not ("?" in text or holds(language.sections["strong"], text, words))
 
 
-def _social(text: str, words: set[str]) -> Intent | None:
-    """Thanks, a receipt or filler, when every clause is one of them."""
-    if lexicon.SOCIAL.isdisjoint(words) and not lexicon.DRAWN_OUT.match(text):
+def _social(language: Language, text: str, words: set[str]) -> Intent | None:
+    """Thanks, a receipt, filler or a greeting, when every clause is one of them."""
+    needed = language.sections["social"].words
+    if needed and needed.isdisjoint(words) and not language.sections["drawn_out"].pattern.match(text):
         return None
+    clauses = language.sections["clauses"].pattern
     found: set[Intent] = set()
     start = 0
     while start < len(text):
-        boundary = _CLAUSES.search(text, start)
+        boundary = clauses.search(text, start)
         part = text[start : boundary.start()] if boundary is not None else text[start:]
         start = boundary.end() if boundary is not None else len(text)
         clause = part.strip(_EDGE)
@@ -166,23 +190,29 @@ def _social(text: str, words: set[str]) -> Intent | None:
             clause = _EDGES.sub("", clause)
         if not clause:
             continue
-        kind = _clause(" ".join(clause.split()))
-        if kind is None:
+        clause = " ".join(clause.split())
+        kind = _clause(language, clause)
+        if kind is not None:
+            found.add(kind)
+        elif not language.addresses(clause):
             return None
-        found.add(kind)
-    for kind in (Intent.THANKS, Intent.ACKNOWLEDGEMENT, Intent.FILLER):
-        if kind in found:
+    return next((kind for kind in _SECTIONS if kind in found), None)
+
+
+_SECTIONS: Final = {
+    Intent.THANKS: "thanks",
+    Intent.GREETING: "greeting",
+    Intent.ACKNOWLEDGEMENT: "acknowledged",
+    Intent.FILLER: "filler",
+}
+"""What a clause without a wish can be; of several in a text the first here counts."""
+
+
+def _clause(language: Language, clause: str) -> Intent | None:
+    bare = clause if clause.isascii() else _EMOJI.sub("", clause).strip() or clause
+    for kind, section in _SECTIONS.items():
+        if language.sections[section].pattern.fullmatch(bare):
             return kind
-    return None
-
-
-def _clause(clause: str) -> Intent | None:
-    if lexicon.THANKS.fullmatch(clause):
-        return Intent.THANKS
-    if lexicon.ACKNOWLEDGED.fullmatch(clause):
-        return Intent.ACKNOWLEDGEMENT
-    if lexicon.FILLER.fullmatch(clause):
-        return Intent.FILLER
     return None
 
 

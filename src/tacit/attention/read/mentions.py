@@ -77,6 +77,13 @@ def declared(mentions: object) -> list[str]:
     return found
 
 
+def is_known(word: str, roster: Roster) -> bool:
+    """Does a word name somebody, a role, or all?"""
+    folded = word.casefold()
+    known = folded in BROADCAST or folded in roster.roles or folded in {FOREMAN, PEERS}
+    return known or roster.principal(word) is not None
+
+
 def target_of(to: Iterable[str], words: Iterable[str], roster: Roster, author: str) -> Target:
     """The target behind recipient tokens and mentioned words.
 

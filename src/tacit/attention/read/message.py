@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.calls import MARKS, calls, in_passing
+from tacit.attention.read.calls import calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
-from tacit.attention.read.dialogue import Follows, follows, wording_of
+from tacit.attention.read.dialogue import Follows, Wording, follows, wording_of
 from tacit.attention.read.intent import intent_of
+from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
 from tacit.attention.read.prose import prose
 from tacit.c2a.messages import Author
 from tacit.c2a.signals import signal_of
 from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Priority
+from tacit.ledger.redaction import Remains
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tacit.attention.read.context import ConversationState
     from tacit.attention.read.roster import Roster
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 _PRIORITIES: Final = {priority.value: priority for priority in Priority}
+_ANSWERING: Final = frozenset({"in_reply_to", "turn", "attempt"})
 _SELECTED: Final = {"@peers": "peer", "@foreman": "foreman"}
 _DIRECTED: Final = {directedness.value: directedness for directedness in Directedness}
 
@@ -76,21 +79,14 @@ def parse_message(
 def _message(event: Event, roster: Roster, state: ConversationState, settings: Settings) -> ParsedMessage:
     data = event.data
     author = author_of(event)
-    given = data.get("text")
-    said = prose(given if given.isascii() else given.translate(MARKS)) if isinstance(given, str) else ""
-    called = calls(said, roster)
     by_agent = author.kind is AuthorKind.AGENT
     reply_to = data.get("reply_to")
     conversation = state.conversation or conversation_of(
         data, event.by, reply_to if isinstance(reply_to, str) else None
     )
-    words = mentions.declared(data["mentions"]) if "mentions" in data else []
-    if author.kind is AuthorKind.HUMAN:
-        words += mentions.named(called, roster, vocatives=settings.vocatives)
+    words, intent, source = _heard(event, author, roster, settings)
     to = recipients(data)
     target = target_of(to, words, roster, event.by) if to or words else NO_TARGET
-    beside = mentions.without_names(said, called)
-    intent, source = intent_of(data, beside if beside.strip() else said, by_agent=by_agent)
     attention = data.get("priority") == "attention"
     supersedes = data.get("supersedes")
     return ParsedMessage(
@@ -111,16 +107,96 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
-        follows=_follows(author, said, intent, roster, state) if state.floor and not target.anybody else (),
+        follows=_follows(event, author, intent, roster, state) if state.floor and not target.anybody else (),
     )
 
 
-def _follows(author: Author, said: str, intent: Intent, roster: Roster, state: ConversationState) -> Follows:
+def _follows(
+    event: Event, author: Author, intent: Intent, roster: Roster, state: ConversationState
+) -> Follows:
     """Whose dialogue a line goes on with; whoever names somebody, or a thread, says it otherwise."""
     if author.kind not in {AuthorKind.HUMAN, AuthorKind.AGENT}:
         return ()
-    inside = in_passing(said, roster) - {author.id}
-    return follows(state.floor, author.id, wording_of(said, intent, inside), state.at)
+    return follows(state.floor, author.id, _wording(event, author, intent, roster), state.at)
+
+
+def _wording(event: Event, author: Author, intent: Intent, roster: Roster) -> Wording:
+    """What of the text counts for a dialogue; of one without words what was once heard."""
+    if event.redacted is not None and "wording" in event.redacted.heard:
+        return msgspec.convert(event.redacted.heard["wording"], Wording)
+    said = _said(event)
+    return wording_of(said, intent, in_passing(said, roster) - {author.id})
+
+
+def _said(event: Event) -> str:
+    given = event.data.get("text")
+    return prose(given if given.isascii() else given.translate(MARKS)) if isinstance(given, str) else ""
+
+
+def _heard(event: Event, author: Author, roster: Roster, settings: Settings) -> tuple[list[str], Intent, str]:
+    """Whom a message names, its intent and where that is from; of one without words what was once heard."""
+    data = event.data
+    words = mentions.declared(data["mentions"]) if "mentions" in data else []
+    if event.redacted is not None and "intent" in event.redacted.heard:
+        heard = event.redacted.heard
+        return words, Intent(heard["intent"]), str(heard["from"])
+    said = _said(event)
+    called = calls(said, roster)
+    if author.kind is AuthorKind.HUMAN:
+        words += mentions.named(called, roster, vocatives=settings.vocatives)
+    beside = mentions.without_names(said, called)
+    by_agent = author.kind is AuthorKind.AGENT
+    return words, *intent_of(data, beside if beside.strip() else said, by_agent=by_agent)
+
+
+def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
+    """What must stay of a message whose words go, so that it is read as it was (C2A-214).
+
+    Whom it named and what it wanted, as its deliveries say too; nothing that its author wrote freely.
+    """
+    data, author = event.data, author_of(event)
+    words, intent, source = _heard(event, author, roster, settings)
+    left: dict[str, Any] = {}
+    named = [word for word in dict.fromkeys(words) if mentions.is_known(word, roster)]
+    if named or event.kind == "x.c2a.edit":
+        left["mentions"] = named
+    if data.get("receipt_wanted") is True:
+        left["receipt_wanted"] = True
+    for member, known in (("urgency", _PRIORITIES), ("directedness", _DIRECTED)):
+        if (value := data.get(member)) in known:
+            left[member] = value
+    if "author" in data:
+        left["author"] = {"id": author.id, "kind": author.kind.value, "displayName": author.display_name}
+    if tasks := task_ids(data):
+        left["refs"] = [{"kind": "task_ref", "task_id": task} for task in tasks]
+    given = data.get("c2a")
+    if isinstance(given, dict):
+        left["c2a"] = {
+            member: value for member, value in cast("dict[str, Any]", given).items() if member in _ANSWERING
+        }
+    heard: dict[str, Any] = {"intent": intent.value, "from": source}
+    if not words and event.kind == "chat.message":
+        heard["wording"] = msgspec.to_builtins(_wording(event, author, intent, roster))
+    if had_files(event):
+        heard["files"] = True
+    return Remains(left, heard)
+
+
+def had_files(event: Event) -> bool:
+    """Did files come with the message, also when they are gone?"""
+    gone = event.redacted is not None and event.redacted.heard.get("files") is True
+    return gone or bool(event.data.get("attachments"))
+
+
+def task_ids(data: Mapping[str, Any]) -> list[str]:
+    """The tasks that a message refers to."""
+    found: list[str] = []
+    refs = data.get("refs")
+    for ref in cast("list[object]", refs) if isinstance(refs, list) else []:
+        task = cast("dict[str, object]", ref).get("task_id") if isinstance(ref, dict) else None
+        if isinstance(task, str):
+            found.append(task)
+    return found
 
 
 def _priority(data: dict[str, Any], author: AuthorKind, *, attention: bool) -> Priority:

@@ -22,12 +22,12 @@ ALL_MODES: Final = frozenset(Mode)
 FOREMAN: Final = "foreman"
 PEERS: Final = "peers"
 _SELECTORS: Final[dict[str | None, str]] = {"foreman": FOREMAN, "peer": PEERS}
-_SOLID: Final = (
+SOLID: Final = (
     r"\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
     r"\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 )
 """Scripts that put no space between words: a name ends where they begin."""
-_LETTER: Final = rf"[^\W_{_SOLID}]"
+_LETTER: Final = rf"[^\W_{SOLID}]"
 NOBODY: Final = ""
 """An id that no agent has; what is decided for it is decided for everyone who is not exceptional."""
 

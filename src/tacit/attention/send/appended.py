@@ -1,6 +1,6 @@
-"""A message that an agent appends by itself, judged as if it had sent it.
+"""What an agent appends by itself, a message or a signal, judged as if it had called the tool.
 
-Rows: C2A-061, C2A-153, C2A-191, C2A-197, C2A-198.
+Rows: C2A-061, C2A-136, C2A-153, C2A-191, C2A-197, C2A-198.
 Whoever comes by the ledger's own door keeps the same manners: what the message says of its place and of what
 it answers is read as the fold will read it, and goes through the same table of checks with the same refusals.
 What only a send must have (a key, a declared visibility) the ledger leaves free, and so does this. A message
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, cast
 from tacit.attention.read.conversation import recipients
 from tacit.attention.send.draft import SendPlace, surroundings
 from tacit.attention.send.rules import may_append
+from tacit.attention.state.consequences import signalled
+from tacit.c2a.errors import Refusal
+from tacit.c2a.signals import SIGNALS, signal_of
 from tacit.c2a.tools import Send, body_of, read_mentions
 from tacit.c2a.vocabulary import ConversationKind, Directedness
 
 if TYPE_CHECKING:
     from tacit.attention.read.conversation import Conversation
     from tacit.attention.send.draft import Caller
-    from tacit.c2a.errors import Refusal
     from tacit.ledger.envelope import Event
 
 _SEEN_IN = {ConversationKind.DM: "dm", ConversationKind.THREAD: "thread"}
@@ -28,6 +30,22 @@ _SEEN_IN = {ConversationKind.DM: "dm", ConversationKind.THREAD: "thread"}
 
 def refused(event: Event, caller: Caller) -> Refusal | None:
     """Why the agent may not append this now; None when it may."""
+    return _signal_refused(event, caller) if event.kind == "chat.reaction" else _said_refused(event, caller)
+
+
+def _signal_refused(event: Event, caller: Caller) -> Refusal | None:
+    """A signal that claims or puts off goes by the rules of `chat.react`; what changes nothing is free."""
+    on, signal = event.data.get("event_id"), signal_of(event.data)
+    if not isinstance(on, str) or signal not in SIGNALS or event.data.get("removed"):
+        return None
+    obligation = caller.attention.obligations.get(caller.attention.versions.latest(on), caller.session)
+    if obligation is None or obligation.closed or obligation.signal == signal:
+        return None
+    act = signalled(event, obligation, signal, caller.attention, caller.now)
+    return act if isinstance(act, Refusal) else None
+
+
+def _said_refused(event: Event, caller: Caller) -> Refusal | None:
     conversation = caller.attention.state_for(event).conversation
     if conversation is None:
         return None

@@ -1,13 +1,17 @@
-"""`chat/permission`: an agent's own program wants to do something, and people are asked (C2A-207).
+"""What people are asked before an agent goes on: its own program's wishes, and more time (C2A-122, C2A-207).
 
 From the question and the state as it stands to the record of asking, or to how it stands. The owner may
 always answer; the room's other people where the group's setting `people_permit` says so, and then those alone
-who may read what the agent works on. What was asked is kept in the ledger for them and for nobody else.
+who may read what the agent works on. Whether an answer may be put off beyond its horizon, whoever asked for
+it may say as well. What was asked is kept in the ledger for them and for nobody else.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from tacit.attention.state import approvals, records
 from tacit.attention.state.approvals import Asked, State
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.attention.send.draft import Caller
+    from tacit.attention.state.obligations import Obligation
     from tacit.c2a.permission import PermissionAsked
 
 ABOUT: Final = "of:"
@@ -122,3 +127,58 @@ def _record(asked: PermissionAsked, event_id: str, caller: Caller) -> records.Ap
         turn=asked.turn,
         for_=[caller.session, *people],
     )
+
+
+# -- more time
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """An answer that is put off: which, until when in the agent's words, and why."""
+
+    obligation: Obligation
+    eta: str | None
+    why: str
+
+    @property
+    def what(self) -> str:
+        """A yes is for this event, this time, once: what came back is asked about anew."""
+        owed = self.obligation
+        return approvals.fingerprint("defer", owed.event_id, str(owed.created_at), self.eta or "")
+
+
+def is_agreed(delay: Delay, caller: Caller) -> bool:
+    """Has a person agreed to it?"""
+    return approvals.required(caller.attention.approvals, caller.session, delay.what, caller.now) is None
+
+
+def for_more_time(refused: Refusal, delay: Delay, caller: Caller) -> Refusal:
+    """A refusal that a person can lift says how that stands; others stay as they are."""
+    standing = approvals.required(caller.attention.approvals, caller.session, delay.what, caller.now)
+    if refused.code != "approval_required" or standing is None:
+        return refused
+    details = {**refused.details, **standing.details}
+    return replace(refused, details=details)
+
+
+def asking_for_time(refused: Refusal, delay: Delay, caller: Caller) -> list[records.Approval]:
+    """The question to whoever waits for the answer, and to the owner."""
+    waiting = caller.attention.approvals.asked_by(caller.session)
+    if len(waiting) >= MOST_OPEN:
+        return []
+    event = caller.archive.readable(delay.obligation.event_id, caller.session)
+    asker = [event.by] if event is not None and event.by in caller.roster.people else []
+    what = str(refused.details["what"])
+    title = f"put off its answer until {delay.eta}" if delay.eta else "put off its answer"
+    asked = approvals.ask(approvals.id_of(caller.session, what), caller.session, what, caller.now)
+    return [
+        msgspec.structs.replace(
+            asked,
+            says=f"{caller.session} wants to {title}",
+            kind="defer",
+            title=title[:500],
+            details=delay.why[:500],
+            event_id=delay.obligation.event_id,
+            for_=[caller.session, *asker],
+        )
+    ]

@@ -93,10 +93,24 @@ def audited(name: str, arguments: Mapping[str, Any], refused: Refusal, caller: C
         )
     ]
     if refused.code == "approval_required" and refused.details.get("state") not in {"asked", "denied"}:
-        found += _asking(str(refused.details["what"]), arguments, caller)
+        delayed = _delayed(name, arguments, event, caller)
+        if delayed is not None:
+            found += permissions.asking_for_time(refused, delayed, caller)
+        else:
+            found += _asking(str(refused.details["what"]), arguments, caller)
     if refused.code == "no_new_information" and details:
         found += _circling((details["conversation"], details["thread"]), caller)
     return found
+
+
+def _delayed(
+    name: str, arguments: Mapping[str, Any], event: Event | None, caller: Caller
+) -> permissions.Delay | None:
+    """The deferral that a call asks for, by the tool or by a signal."""
+    if event is None or name not in {"chat.defer", "chat.react"}:
+        return None
+    eta, why = arguments.get("eta"), arguments.get("reason") or arguments.get("signal")
+    return permissions.Delay(obligation_towards(event, caller), eta, str(why or ""))
 
 
 def _circling(place: absences.Place, caller: Caller) -> list[Written]:
@@ -193,6 +207,7 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     if caller.attention.versions.is_superseded(event.id):
         return refusal("event_superseded", "the message was edited or deleted", "C2A-104")
     obligation = obligation_towards(event, caller)
+    delay = permissions.Delay(obligation, eta, signal)
     act = acts.react(
         obligation,
         signal,
@@ -201,10 +216,11 @@ def react(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         eta=eta,
         thread=_root(event, caller),
         own=caller.signals.own,
+        agreed=permissions.is_agreed(delay, caller),
         settings=caller.attention.settings,
     )
     if isinstance(act, Refusal):
-        return act
+        return permissions.for_more_time(act, delay, caller)
     written: list[Written] = [*act.records]
     if act.reroute:
         decision = as_delivered(caller.archive.decision(event, caller.session), obligation)
@@ -302,9 +318,17 @@ def defer(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     if not isinstance(reason, str) or not isinstance(eta, (str, type(None))):
         return refusal("invalid_request", "reason and eta are texts", "C2A-145")
     obligation = caller.attention.obligations.get(event.id, caller.session)
-    act = acts.defer(obligation, reason, eta, caller.now, caller.attention.settings)
+    delay = permissions.Delay(obligation, eta, reason) if obligation is not None else None
+    act = acts.defer(
+        obligation,
+        reason,
+        eta,
+        caller.now,
+        caller.attention.settings,
+        agreed=delay is not None and permissions.is_agreed(delay, caller),
+    )
     if isinstance(act, Refusal):
-        return act
+        return permissions.for_more_time(act, delay, caller) if delay is not None else act
     back = next((one.resurfaces_at for one in act.records if isinstance(one, records.Disposition)), None)
     return Done({"resurfacesAt": rfc3339(draft.Moment(back)) if back else None}, [*act.records])
 
@@ -328,7 +352,8 @@ def resolve(arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
     else:
         obligations = attention.obligations.of_event(event.id)
         targets = [event_target(event.id)]
-    act = acts.resolve(obligations, attention.claims, caller.session, targets, caller.now)
+    answered = [one.event_id for one in obligations if attention.answers.get((one.event_id, caller.session))]
+    act = acts.resolve(obligations, attention.claims, caller.session, targets, caller.now, answered)
     if isinstance(act, Refusal):
         return act
     closed = [one.event_id for one in act.records if isinstance(one, records.Disposition)]

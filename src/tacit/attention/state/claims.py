@@ -2,7 +2,8 @@
 
 Rows: C2A-136, C2A-144, C2A-152, C2A-153, C2A-154, C2A-155, C2A-156, C2A-157, C2A-158, C2A-222. A table of
 transitions, folded from `x.c2a.claim` records. A claim that has run out owns nothing, even before its end is
-written down. Knows nothing of delivery; `now` is an argument.
+written down. One session holds so many and no more, and whoever holds more than half of that renews none:
+what it does not get to runs out, and is others' again. Knows nothing of delivery; `now` is an argument.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.settings import DEFAULTS, Settings, how_to_change
 from tacit.attention.state import records
 from tacit.base.moment import Moment, rfc3339
 from tacit.c2a.errors import Refusal, refusal
@@ -103,7 +104,7 @@ class Claims:
         held = self.holder(target, thread, now)
         if held is not None and held.session != session:
             return held
-        if target.startswith("path:"):
+        if is_lease(target):
             for one in self._held.values():
                 if one.session != session and one.expires_at > now and _overlaps(one.target, target):
                     return one
@@ -149,12 +150,41 @@ class Claims:
         """
         for one in list(self._held.values()):
             is_its = one.session == session and (one.during is None or one.during in event_ids)
-            if is_its and one.target.startswith("path:"):
+            if is_its and is_lease(one.target):
                 del self._held[one.target]
 
     def of_session(self, session: str, now: Moment) -> list[Held]:
         """The live claims of a session."""
         return [held for held in self._held.values() if held.session == session and held.expires_at > now]
+
+    def held_beside(self, target: str, session: str, now: Moment) -> int:
+        """How many others of the target's sort a session holds: questions and threads, or files."""
+        return sum(
+            1
+            for held in self.of_session(session, now)
+            if held.target != target and is_lease(held.target) == is_lease(target)
+        )
+
+
+def is_lease(target: str) -> bool:
+    """Is it a file that is claimed, and no message?"""
+    return target.startswith("path:")
+
+
+def _most(target: str) -> str:
+    """The setting that bounds claims of this sort."""
+    return "leases_per_session" if is_lease(target) else "claims_per_session"
+
+
+def has_room(claims: Claims, target: str, session: str, now: Moment, settings: Settings) -> bool:
+    """May the session hold this one too?"""
+    return claims.held_beside(target, session, now) < getattr(settings, _most(target))
+
+
+def may_renew(claims: Claims, target: str, session: str, now: Moment, settings: Settings) -> bool:
+    """Does a claim last longer by what its session does? Not while that holds more than half its most."""
+    most: int = getattr(settings, _most(target))
+    return claims.held_beside(target, session, now) + 1 <= max(1, most // 2)
 
 
 def take(
@@ -182,14 +212,30 @@ def take(
     if rival is not None:
         return conflict(rival)
     held = claims.holder(target, None, now)
-    action = "renew" if held is not None else ("assign" if assigned else "take")
+    until = now + wanted * MS
+    if held is None and not has_room(claims, target, session, now, settings):
+        return too_many(target, settings)
+    if held is not None and not may_renew(claims, target, session, now, settings):
+        until = min(until, held.expires_at)
     return records.Claim(
         target=target,
         thread=thread,
         session=session,
-        action=action,
-        expires_at=now + wanted * MS,
+        action="renew" if held is not None else ("assign" if assigned else "take"),
+        expires_at=until,
         during=during,
+    )
+
+
+def too_many(target: str, settings: Settings) -> Refusal:
+    """The session holds as much as one may (C2A-155)."""
+    name = _most(target)
+    return refusal(
+        "rate_limited",
+        f"a session holds at most {getattr(settings, name)} of these at once",
+        "C2A-155",
+        remedy=f"answer what you hold, or give it back with `release`; {how_to_change(name)}",
+        limit=name,
     )
 
 
@@ -218,11 +264,13 @@ def release(claims: Claims, target: str, session: str, now: Moment) -> records.C
 def renewals(
     claims: Claims, session: str, targets: Iterable[str], now: Moment, settings: Settings = DEFAULTS
 ) -> list[records.Claim]:
-    """The owner spoke or reported progress: its claims there last longer (C2A-155)."""
+    """The owner spoke or reported progress: its claims there last longer, unless it hoards (C2A-155)."""
     found: list[records.Claim] = []
     for target in targets:
         held = claims.holder(target, None, now)
-        if held is not None and held.session == session:
+        if held is None or held.session != session:
+            continue
+        if may_renew(claims, target, session, now, settings):
             until = max(held.expires_at, now + settings.claim_ttl_ms * MS)
             found.append(
                 records.Claim(

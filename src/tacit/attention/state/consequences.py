@@ -19,13 +19,14 @@ from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.rates import Flow, inbound
-from tacit.attention.state import absences, escalation, records
+from tacit.attention.state import absences, acts, escalation, records
 from tacit.attention.state.claims import event_target, release, renewals, thread_target
 from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
 from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.sends import answered_in
 from tacit.attention.state.versions import cancellations
 from tacit.attention.state.work import NO_LIVES, PERSON, TRANSFERRED, Lives, copies
+from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, signal_of
 from tacit.c2a.vocabulary import AuthorKind, Disposition, Intent, Mode, Policy
 
@@ -69,7 +70,7 @@ def consequences(
         found += _spoken(event, parsed, attention)
         found += _by_a_person(event, parsed, attention)
     if event.kind == "chat.reaction":
-        found += _reacted(event, attention, around.now)
+        found += _reacted(event, attention, around)
     found += _leaving(event, decisions, attention, around.now)
     if not stopped:
         found += deliveries(event, decisions, attention, around)
@@ -345,8 +346,8 @@ def _spoken(event: Event, parsed: ParsedMessage, attention: Attention) -> list[W
     return []
 
 
-def _reacted(event: Event, attention: Attention, now: Moment) -> list[Written]:
-    """A signal sets the disposition of an event that the session holds; taking it back reopens it."""
+def _reacted(event: Event, attention: Attention, around: Around) -> list[Written]:
+    """A signal does by every door what it does as a tool (C2A-136); taking it back reopens the event."""
     on, session = event.data.get("event_id"), event.by
     obligation = (
         attention.obligations.get(attention.versions.latest(on), session) if isinstance(on, str) else None
@@ -357,17 +358,35 @@ def _reacted(event: Event, attention: Attention, now: Moment) -> list[Written]:
     if event.data.get("removed"):
         back = withdrawn(obligation, signal)
         return [back] if back is not None else []
-    disposition = SIGNALS[signal].disposition
-    if obligation.signal == signal or (disposition is None and signal != "unclear"):
+    if obligation.signal == signal:
         return []
+    act = signalled(event, obligation, signal, attention, around.now)
+    if isinstance(act, Refusal):
+        return []
+    found: list[Written] = [*act.records]
+    if act.reroute:
+        declining = {event.by}
+        found += reroute(
+            obligation.event_id, decision_in(obligation), attention, around, declining, declined=True
+        )
+    return found
+
+
+def signalled(
+    event: Event, obligation: Obligation, signal: str, attention: Attention, now: Moment
+) -> acts.Act | Refusal:
+    """What a reaction that was appended as it is makes of what the session holds."""
     eta = event.data.get("eta")
-    changed = change(
+    message = attention.past.get(obligation.event_id)
+    return acts.react(
         obligation,
-        ReportedDisposition(disposition, signal=signal, eta=eta if isinstance(eta, str) else None),
+        signal,
+        attention.claims,
         now,
-        attention.settings,
+        eta=eta if isinstance(eta, str) else None,
+        thread=(message.conversation.thread if message is not None else None) or obligation.event_id,
+        settings=attention.settings,
     )
-    return [changed] if isinstance(changed, records.Disposition) else []
 
 
 def _leaving(event: Event, decisions: Decisions, attention: Attention, now: Moment) -> list[Written]:

@@ -68,17 +68,18 @@ from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
 from tacit.attention.read.cues import Floor, SaidLine
-from tacit.attention.read.dialogue import heard, taken_up, words_of
-from tacit.attention.read.message import ParsedMessage
+from tacit.attention.read.dialogue import heard, taken_up
+from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
+from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
-from tacit.attention.state.ownership import Ownership, task_ids
+from tacit.attention.state.ownership import Ownership
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.sends import (
     KEPT_SENDS,
@@ -210,6 +211,7 @@ class Attention:
             responded=answered_by(before),
             floor=floor,
             at=records.moment_of(event) if floor else Moment(0),
+            asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
         )
 
     def _floor(self, event: Event, conversation: Conversation) -> Floor:
@@ -309,14 +311,13 @@ class Attention:
             given = event.data.get("reply_to")
             above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
             to = frozenset({above.author.id}) if above is not None else to
-        named, text = bool(to), event.data.get("text")
+        named = bool(to)
         if parsed.conversation.thread is not None and not named:
             return
         line = SaidLine(
             author,
             tuple(sorted((to or frozenset(taken_up(parsed.follows))) - {author})),
             at,
-            words_of(text) if isinstance(text, str) else (),
             parsed.intent in OPEN,
             named,
             parsed.intent is Intent.THANKS,
@@ -376,7 +377,7 @@ class Attention:
         before = self.exchanges.at(place)
         if not parsed.by_agent:
             return self.exchanges.put(place, before, loops.QUIET)
-        now = loops.progressed(before) if event.data.get("attachments") else before
+        now = loops.progressed(before) if had_files(event) else before
         aimed = bool(parsed.target.agents or parsed.target.members) or place[1] is not None
         if not aimed and parsed.conversation.kind is not ConversationKind.DM:
             return self.exchanges.put(place, before, now)
@@ -539,7 +540,7 @@ class Attention:
             message is not None
             and record.closes
             and record.disposition == "responded"
-            and record.reason == "resolved"
+            and record.reason == RESOLVED
         ):
             self.exchanges.progressed(place_of(message.conversation))
 

@@ -2,8 +2,10 @@
 
 Rows: C2A-056, C2A-057, C2A-116, C2A-117, C2A-118, C2A-119, C2A-120, C2A-121, C2A-122, C2A-123, C2A-132,
 C2A-145, C2A-163. Of the seven dispositions two are open states (`deferred`, `claimed`), five are final.
-`change` says which record a reported disposition becomes, or why not; `Obligations` folds the records. Knows
-nothing of delivery or of the clock: `now` is an argument.
+`change` says which record a reported disposition becomes, or why not; `Obligations` folds the records. An
+answer can be put off, but not from one time to the next: what was owed since a moment comes back at its
+horizon at the latest, and goes further only if a person agrees. Knows nothing of delivery or of the clock:
+`now` is an argument.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.decision import Decision, Rule
-from tacit.attention.settings import DEFAULTS, Settings
+from tacit.attention.settings import DEFAULTS, Settings, how_to_change
 from tacit.attention.state import records
 from tacit.base.moment import LAST, SECOND, Moment, parse_rfc3339
 from tacit.c2a.errors import Refusal, refusal
@@ -72,6 +74,13 @@ class Obligation:
     """When the session was last known to be at it: a deadline counts silence."""
     instead_of: str = ""
     """The session that it moved from."""
+    obliged_at: Moment = Moment(0)
+    """Since when it is owed; coming back after it was put off does not start it anew."""
+
+    def horizon(self, settings: Settings) -> Moment:
+        """Until when it can be put off without a person: its deadline, and the time of one deferral."""
+        deadline_ms = self.deadline_ms if self.deadline_ms is not None else settings.deadline_ms
+        return Moment((self.obliged_at or self.created_at) + (deadline_ms + settings.defer_ms) * MS)
 
     @property
     def quiet_since(self) -> Moment:
@@ -110,6 +119,8 @@ class ReportedDisposition:
     signal: str | None = None
     reason: str = ""
     eta: str | None = None
+    agreed: bool = False
+    """A person agreed that it is put off so long."""
 
 
 def change(
@@ -119,7 +130,8 @@ def change(
     if obligation.closed:
         return _again(obligation, reported)
     if reported.signal == "unclear":
-        return _record(obligation, reported, shift_us=settings.clarify_ms * MS)
+        # Asking back gives time once; who asks again is answered or is late.
+        return _record(obligation, reported, shift_us=0 if obligation.shift_us else settings.clarify_ms * MS)
     disposition = reported.disposition
     if disposition is None:
         return refusal("invalid_request", "a disposition is needed", "C2A-117")
@@ -175,8 +187,24 @@ def _deferred(
         )
     if not excused and obligation.policy is not Policy.MUST_RESPOND:
         return refusal("invalid_request", "only an obligation can be deferred", "C2A-145")
-    back = eta_of(reported.eta, now) if reported.eta else None
-    return _record(obligation, reported, resurfaces_at=back or Moment(now + settings.defer_ms * MS))
+    back = (eta_of(reported.eta, now) if reported.eta else None) or Moment(now + settings.defer_ms * MS)
+    if obligation.policy is Policy.MUST_RESPOND and not reported.agreed:
+        horizon = obligation.horizon(settings)
+        if horizon <= now:
+            return _put_off_enough()
+        back = min(back, horizon)
+    return _record(obligation, reported, resurfaces_at=back)
+
+
+def _put_off_enough() -> Refusal:
+    return refusal(
+        "approval_required",
+        "it was put off as long as it may be without a person",
+        "C2A-122",
+        remedy="answer now, or decline it so that somebody else gets it; chat.defer asks a person for more "
+        f"time; {how_to_change('defer_ms')}",
+        limit="defer_ms",
+    )
 
 
 def _record(
@@ -293,6 +321,7 @@ class Obligations:
                 thread_window=record.thread_window,
                 because=record.because,
                 instead_of=record.instead_of,
+                obliged_at=created_at,
             )
             return
         # A deferred event that is delivered again is open again, and so is one that now obliges (or obliges
@@ -321,6 +350,7 @@ class Obligations:
             signal=None if back else known.signal,
             resurfaces_at=None if back else known.resurfaces_at,
             created_at=created_at if back else known.created_at,
+            obliged_at=created_at if raised else known.obliged_at,
             shift_us=0 if back else known.shift_us,
         )
 

@@ -101,14 +101,3 @@ class Ownership:
             if stream.title and not conversation.title
             else conversation
         )
-
-
-def task_ids(data: dict[str, Any]) -> list[str]:
-    """The tasks that a message refers to."""
-    found: list[str] = []
-    refs = data.get("refs")
-    for ref in cast("list[object]", refs) if isinstance(refs, list) else []:
-        task = cast("dict[str, object]", ref).get("task_id") if isinstance(ref, dict) else None
-        if isinstance(task, str):
-            found.append(task)
-    return found

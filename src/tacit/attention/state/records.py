@@ -96,10 +96,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Delete(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message was taken back."""
+    """A message was taken back, and its content with it."""
 
     event_id: str
     by: str = ""
+    reason: str = ""
 
 
 class Membership(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -18,7 +18,16 @@ import msgspec
 from tacit.attention.decide import digest
 from tacit.attention.decide.decision import Rule
 from tacit.attention.state import deadlines, records
-from tacit.attention.state.claims import MS, Offer, assign_at, assignee, event_target, take
+from tacit.attention.state.claims import (
+    MS,
+    Offer,
+    assign_at,
+    assignee,
+    event_target,
+    has_room,
+    may_renew,
+    take,
+)
 from tacit.attention.state.consequences import (
     Around,
     delivery,
@@ -138,7 +147,8 @@ def _ended(ended: records.Claim, attention: Attention, around: Around) -> list[W
     if around.lives.excused_until(ended.session, Moment(around.now - span)) > around.now:
         return []
     alive = max((alive_at(piece, around.lives) for piece in _under(ended, attention)), default=0)
-    if alive + span > around.now:
+    renews = may_renew(attention.claims, ended.target, ended.session, around.now, attention.settings)
+    if alive + span > around.now and renews:
         return [msgspec.structs.replace(ended, action="renew", expires_at=alive + span)]
     return [ended, *reoffered(ended, attention)]
 
@@ -180,6 +190,7 @@ def _assigned(offer: Offer, attention: Attention, around: Around) -> list[Writte
         and entry.online
         and agent in attention.sessions
         and _could_take(attention.obligations.get(offer.event_id, agent))
+        and has_room(attention.claims, event_target(offer.event_id), agent, around.now, attention.settings)
     ]
     load = {agent: attention.obligations.open_of(agent) for agent in online}
     chosen = assignee(online, owners, load)

@@ -34,6 +34,8 @@ PAGE_CACHE_KIB: Final = 16_384
 READER_CACHE_KIB: Final = 4_096
 BUSY_MS: Final = 10_000
 RESTART_WAIT_MS: Final = 50
+FORGET_WAIT: Final = 0.05
+MOST_FORGET_WAIT: Final = 5.0
 CHECKSUM_BYTES: Final = 8
 _RESERVED_AT: Final = 20
 
@@ -152,11 +154,13 @@ def connect(
     vfs: str | None = None,
     erases: bool = False,
     checked: bool = False,
+    overwrites: bool = False,
     patience_ms: int = BUSY_MS,
 ) -> apsw.Connection:
     """A connection under the house rules. `vfs` exists for tests that make the disk fail.
 
-    With `checked` the pages of a file that is made here carry checksums.
+    With `checked` the pages of a file that is made here carry checksums; with `overwrites` what is freed in
+    the file is overwritten.
     """
     if not has_checksums() and is_checked(path):
         raise Unavailable(f"{path.name} has checksums that this build of apsw does not know")
@@ -175,6 +179,8 @@ def connect(
             connection.execute("PRAGMA synchronous=FULL")
             # Checkpoints belong to the Checkpointer's thread, never to a commit that someone waits for.
             connection.execute("PRAGMA wal_autocheckpoint=0")
+        if overwrites:
+            connection.execute("PRAGMA secure_delete=ON")
         if not readonly:
             # Without it, REPLACE would remove a row past the triggers that forbid it.
             connection.execute("PRAGMA recursive_triggers=ON")
@@ -277,6 +283,8 @@ class Checkpointer:
         self._moved = 0
         self._wake = threading.Event()
         self._closing = False
+        self._forget: Callable[[apsw.Connection], None] | None = None
+        self._forgets = False
         self.failures = 0
         self._thread = threading.Thread(target=self._run, name="tacit-checkpoint", daemon=True)
 
@@ -298,6 +306,15 @@ class Checkpointer:
 
         connection.set_wal_hook(committed)
 
+    def forgets_by(self, forget: Callable[[apsw.Connection], None]) -> None:
+        """How the log is started anew because of what it holds; raises `BusyError` while it is read."""
+        self._forget = forget
+
+    def forget(self) -> None:
+        """Start the log anew soon: it holds what must go. Tried again until it has happened."""
+        self._forgets = True
+        self._wake.set()
+
     @property
     def pages(self) -> int:
         """The log's length at the last commit, in pages."""
@@ -312,16 +329,27 @@ class Checkpointer:
 
     def _run(self) -> None:
         connection: apsw.Connection | None = None
+        patience: float | None = None
         while True:
-            self._wake.wait()
+            self._wake.wait(patience)
             self._wake.clear()
             if self._closing:
                 break
             try:
                 if connection is None:
-                    connection = connect(self._path, vfs=self._vfs)
+                    connection = connect(self._path, vfs=self._vfs, overwrites=True)
                     connection.set_busy_timeout(RESTART_WAIT_MS)
-                self._checkpoint(connection)
+                if self._forgets and self._forget is not None:
+                    patience = min(2 * (patience or FORGET_WAIT), MOST_FORGET_WAIT)
+                    self._forgets = False
+                    try:
+                        self._forget(connection)
+                    except BaseException:
+                        self._forgets = True
+                        raise
+                    patience = None
+                else:
+                    self._checkpoint(connection)
             except (*FAILED, *DAMAGED, Unavailable, Corrupt):
                 # The log simply stays longer; the next nudge tries again, the metric tells.
                 self.failures += 1

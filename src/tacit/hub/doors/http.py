@@ -43,9 +43,17 @@ def error_answer(error: BaseException, status: int | None = None) -> web.Respons
     """An error as JSON."""
     answer = failure(error)
     headers: dict[str, str] = {}
-    if answer["code"] == "rate_limited":
-        headers["Retry-After"] = str(max(1, round(answer["details"]["retry_after_s"])))
+    wait = _seconds_to_wait(answer.get("details") or {}) if answer["code"] == "rate_limited" else None
+    if wait is not None:
+        headers["Retry-After"] = str(max(1, round(wait)))
     return json_answer(answer, status or status_of(answer), headers)
+
+
+def _seconds_to_wait(details: dict[str, Any]) -> float | None:
+    """When to try again, where that is known; attention counts in milliseconds."""
+    if "retryAfterMs" in details:
+        return details["retryAfterMs"] / 1000
+    return details.get("retry_after_s")
 
 
 def unreadable(status: int) -> web.Response:

@@ -77,12 +77,18 @@ _INBOX: Final = {
     },
 }
 _TOKEN: Final = {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}
+_LINK: Final = {
+    "type": "object",
+    "required": ["code", "path"],
+    "properties": {"code": {"type": "string"}, "path": {"type": "string"}, "minutes": {"type": "integer"}},
+}
 ANSWERS: Final[dict[str, dict[str, Any]]] = {
     "create_group": _GROUP,
     "group": _GROUP,
     "groups": {"type": "object", "properties": {"groups": {"type": "array", "items": _GROUP}}},
     "add_actor": _TOKEN,
-    "add_person": _TOKEN,
+    "add_person": {"anyOf": [_TOKEN, _LINK]},
+    "sign_in_link": _LINK,
     "add_service": _TOKEN,
     "issue_token": _TOKEN,
     "append": _EVENT_REF,

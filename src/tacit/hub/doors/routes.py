@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import agent_operations, crew_operations, operations, requests, steering, timeline
+from tacit.hub import agent_operations, crew_operations, operations, requests, status, steering, timeline
 
 if TYPE_CHECKING:
     import msgspec
@@ -77,6 +77,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         requests.NewPerson,
         operations.add_person,
         "Add a further human; the token is shown once",
+        201,
+    ),
+    Operation(
+        "sign_in_link",
+        "POST",
+        "/v1/sign-in-links",
+        requests.NewLink,
+        operations.sign_in_link,
+        "A link that signs the owner or a person in, once; its code is shown once",
         201,
     ),
     Operation(
@@ -405,6 +414,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         "Bring a message from another group into this one",
         201,
         may_repeat=True,
+    ),
+    Operation(
+        "status",
+        "GET",
+        "/v1/status",
+        requests.Nothing,
+        status.show_status,
+        "How the hub stands, for its owner: why it is not ready, who is near a quota",
     ),
     Operation(
         "agent_status",

@@ -46,6 +46,8 @@ METHODS: Final[dict[str, tuple[type[Any], Run]]] = {
     **{operation.name: (operation.params, operation.run) for operation in OPERATIONS},
     **RPC_ONLY,
 }
+OWN_METHODS: Final = frozenset({"authenticate", "follow", "unfollow", "away"})
+"""What only a connection can be asked; with `METHODS` all that this door answers."""
 CUT_CODE: Final = 4008
 CLOSED_CODE: Final = 4001
 GRACE_SECONDS: Final = 10.0
@@ -305,6 +307,8 @@ class Connection:
             self._committed()
 
     async def _result(self, method: str, params: dict[str, Any]) -> object:
+        if method not in OWN_METHODS and method not in METHODS:
+            raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
         match method:
             case "authenticate":
                 return self._authenticate(params)
@@ -314,12 +318,10 @@ class Connection:
                 return self._unfollow(params)
             case "away":
                 return self._look(params)
-            case _ if method in METHODS:
+            case _:
                 shape, run = METHODS[method]
                 credential = self._hinted(params.get("by"))
                 return await self._hub.run(method, run, credential, typed(params, shape, strict=True))
-            case _:
-                raise Refused("unknown_op", "the hub does not know this method", row="CCCS-112")
 
     def _authenticate(self, params: dict[str, Any]) -> object:
         token = params.get("token")
@@ -360,6 +362,7 @@ class Connection:
                 self.cut(follower.subscription, following.at, reason)
 
     def _unfollow(self, params: dict[str, Any]) -> object:
+        self._require()
         number = params.get("subscription")
         if not isinstance(number, int) or number not in self._subscriptions:
             raise invalid("no such subscription", "CCCS-103")

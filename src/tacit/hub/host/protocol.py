@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from tacit.ledger.io.reader import Reader
 
 log: Final = logging.getLogger("tacit.hub")
+REQUESTS: Final = frozenset(
+    {"initialize", "tools/list", "tools/call", "chat/disposition", "chat/permission", "ping"}
+)
+"""All that a harness may ask for."""
 TOLD_SETTINGS: Final = (
     "compose_quiet_ms",
     "compose_cap_ms",
@@ -141,20 +145,20 @@ class Conversation:
         link = self.link
         if link is None:
             return refusal("not_initialized", "say initialize first", "C2A-018", remedy="send initialize")
+        if method not in REQUESTS:
+            return refusal("unknown_op", "the host does not know this method", "C2A-017")
         match method:
             case "tools/list":
                 own = link.agreement.signals.own
                 return {"tools": [listed(tool, own) for tool in link.agreement.tools()]}
             case "tools/call":
                 return await self._call(link, params)
-            case "chat/disposition" | "chat/permission":
-                return await self._ports.tools.call(
-                    self._group_id, self._session, method, params, link.agreement.version
-                )
             case "ping":
                 return {}
             case _:
-                return refusal("unknown_op", "the host does not know this method", "C2A-017")
+                return await self._ports.tools.call(
+                    self._group_id, self._session, method, params, link.agreement.version
+                )
 
     async def _call(self, link: Link, params: dict[str, Any]) -> dict[str, Any] | Refusal:
         name, arguments = params.get("name"), params.get("arguments", {})

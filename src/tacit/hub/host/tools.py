@@ -145,8 +145,12 @@ def from_ledger(refused: Refused) -> Refusal:
         "group_not_found",
         "actor_not_found",
         "idempotency_conflict",
+        "rate_limited",
     }
     code = refused.code if refused.code in known else "invalid_request"
     if refused.code == "internal":
         code = "internal_error"
-    return Refusal(code, refused.message, refused.row or "C2A-142", details=refused.details or {})
+    details = dict(refused.details or {})
+    if code == "rate_limited" and "retry_after_s" in details:
+        details["retryAfterMs"] = details["retry_after_s"] * 1000
+    return Refusal(code, refused.message, refused.row or "C2A-142", details=details)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Entropy
 
+BLOBS: Final = "blobs"
+"""The folder's name beside a ledger."""
 _NAME: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -61,6 +63,13 @@ class BlobFolder:
         if not _NAME.match(sha256):
             raise ValueError("not a sha256")
         return self._folder / sha256[:2] / sha256
+
+    def remove(self, sha256: str) -> None:
+        """Have it gone, also after a crash; for a blob that no group has any more."""
+        place = self.place(sha256)
+        place.unlink(missing_ok=True)
+        if place.parent.exists():
+            _sync_folder(place.parent)
 
     def is_sound(self, sha256: str) -> bool:
         """Do the bytes on disk still have this hash?"""

@@ -1,7 +1,8 @@
 """The SQLite journal: order and durability of events (CCCS-018, CCCS-026, CCCS-114, CCCS-115).
 
 Writes go through the connection's open transaction; whoever opened it commits. Each event is chained to the
-one before it (sha256 over the previous link and the event's own sha256), so that order can be proven.
+one before it (sha256 over the previous link and the event's own digest, `redaction`), so that order can be
+proven, also when the content of one was taken away.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from tacit.base.errors import Bug
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.ports import Stale
+from tacit.ledger.redaction import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 FIRST_LINK: Final = b"\0" * 32
 
 
-def link(previous: bytes, raw: bytes) -> bytes:
+def link(previous: bytes, raw: bytes, salt: bytes | None) -> bytes:
     """The next link of a group's chain."""
-    return hashlib.sha256(previous + hashlib.sha256(raw).digest()).digest()
+    return hashlib.sha256(previous + digest(raw, salt)).digest()
 
 
 class SqliteJournal:
@@ -51,11 +53,12 @@ class SqliteJournal:
             raise Bug("entries leave a gap or stand out of order")
         base = self.number(group) << SHIFT
         chain = group.chain or FIRST_LINK
-        rows: list[tuple[int, bytes, int, bytes, bytes]] = []
+        rows: list[tuple[int, bytes, int, bytes, bytes, bytes | None]] = []
         for entry in entries:
-            chain = link(chain, entry.raw)
-            rows.append((base | entry.seq, entry.event_id, self._kind(entry.kind), chain, entry.raw))
-        self._connection.executemany("INSERT INTO events VALUES(?,?,?,?,?)", rows)
+            chain = link(chain, entry.raw, entry.salt)
+            kind = self._kind(entry.kind)
+            rows.append((base | entry.seq, entry.event_id, kind, chain, entry.raw, entry.salt))
+        self._connection.executemany("INSERT INTO events VALUES(?,?,?,?,?,?)", rows)
         group.chain = chain
         self._connection.execute(
             "UPDATE groups SET last_seq=?, last_ts=?, chain=? WHERE number=?",

@@ -254,6 +254,16 @@ class ReadModel:
         self._talks.clear()
         self.flush()
 
+    @property
+    def index(self) -> AudienceIndex:
+        """How texts become what is searched for."""
+        return self._index
+
+    def drop(self, number: int, events: Sequence[StoredEvent]) -> None:
+        """Look these up again when they are next asked for: their content is gone."""
+        for event in events:
+            self._recent.pop((number, event.event_id), None)
+
     def owes(self, number: int, actor: str, target: int) -> bool:
         """Is a duty of this actor open on this event?"""
         staged = self._duties.get((number, actor, target))

@@ -12,7 +12,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import apsw
 from msgspec import DecodeError
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tacit.ledger.ports import Blob, Earlier, StoredEvent
     from tacit.ledger.state import Group
 
+T = TypeVar("T")
 CHUNK: Final = 256
 PAGE_BYTES: Final = 4 * 1024 * 1024
 _UNSEARCHABLE: Final = re.compile("[\\0\ud800-\udfff]")
@@ -240,13 +241,13 @@ class Reader:
                 high = middle - 1
         return low
 
-    def appended_since(self, group: Group, moment: Moment) -> list[tuple[str, int]]:
-        """By whom, and how large, each event is that was appended since a moment."""
+    def appended_since(self, group: Group, moment: Moment, what: Callable[[StoredEvent], T]) -> list[T]:
+        """What is wanted of each event that was appended since a moment."""
         base = group.number << SHIFT
         rows = self._connection.execute(
             SELECT + "WHERE e.pos>? AND e.pos<=?", (base | self._before(group, moment), base | group.last_seq)
         )
-        return [(event.by, len(event.raw)) for row in rows if (event := found(row))]
+        return [what(event) for row in rows if (event := found(row))]
 
     def _kinds(self, wanted: Selection) -> list[int]:
         rows = self._connection.execute("SELECT number, name FROM kinds")
@@ -498,6 +499,15 @@ class Reader:
             {"group": group.number, "who": principal},
         ).fetchone()
         return (int(row[0]), int(row[1])) if row is not None else (0, 0)
+
+    def blobs_kept(self) -> list[tuple[str, str, int]]:
+        """What files take: by group and principal, and with no principal for each whole group."""
+        rows = self._connection.execute(
+            "SELECT g.group_id, o.principal, sum(b.bytes) FROM blob_owners o "
+            "JOIN blobs b USING(group_no, path) JOIN groups g ON g.number=b.group_no GROUP BY 1, 2 UNION ALL "
+            "SELECT g.group_id, '', sum(b.bytes) FROM blobs b JOIN groups g ON g.number=b.group_no GROUP BY 1"
+        )
+        return [(str(group_id), str(who), int(taken)) for group_id, who, taken in rows]
 
     def reactions(self, group: Group, event: StoredEvent) -> list[dict[str, str]]:
         """Who reacted to an event with what."""

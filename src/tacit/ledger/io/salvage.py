@@ -68,14 +68,14 @@ class Salvage:
 
 
 def _vouched(checked: apsw.Connection, bare: apsw.Connection, pos: int) -> StoredEvent:
-    row = bare.execute("SELECT id, chain, raw FROM events WHERE pos=?", (pos,)).fetchone()
+    row = bare.execute("SELECT id, chain, raw, salt FROM events WHERE pos=?", (pos,)).fetchone()
     before = bare.execute("SELECT chain FROM events WHERE pos=?", (pos - 1,)).fetchone()
-    if row is None or not all(isinstance(part, bytes) for part in (*row, *(before or ()))):
+    if row is None or not all(isinstance(part, bytes) for part in (*row[:3], *(before or ()))):
         raise ValueError("no event is here")
-    event_id, chain, raw = row
+    event_id, chain, raw, salt = row
     previous = before[0] if before is not None else FIRST_LINK
     event = decode(raw)
-    if link(previous, raw) != chain or event.seq != pos & SEQ_MASK:
+    if link(previous, raw, salt) != chain or event.seq != pos & SEQ_MASK:
         raise ValueError("the chain does not vouch for it")
     seen: tuple[Any, ...] = checked.execute(
         "SELECT everyone, private, named, root FROM audiences WHERE pos=?", (pos,)

@@ -1,6 +1,7 @@
 """The tables, in two roles.
 
-Journal: `groups`, `kinds`, `events`: written once, never changed (two triggers see to it). Read model:
+Journal: `groups`, `kinds`, `events`: written once, never changed (two triggers see to it), but for
+content that is taken away (`erasure`). Read model:
 everything else up to the line that says otherwise; `rebuild` may drop and refill it. What follows that line
 (blobs, credentials) is not derived from events.
 
@@ -126,4 +127,20 @@ CREATE TABLE webhooks(
 # Private talk had an index of its own, all of it in one; since then each talk has (`audience_index`).
 PRIVATE_TALK: Final = "CREATE INDEX audiences_private ON audiences(pos) WHERE private"
 
-SCHEMA: Final = Schema(APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK, index_by_audience))
+# Each event gets a salt, which the chain covers (`redaction`); those from before have none. An event may lose
+# its content, and its salt with it, when it is on the list of what is to be erased.
+ERASURE: Final = """
+ALTER TABLE events ADD COLUMN salt BLOB;
+CREATE TABLE erasures(number INTEGER PRIMARY KEY, pos INTEGER, sha256 TEXT);
+CREATE INDEX erasures_pos ON erasures(pos);
+DROP TRIGGER events_stay;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events
+WHEN NEW.pos<>OLD.pos OR NEW.id<>OLD.id OR NEW.kind<>OLD.kind OR NEW.chain<>OLD.chain OR NEW.salt IS NOT x''
+  OR OLD.salt IS x'' OR NOT EXISTS(SELECT 1 FROM erasures WHERE pos=OLD.pos)
+BEGIN SELECT RAISE(ABORT, 'events never change'); END;
+INSERT INTO search(search, rank) VALUES('secure-delete', 1);
+"""
+
+SCHEMA: Final = Schema(
+    APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK, index_by_audience, ERASURE)
+)

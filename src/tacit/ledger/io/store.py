@@ -35,8 +35,8 @@ from tacit.base.io.system import SystemClock, SystemEntropy
 from tacit.base.moment import rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
-from tacit.ledger.io import torn
-from tacit.ledger.io.blobs import BlobFolder
+from tacit.ledger.io import erasure, torn
+from tacit.ledger.io.blobs import BLOBS, BlobFolder
 from tacit.ledger.io.reader import Reader
 from tacit.ledger.io.salvage import Salvage
 from tacit.ledger.io.schema import SCHEMA
@@ -62,6 +62,8 @@ log: Final = logging.getLogger("tacit.ledger")
 
 DATABASE: Final = "ledger.db"
 CHECKED: Final = "checksums"
+OVERWRITTEN: Final = "overwritten"
+"""Set once nothing lies in the file's free space that was there before freed space was overwritten."""
 NOTICED_GROUPS: Final = 64
 
 
@@ -89,12 +91,21 @@ class OpenWriter:
     def __init__(
         self, path: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
     ) -> None:
-        self.connection = connect(path, vfs=options.vfs)
+        self.connection = connect(path, vfs=options.vfs, overwrites=True)
         self.writer = Writer(self.connection, path, options.clock, options.entropy, options.settings)
+        self._blobs = BlobFolder(path.parent / BLOBS, options.entropy)
+        self._folder = path.parent
         if engine is not None:
             self.writer.attend(engine(self.connection))
         self.checkpointer = Checkpointer(path, hard_pages=options.wal_hard_pages, vfs=options.vfs)
         self.checkpointer.watch(self.connection)
+        self.checkpointer.forgets_by(self._finish_erasures)
+        self.writer.on_erasure = self.checkpointer.forget
+        if erasure.is_pending(self.connection):
+            self.checkpointer.forget()
+
+    def _finish_erasures(self, connection: apsw.Connection) -> None:
+        erasure.finish(connection, self._folder, self._blobs)
 
     def start(self) -> None:
         """Begin to move the log."""
@@ -103,6 +114,10 @@ class OpenWriter:
     def close(self) -> None:
         """Stop the checkpoints, let go of the file."""
         self.checkpointer.close()
+        # What readers of another process still keep in the log, the next start takes away.
+        self.connection.set_busy_timeout(0)
+        with suppress(*FAILED, *DAMAGED):
+            self._finish_erasures(self.connection)
         try:
             self.connection.close()
         except FAILED as error:
@@ -127,7 +142,7 @@ class Store:
         self.options = options or Options()
         self.folder = folder
         self.path = folder / DATABASE
-        self.blobs_folder = folder / "blobs"
+        self.blobs_folder = folder / BLOBS
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.lock = FolderLock(folder, purpose=self.options.purpose)
         try:
@@ -159,9 +174,10 @@ class Store:
         checked = self.options.vfs is None
         if checked and self.path.exists():
             self._make_sure_of_checksums()
-        connection = connect(self.path, vfs=self.options.vfs, checked=checked)
+        connection = connect(self.path, vfs=self.options.vfs, checked=checked, overwrites=True)
         try:
             SCHEMA.migrate(connection, self.path)
+            _overwrite_old_space(connection)
             if checked and is_checked(self.path):
                 connection.execute("INSERT OR IGNORE INTO facts VALUES(?, '1')", (CHECKED,))
             _check_ends(connection, self.path)
@@ -170,6 +186,8 @@ class Store:
                 # crash.
                 with suppress(BusyError):
                     connection.wal_checkpoint(mode=SQLITE_CHECKPOINT_TRUNCATE)
+            with suppress(BusyError):
+                erasure.finish(connection, self.folder, BlobFolder(self.blobs_folder, self.options.entropy))
         finally:
             connection.close()
 
@@ -299,6 +317,19 @@ def lost_checksums(connection: apsw.Connection, path: Path) -> bool:
     has_facts = connection.execute("SELECT 1 FROM sqlite_master WHERE name='facts'").fetchone()
     had = has_facts and connection.execute("SELECT 1 FROM facts WHERE name=?", (CHECKED,)).fetchone()
     return bool(had) and has_checksums() and not is_checked(path)
+
+
+def _overwrite_old_space(connection: apsw.Connection) -> None:
+    """A ledger from before freed space was overwritten is written anew once."""
+    if connection.execute("SELECT 1 FROM facts WHERE name=?", (OVERWRITTEN,)).fetchone() is not None:
+        return
+    if connection.execute("SELECT 1 FROM events LIMIT 1").fetchone() is not None:
+        try:
+            connection.execute("VACUUM")
+        except FAILED:
+            log.warning("the ledger's free space may hold what was deleted: there is no room to rewrite it")
+            return
+    connection.execute("INSERT INTO facts VALUES(?, '1')", (OVERWRITTEN,))
 
 
 def _move_log(path: Path) -> None:

@@ -7,8 +7,10 @@ event again through the very functions that the live writer uses.
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -27,6 +29,7 @@ from tacit.ledger.io.store import DATABASE, Options, Store
 from tacit.ledger.io.writer import View, Writer
 from tacit.ledger.ports import JournalEntry, Stale
 from tacit.ledger.projection import body_of, project
+from tacit.ledger.redaction import GONE
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
@@ -49,16 +52,20 @@ def groups_on(connection: apsw.Connection) -> list[tuple[int, str, int, bytes]]:
 
 def rows_on(
     connection: apsw.Connection, number: int, last: int = SEQ_MASK
-) -> Iterator[tuple[int, bytes, str, bytes, bytes]]:
+) -> Iterator[tuple[int, bytes, str, bytes, bytes, bytes | None]]:
     """Event rows of a group up to `last`, in short reads so that the log of a running hub can move on."""
     at, end = number << SHIFT, number << SHIFT | last
+    # A ledger that no newer hub has opened yet has no salts.
+    salt = (
+        "salt" if any(row[1] == "salt" for row in connection.execute("PRAGMA table_info(events)")) else "NULL"
+    )
     while rows := connection.execute(
-        "SELECT pos, id, (SELECT name FROM kinds WHERE number=kind), chain, raw FROM events "
+        f"SELECT pos, id, (SELECT name FROM kinds WHERE number=kind), chain, raw, {salt} FROM events "  # noqa: S608 - one of two names
         "WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
         (at, end, STEP),
     ).fetchall():
-        for pos, event_id, kind, chain, raw in rows:
-            yield pos & SEQ_MASK, bytes(event_id), kind, bytes(chain), bytes(raw)
+        for pos, event_id, kind, chain, raw, salted in rows:
+            yield pos & SEQ_MASK, bytes(event_id), kind, bytes(chain), bytes(raw), salted
         at = rows[-1][0]
 
 
@@ -98,16 +105,23 @@ class _Proof(msgspec.Struct, frozen=True):
     tacit_export: dict[str, GroupEnd]
 
 
+class _Salts(msgspec.Struct, frozen=True):
+    """The salts of the events on the next lines, without which their hashes cannot be had again."""
+
+    tacit_salts: list[str | None]
+
+
 def export(folder: Path, group_id: str | None = None, *, proof: bool = False) -> Iterator[bytes]:
     """Every event as one line of JSON, group after group, in append order.
 
-    With `proof` a last line says where the hashes of each group end, at the same moment.
+    With `proof` a last line says where the hashes of each group end, at the same moment, and lines between
+    hold the salts that those are made with.
     """
     connection = connect(folder / DATABASE, readonly=True)
     try:
         if proof:
             connection.execute("BEGIN")
-        yield from events_on(connection, group_id)
+        yield from events_on(connection, group_id, salts=proof)
         if proof:
             ends = ends_on(connection)
             yield msgspec.json.encode(_Proof({name: ends[name] for name in ends if group_id in {None, name}}))
@@ -123,12 +137,19 @@ def _as_fault(error: Exception, path: Path, otherwise: str) -> Corrupt | Unavail
     return Unavailable(f"{otherwise} ({type(error).__name__})")
 
 
-def events_on(connection: apsw.Connection, group_id: str | None = None) -> Iterator[bytes]:
+def events_on(
+    connection: apsw.Connection, group_id: str | None = None, *, salts: bool = False
+) -> Iterator[bytes]:
     """The same from an open connection, which may stand in a transaction."""
     for number, name, _last, _chain in groups_on(connection):
         if group_id in {None, name}:
-            for _seq, _id, _kind, _link, raw in rows_on(connection, number):
-                yield raw
+            rows = rows_on(connection, number)
+            while some := list(islice(rows, STEP)):
+                if salts:
+                    yield msgspec.json.encode(
+                        _Salts([None if salt is None else salt.hex() for *_, salt in some])
+                    )
+                yield from (raw for *_, raw, _salt in some)
 
 
 def rebuild(
@@ -143,7 +164,7 @@ def rebuild(
     # A hub that runs on this folder keeps counts in memory and must not be written past.
     lock = FolderLock(folder, purpose="tacit ledger rebuild")
     try:
-        connection = connect(path)
+        connection = connect(path, overwrites=True)
         try:
             connection.execute("BEGIN IMMEDIATE")
             writer = Writer(connection, path, clock, entropy, settings)
@@ -173,7 +194,7 @@ def bring_in(
     Store(folder, Options(clock=clock, entropy=entropy, purpose="tacit ledger import", readers=1)).close()
     lock = FolderLock(folder, purpose="tacit ledger import")
     try:
-        with closing(connect(folder / DATABASE)) as connection:
+        with closing(connect(folder / DATABASE, overwrites=True)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             proof = _insert(connection, lines)
             writer = Writer(connection, folder / DATABASE, clock, entropy, Settings())
@@ -200,16 +221,27 @@ def _hold(proof: dict[str, GroupEnd] | None, ends: dict[str, GroupEnd]) -> None:
 def _insert(connection: apsw.Connection, lines: Iterable[bytes]) -> dict[str, GroupEnd] | None:
     """Journal the events of exported lines; the proof, when there is one."""
     journal, groups, proof = SqliteJournal(connection), dict[str, Group](), None
+    salts = deque[str | None]()
     for number, line in enumerate(lines, 1):
         raw = line.rstrip(b"\r\n")
         if raw.startswith(b'{"tacit_export"'):
             proof = msgspec.json.decode(raw, type=_Proof).tacit_export
             continue
         try:
+            if raw.startswith(b'{"tacit_salts"'):
+                salts.extend(msgspec.json.decode(raw, type=_Salts).tacit_salts)
+                continue
             event = decode(raw)
             group = groups.setdefault(event.group_id, Group(event.group_id, 0))
             group.last_ts = parse_rfc3339(event.ts) or group.last_ts
-            entry = JournalEntry(event.seq, ids.raw(event.id) or b"", event.kind, raw)
+            salt = salts.popleft() if salts else None
+            entry = JournalEntry(
+                event.seq,
+                ids.raw(event.id) or b"",
+                event.kind,
+                raw,
+                GONE if event.redacted is not None else bytes.fromhex(salt) if salt else None,
+            )
             journal.commit(group, [entry], event.seq - 1)
         except (msgspec.DecodeError, ValueError, Stale, ConstraintError):
             raise Refused("bad_export", f"line {number} is no event that follows the one before it") from None
@@ -224,7 +256,7 @@ def fold_all(connection: apsw.Connection, writer: Writer) -> int:
     connection.execute("INSERT INTO search(search) VALUES('delete-all')")
     for number, group_id, _last, _chain in groups_on(connection):
         group = Group(group_id, number)
-        for seq, event_id, kind, _link, raw in rows_on(connection, number):
+        for seq, event_id, kind, _link, raw, _salt in rows_on(connection, number):
             _again(writer, group, JournalEntry(seq, event_id, kind, raw))
             count += 1
             if count % STEP == 0:

@@ -31,10 +31,14 @@ from tacit.ledger.envelope import decode
 from tacit.ledger.io import torn
 from tacit.ledger.io.blobs import BlobFolder
 from tacit.ledger.io.journal import FIRST_LINK, link
+from tacit.ledger.io.reader import Glance
 from tacit.ledger.io.schema import PROJECTIONS
 from tacit.ledger.io.store import DATABASE, lost_checksums
 from tacit.ledger.io.upkeep import fold_all, groups_on, rows_on
 from tacit.ledger.io.writer import Writer
+from tacit.ledger.projection import first_form
+from tacit.ledger.redaction import GONE
+from tacit.ledger.taken_back import QUOTING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +57,8 @@ class Report:
 
     groups: int = 0
     events: int = 0
+    redacted: int = 0
+    """Of the events: how many have lost their content, by a record that says so."""
     blobs: int = 0
     projections: int = 0
     problems: list[str] = field(default_factory=list[str])
@@ -171,10 +177,13 @@ def _verify_group(
     connection: apsw.Connection, number: int, group_id: str, end: tuple[int, bytes], report: Report
 ) -> None:
     expected, chain, last_ts = 0, FIRST_LINK, Moment(0)
-    for seq, event_id, kind, stored, raw in rows_on(connection, number, end[0]):
+    gone: dict[int, str] = {}
+    for seq, event_id, kind, stored, raw, salt in rows_on(connection, number, end[0]):
         expected += 1
         report.events += 1
-        chain = link(chain, raw)
+        chain = link(chain, raw, salt)
+        if salt == GONE:
+            gone[seq] = ids.text(event_id)
         fault = _fault(raw, seq, event_id, (kind, group_id), last_ts)
         if seq != expected:
             fault = f"position {expected} is missing"
@@ -184,6 +193,8 @@ def _verify_group(
             report.problems.append(f"group {group_id} event {seq}: {fault}")
             return
         last_ts = parse_rfc3339(decode(raw).ts) or last_ts
+    report.redacted += len(gone)
+    _recorded(connection, number, group_id, gone, report)
     if (expected, chain) != (end[0], end[1]):
         report.problems.append(f"group {group_id}: ends at {expected}, its record says {end[0]}")
     # One query is one snapshot: a hub that appends meanwhile moves both ends.
@@ -195,6 +206,27 @@ def _verify_group(
         report.problems.append(
             f"group {group_id}: {beyond[0]} events lie beyond the end that its record says"
         )
+
+
+def _recorded(
+    connection: apsw.Connection, number: int, group_id: str, gone: dict[int, str], report: Report
+) -> None:
+    """Content goes by a record of who had it taken away; an event that lost it without one was changed."""
+    if not gone:
+        return
+    rows = connection.execute(
+        "SELECT target FROM marks WHERE group_no=? AND mark='delete'", (number,)
+    ).fetchall()
+    taken_back = {int(row[0]) for row in rows}
+    glance = Glance(connection, number)
+    for seq, event_id in gone.items():
+        event = glance.event(event_id)
+        if event is None or event.kind == QUOTING:
+            continue
+        first = first_form(event_id, glance)
+        if first is None or first.seq not in taken_back:
+            problem = "its content is gone, nobody took it back"
+            report.problems.append(f"group {group_id} event {seq}: {problem}")
 
 
 def _fault(raw: bytes, seq: int, event_id: bytes, said: tuple[str, str], last_ts: Moment) -> str:

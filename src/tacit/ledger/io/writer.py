@@ -59,16 +59,20 @@ from tacit.ledger.commands import (
     Decided,
     Duplicate,
     GroupCommand,
+    RecordBlob,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
 from tacit.ledger.io import records
+from tacit.ledger.io.blobs import BLOBS, BlobFolder
+from tacit.ledger.io.erasure import Erasing
 from tacit.ledger.io.groups import load_group
 from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
+from tacit.ledger.redaction import NOTHING_MORE, SALT_BYTES, Remains
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
@@ -108,14 +112,18 @@ class Writer:
         self._clock = clock
         self._entropy = entropy
         self._settings = settings
+        self._blobs = BlobFolder(path.parent / BLOBS, entropy)
         self._journal: Journal = SqliteJournal(connection)
         self._model = ReadModel(connection)
         self._uuid = ids.Uuid7()
         self._groups: dict[str, Group] = {}
         self._entries: defaultdict[str, list[JournalEntry]] = defaultdict(list)
         self._engine: Engine | None = None
+        self._gone: list[tuple[Group, int, str, str]] = []
         self._wrote = False
         self.failures = 0
+        self.on_erasure: Callable[[], None] = lambda: None
+        """Told when content was taken away: what the log and the folder hold of it has to go too."""
 
     def attend(self, engine: Engine) -> None:
         """Let a fold above the ledger follow every event from here on."""
@@ -140,7 +148,7 @@ class Writer:
             if len(commands) > 1:
                 self._model.look_ahead(self._keys(commands))
             outcomes = [self._one(command, now) for command in commands]
-            self._flush()
+            erases = self._flush()
             self._connection.execute("COMMIT" if self._wrote else "ROLLBACK")
         except (*FAILED, *DAMAGED) as error:
             return [self._give_up(error)] * len(commands)
@@ -149,6 +157,8 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - a fault of ours in one command must not take the others along
             return self._apart(commands, error)
         self._wrote = False
+        if erases:
+            self.on_erasure()
         return outcomes
 
     def _keys(self, commands: Sequence[Command]) -> list[tuple[int, str, str]]:
@@ -182,6 +192,9 @@ class Writer:
                     return Appended(tuple(self._together(command, now)))
                 case GroupCommand():
                     return self._decide(command, now)
+                case RecordBlob(sha256=sha256) if not self._blobs.place(sha256).exists():
+                    # It was there when it arrived, and went since: with a message that had the same file.
+                    raise invalid("the file is gone; send it again", "CCCS-086", reason="no_blob")
                 case _:
                     return self._undone_if_refused(lambda: records.keep(self._connection, command, now))
         except Refused as refused:
@@ -266,7 +279,8 @@ class Writer:
         self, submission: Submission, admitted: Admitted, group: Group, view: View, now: Moment
     ) -> Committed:
         at = max(now, group.last_ts)
-        event_id, event_id_text = self._uuid.pair(at // 1000, int.from_bytes(self._entropy.draw(10), "big"))
+        chance = self._entropy.draw(10 + SALT_BYTES)
+        event_id, event_id_text = self._uuid.pair(at // 1000, int.from_bytes(chance[:10], "big"))
         ts = _written(at)
         seq = group.last_seq + 1
         raw = encode(
@@ -286,9 +300,12 @@ class Writer:
                 reason="too_large",
             )
         facts = project(submission.kind, submission.by, admitted.data, admitted.body, group, view)
-        entry = JournalEntry(seq, event_id, submission.kind, raw)
+        entry = JournalEntry(seq, event_id, submission.kind, raw, chance[10:])
         found = self.take(entry, event_id_text, submission.by, at, admitted.data, group, facts)
         self._entries[group.group_id].append(entry)
+        if facts.mark is not None and facts.mark.mark == "delete":
+            by = admitted.data.get("by") or submission.by
+            self._gone.append((group, facts.mark.target, str(by), ts))
         if self._engine is None:
             return Committed(group.group_id, found)
         follows = self._engine.committed(group, found, at, view)
@@ -338,11 +355,28 @@ class Writer:
         self._wrote = True
         return found
 
-    def _flush(self) -> None:
+    def _flush(self) -> bool:
+        """Write what the batch staged; True when content was taken away."""
         for group_id, entries in self._entries.items():
             self._journal.commit(self._groups[group_id], entries, entries[0].seq - 1)
         self._entries.clear()
         self.flush_model()
+        taken, self._gone = self._gone, []
+        for group, target, by, at in taken:
+            self._erase(group, target, by, at)
+        return bool(taken)
+
+    def _erase(self, group: Group, target: int, by: str, at: str) -> None:
+        view = View(self, group)
+        first = view.at(target)
+        if first is None:
+            raise Bug("what was taken back is not there")
+
+        def remains(event: StoredEvent) -> Remains:
+            return self._engine.remains(group, event, view) if self._engine is not None else NOTHING_MORE
+
+        erasing = Erasing(self._connection, self._model.index, group.number, view, remains)
+        self._model.drop(group.number, erasing.erase(first, by, at))
 
     def flush_model(self) -> None:
         """Write staged projections; the journal is not touched."""
@@ -367,6 +401,7 @@ class Writer:
             self._connection.execute("ROLLBACK")
         self._wrote = False
         self._entries.clear()
+        self._gone.clear()
         self._groups.clear()
         self._model.forget()
         self._journal.forget()

@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 import type { AgentState, Alternative, Closed, ConsentField, Proposal, Question } from "../../state/agent";
 import { consentOf, isEmptied, isOn, outgoing, writtenOf } from "../../state/consent";
 import { change, draftOf } from "../../state/drafts";
-import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, own, placeText, plain, theirField, valueText, type Window } from "../../text/agent";
+import { bareAddress, dayText, deedText, fieldName, hoursOf, hoursText, isWindows, nameIn, namesOf, own, placeText, plain, theirField, valueText, type Window } from "../../text/agent";
 import { agoOf, dayOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
 import { Face, failed, Guard, Said } from "./parts";
@@ -64,8 +64,10 @@ export function Card(props: CardProps): VNode {
 function Whole({ state, one, level: Heading = "h3" }: CardProps): VNode {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
-  const name = nameIn(one.counterpart);
-  const title = (own(TITLES, one.kind) ?? ((who: string) => `A question about ${who}`))(name);
+  // The coordinator's own thread of a group has its owner as counterpart: it is about all the others.
+  const others = one.group?.part === "hub" ? one.group.others : [one.counterpart];
+  const name = namesOf(others);
+  const title = one.kind === "escalation" && one.group?.part === "hub" ? `How should it go on with ${name}?` : (own(TITLES, one.kind) ?? ((who: string) => `A question about ${who}`))(name);
   const say = (said: Record<string, unknown>) => {
     setBusy(true);
     setFault("");
@@ -79,11 +81,13 @@ function Whole({ state, one, level: Heading = "h3" }: CardProps): VNode {
   return (
     <article class={`ask kind-${one.kind}${later ? " later" : ""}`} id={`card-${one.question_id}`} aria-label={title} tabIndex={-1}>
       <header>
-        <Face address={one.counterpart} />
+        {others.slice(0, 1).map((who) => (
+          <Face key={who} address={who} />
+        ))}
         <div>
           <Heading>{title}</Heading>
           <p class="soft">
-            <span class="address">{bareAddress(one.counterpart)}</span> ·{" "}
+            <span class="address">{others.map(bareAddress).join(", ")}</span> ·{" "}
             <time dateTime={one.asked_at} title={fullOf(one.asked_at)}>
               {agoOf(one.asked_at) === "now" ? "just now" : agoOf(one.asked_at)}
             </time>
@@ -512,7 +516,9 @@ function Escalation({ one, say, busy }: Asked): VNode {
   const by = `${nameIn(one.counterpart)}'s agent`;
   const tried = (about.tried ?? []) as { try: string; why: string }[];
   const last = one.choices.length - 1;
-  const options = one.choices.slice(0, Math.max(0, last - 1));
+  // A group's choices are all its own; any other's end with trying on.
+  const trying = about.group === undefined ? last - 1 : null;
+  const options = one.choices.slice(0, Math.max(0, trying ?? last));
   return (
     <>
       {theirs ? <Said by={by} text={about.reason} /> : about.reason && <p>{capital(plain(about.reason))}.</p>}
@@ -537,7 +543,7 @@ function Escalation({ one, say, busy }: Asked): VNode {
               <input type="radio" name={one.question_id} checked={draft.choice === number} onChange={() => change(one.question_id, { choice: number })} />
               <span>
                 {theirs ? "“" : ""}
-                <bdi>{plain(text)}</bdi>
+                <bdi>{about.group === undefined ? plain(text) : capital(plain(text))}</bdi>
                 {theirs ? "”" : ""}
               </span>
             </label>
@@ -550,9 +556,11 @@ function Escalation({ one, say, busy }: Asked): VNode {
             Choose this
           </button>
         )}
-        <button type="button" class="quiet" disabled={busy} onClick={() => say({ choose: last - 1 })}>
-          Keep trying
-        </button>
+        {trying !== null && (
+          <button type="button" class="quiet" disabled={busy} onClick={() => say({ choose: trying })}>
+            Keep trying
+          </button>
+        )}
         <button type="button" class="quiet no" disabled={busy} onClick={() => say({ choose: last })}>
           Stop
         </button>

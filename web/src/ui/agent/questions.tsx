@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { AgentState } from "../../state/agent";
 import { agentAddress, goAgent } from "../../state/agent_route";
-import { bareAddress, nameIn, plain } from "../../text/agent";
+import { bareAddress, namesOf, plain } from "../../text/agent";
 import { agoOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
 import { Card, Gone } from "./cards";
@@ -160,7 +160,7 @@ function Notices({ state }: { state: AgentState }): VNode | null {
               <a href={agentAddress("threads", one.thread_id)} onClick={() => goAgent("threads", one.thread_id)}>
                 {about ? (
                   <>
-                    <bdi>{plain(about.summary, 80)}</bdi> with {nameIn(about.with)}
+                    <bdi>{plain(about.summary, 80)}</bdi> with {namesOf(about.group?.part === "hub" ? about.group.others : [about.with])}
                   </>
                 ) : (
                   "A thread"

@@ -2,15 +2,19 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AgentState } from "../../state/agent";
+import type { AgentState, InGroup, ThreadLine } from "../../state/agent";
 import { agentAddress } from "../../state/agent_route";
-import { bareAddress, basisText, deedText, fieldName, nameIn, own, packetText, plain, stateText, theirField, valueText } from "../../text/agent";
+import { bareAddress, basisText, deedText, fieldName, nameIn, namesOf, own, packetText, plain, stateText, theirField, valueText } from "../../text/agent";
 import { agoOf, clockOf, dayOf, fullOf } from "../../text/time";
 import { Icon } from "../icons";
+import { GroupPart } from "./group";
 import { Empty, Face, failed, Long, State } from "./parts";
 import { AskBox } from "./questions";
 
 const FLAGS: Record<string, string> = { paused: "paused", awaiting_user: "waits for you", urgent: "urgent" };
+
+/** Whom a thread is with: in the coordinator's own of a group, all the others. */
+const withWhom = (one: ThreadLine): string[] => (one.group?.part === "hub" ? one.group.others : [one.with]);
 
 export function Threads({ state, at }: { state: AgentState; at: string | null }): VNode {
   if (at !== null) return <Thread key={at} state={state} id={at} />;
@@ -22,7 +26,8 @@ function ThreadList({ state }: { state: AgentState }): VNode {
   const [words, setWords] = useState("");
   const all = state.threads.value;
   const wanted = words.trim().toLowerCase();
-  const found = all?.filter((one) => wanted === "" || `${one.summary} ${one.with}`.toLowerCase().includes(wanted)) ?? [];
+  // What was said with each of a group stands behind the group.
+  const found = all?.filter((one) => one.group?.part !== "leg" && (wanted === "" || `${one.summary} ${withWhom(one).join(" ")}`.toLowerCase().includes(wanted))) ?? [];
   return (
     <div class="page agent-page">
       <AskBox state={state} />
@@ -40,13 +45,13 @@ function ThreadList({ state }: { state: AgentState }): VNode {
         {(one) => (
           <li key={one.thread_id}>
             <a class="thread-row" href={agentAddress("threads", one.thread_id)}>
-              <Face address={one.with} />
+              <Face address={withWhom(one)[0] ?? one.with} />
               <span class="thread-what">
                 <b>
                   <bdi>{plain(one.summary, 120) || "Something"}</bdi>
                 </b>
                 <span class="soft">
-                  with {nameIn(one.with)} · {agoOf(one.began)}
+                  with {namesOf(withWhom(one))} · {agoOf(one.began)}
                 </span>
               </span>
               {one.flags.map((flag) => (
@@ -65,6 +70,7 @@ function ThreadList({ state }: { state: AgentState }): VNode {
 
 interface Whole {
   thread_id: string;
+  with: string;
   state: string;
   closed_reason: string | null;
   flags: string[];
@@ -81,6 +87,7 @@ interface Whole {
   parent: string | null;
   siblings: string[];
   cost?: Record<string, unknown> | null;
+  group?: InGroup;
 }
 
 /** Whether the other side's words may be in what the thread is about: it began it, or asked for something else. */
@@ -107,11 +114,14 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
     void state.look("disclosures");
   }, [id, due, state.line.value === "online"]);
   const act = (command: string) => state.call(command, { thread_id: id }).catch((error: unknown) => setFault(failed(error)));
-  const who = found?.participants[1] ?? "";
+  const group = found?.group;
+  const hub = group?.part === "hub";
+  const who = found?.with ?? "";
+  const others = hub ? group.others : [who];
   return (
     <div class="page agent-page thread-page">
       <p class="back">
-        <a href={agentAddress("threads")}>← What is being arranged</a>
+        {group?.part === "leg" ? <a href={agentAddress("threads", group.thread_id)}>← The group</a> : <a href={agentAddress("threads")}>← What is being arranged</a>}
       </p>
       {fault !== "" && (
         <p class="refusal" role="alert">
@@ -121,7 +131,7 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
       {found && (
         <>
           <header class="thread-head">
-            <Face address={who} />
+            <Face address={others[0] ?? who} />
             <div>
               <h2>
                 {isTheirs(found) && plain(found.intent.summary) !== "" ? (
@@ -133,7 +143,13 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
                 )}
               </h2>
               <p class="soft">
-                with {nameIn(who)} <span class="address">({bareAddress(who)})</span> · {found.turns} {found.turns === 1 ? "turn" : "turns"}
+                with {namesOf(others)}
+                {!hub && (
+                  <>
+                    {" "}
+                    <span class="address">({bareAddress(who)})</span> · {found.turns} {found.turns === 1 ? "turn" : "turns"}
+                  </>
+                )}
               </p>
             </div>
             {found.flags.map((flag) => (
@@ -143,7 +159,7 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
             ))}
             <State state={found.state} />
           </header>
-          {state.questions.value?.some((one) => one.thread_id === id) && (
+          {!hub && state.questions.value?.some((one) => one.thread_id === id) && (
             <p class="newcomer">
               <Icon name="bell" size={16} /> It waits for you: <a href={agentAddress("questions")}>see what is asked</a>
             </p>
@@ -159,9 +175,10 @@ function Thread({ state, id }: { state: AgentState; id: string }): VNode {
                 Go on with it
               </button>
             )}
-            {state.offers("why") && <Why state={state} id={id} />}
+            {!hub && state.offers("why") && <Why state={state} id={id} />}
           </div>
-          <Facts state={state} found={found} who={who} />
+          {group && group.part !== "leg" && state.offers("group") && <GroupPart state={state} id={group.thread_id} />}
+          {!hub && <Facts state={state} found={found} who={who} />}
           <History found={found} who={who} />
         </>
       )}

@@ -1,0 +1,44 @@
+"""The door for a sign-in link: the page gives its code and gets a token of its own, once.
+
+Asked to `look` only, it says whom the link would sign in and spends nothing, so that the page can ask whoever
+sits there already. Nobody is signed in here: failures count as failed sign-ins, and a code that was used, has
+run out or never was is answered in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tacit.base.errors import TacitError
+from tacit.hub import operations
+from tacit.hub.doors.body import whole
+from tacit.hub.doors.http import error_answer, json_answer
+from tacit.hub.doors.redeem import MOST_BYTES
+from tacit.ledger.codes import denied
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from tacit.hub.hub import Hub
+
+
+async def sign_in(hub: Hub, request: web.Request) -> web.StreamResponse:
+    """`{"code": ..., "look": true}` for `{"principal", "group_id"}`; without `look` with a `token` too."""
+    try:
+        given = operations.body_of(await whole(request, hub.config.limits, MOST_BYTES))
+        code, looks = given.get("code"), given.get("look") is True
+        now = asyncio.get_running_loop().time()
+        take = hub.links.find if looks else hub.links.spend
+        found = take(code, now) if isinstance(code, str) else None
+        if found is None:
+            hub.sign_in_rate.take(request.remote or "local", now)
+            raise denied("this link was used already, has run out, or never was", "CCCS-042")
+        who = {"principal": found.principal, "group_id": found.group_id}
+        if looks:
+            return json_answer(who)
+        return json_answer(
+            {**who, "token": await operations.token_for(hub, found.principal, found.group_id)}, 201
+        )
+    except TacitError as error:
+        return error_answer(error)

@@ -1,0 +1,50 @@
+"""How the hub stands, for its operator: why it is not ready, and who is near a quota.
+
+The owner alone may ask, as it names principals of every group. What `tacit doctor` shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tacit.hub import health
+from tacit.hub.quotas import NEAR
+
+if TYPE_CHECKING:
+    from tacit.hub.credentials import Credential
+    from tacit.hub.hub import Hub
+    from tacit.hub.quotas import QuotaUse
+    from tacit.hub.requests import Nothing
+
+MOST_SHOWN: Final = 50
+
+
+async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> object:
+    """Why the hub is not ready, and the fullest quotas."""
+    credential.require_owner()
+    why = await health.reasons(hub.ledger, hub.config.data, hub.config.least_free_bytes)
+    quotas = hub.ledger.quotas
+    uses: list[QuotaUse] = []
+    if quotas is not None:
+        kept = await hub.ledger.read(lambda reader: reader.blobs_kept())
+        uses = [*quotas.uses(hub.store.options.clock.now()), *quotas.blob_uses(kept)]
+    near = sorted((one for one in uses if one.share >= NEAR), key=lambda one: (-one.share, one.quota))
+    return {
+        "ready": not why,
+        "why": why,
+        "quotas": {
+            "refused": quotas.refused if quotas is not None else 0,
+            "fullest": round(max((one.share for one in uses), default=0.0), 4),
+            "near": [_shown(one) for one in near[:MOST_SHOWN]],
+        },
+    }
+
+
+def _shown(use: QuotaUse) -> dict[str, object]:
+    return {
+        "group_id": use.group_id,
+        "principal": use.principal or None,
+        "quota": use.quota,
+        "used": use.used,
+        "limit": use.limit,
+    }

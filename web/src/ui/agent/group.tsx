@@ -1,0 +1,189 @@
+/** A group: who takes part, which times suit how many, who stands in the way, when it stands, and what its coordinator's owner may do. */
+
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { AgentState } from "../../state/agent";
+import { agentAddress } from "../../state/agent_route";
+import { namesOf, nameIn, own, plain } from "../../text/agent";
+import { Card } from "./cards";
+import { Face, failed } from "./parts";
+
+interface Participant {
+  agent: string;
+  status: string;
+  thread_id?: string;
+  confirmed?: boolean;
+  declined?: boolean;
+}
+
+export interface Group {
+  thread_id: string;
+  state: string | null;
+  coordinator: string;
+  coordinates: boolean;
+  participants: Participant[];
+  digest: string;
+  confirmation: { mode: string; quorum: number | null; order: string[] | null };
+  windows: { window: string; available_count: number; missing: string[] }[];
+  trade_off: string | null;
+  binding: { agent: string; field: string } | null;
+  asked_to_bend: string[];
+  offered_to: string | null;
+  follows: string | null;
+}
+
+const STATUS: Record<string, { text: string; tone: string }> = {
+  awaiting_response: { text: "not answered yet", tone: "asks" },
+  context_received: { text: "has answered", tone: "works" },
+  left_out: { text: "it goes on without them", tone: "still" },
+  withdrawn: { text: "wants no part in it", tone: "still" },
+};
+const GONE = new Set(["left_out", "withdrawn"]);
+const OPEN = new Set(["INITIATED", "NEGOTIATING"]);
+const MORE: Record<string, string> = { time_windows: "free time", location_preference: "choice of area" };
+
+/** What a participant has done so far; only its coordinator knows. */
+function standing(found: Group, one: Participant): { text: string; tone: string } {
+  if (one.declined) return { text: "said no", tone: "bad" };
+  if (one.confirmed) return { text: "said yes", tone: "good" };
+  if (one.status === "awaiting_response" && found.asked_to_bend.includes(one.agent)) return { text: "asked to bend", tone: "asks" };
+  return own(STATUS, one.status) ?? { text: plain(one.status, 40).replaceAll("_", " "), tone: "still" };
+}
+
+export function GroupPart({ state, id }: { state: AgentState; id: string }): VNode | null {
+  const [found, setFound] = useState<Group | null>(null);
+  const [fault, setFault] = useState("");
+  const look = () =>
+    state
+      .call<Group>("group", { thread_id: id })
+      .then((group) => {
+        setFound(group);
+        setFault("");
+      })
+      .catch((error: unknown) => setFault(failed(error)));
+  // Any thread of it may have moved it.
+  useEffect(() => void look(), [id, state.stirred.value.count, state.line.value === "online"]);
+  if (fault !== "") return <p class="refusal">{fault}</p>;
+  if (found === null) return null;
+  const asked = found.coordinates ? (state.questions.value ?? []).filter((one) => one.thread_id === id) : [];
+  const present = found.participants.filter((one) => !GONE.has(one.status));
+  return (
+    <>
+      {asked.map((one) => (
+        <Card key={one.question_id} state={state} one={one} />
+      ))}
+      <div class="facts group">
+        <People found={found} />
+        {found.coordinates && <Times found={found} people={present.length} />}
+      </div>
+      {found.coordinates && OPEN.has(found.state ?? "") && state.offers("transfer") && <HandOver state={state} found={found} others={present.slice(1)} done={look} />}
+    </>
+  );
+}
+
+function People({ found }: { found: Group }): VNode {
+  return (
+    <section aria-label="Who takes part">
+      <h3>Who takes part</h3>
+      <ul class="plain group-people">
+        {found.participants.map((one) => {
+          const mine = one.agent === found.coordinator;
+          const tag = !mine || one.confirmed || one.declined ? standing(found, one) : null;
+          return (
+            <li key={one.agent} class={GONE.has(one.status) ? "gone-from" : undefined}>
+              <Face address={one.agent} />
+              <span class="who">
+                {one.thread_id ? <a href={agentAddress("threads", one.thread_id)}>{nameIn(one.agent)}</a> : nameIn(one.agent)}
+                {mine && <span class="soft"> coordinates</span>}
+              </span>
+              {found.coordinates && tag !== null && <span class={`state-tag ${tag.tone}`}>{tag.text}</span>}
+            </li>
+          );
+        })}
+      </ul>
+      <p class="fine">{howItEnds(found)}</p>
+      <p class="fine">
+        Everybody who was told of the same people sees the list as <code>{plain(found.digest, 20)}</code>.
+      </p>
+    </section>
+  );
+}
+
+function howItEnds({ confirmation }: Group): string {
+  if (confirmation.mode === "quorum") return `It stands once ${confirmation.quorum} have said yes.`;
+  if (confirmation.mode === "sequential") return `They say yes one after the other: ${(confirmation.order ?? []).map(nameIn).join(", then ")}.`;
+  return "It stands once everybody has said yes.";
+}
+
+function Times({ found, people }: { found: Group; people: number }): VNode {
+  const binding = found.binding;
+  return (
+    <section aria-label="Which times suit how many">
+      <h3>Which times suit how many</h3>
+      {found.windows.length === 0 ? (
+        <p class="soft">Not everybody has answered yet.</p>
+      ) : (
+        <ol class="plain group-windows">
+          {found.windows.map((one) => (
+            <li key={one.window}>
+              <span class="when">{plain(one.window, 80)}</span>
+              <meter min={0} max={people} value={one.available_count} aria-hidden="true" />
+              <span class="soft">
+                {one.missing.length === 0 ? `all ${one.available_count}` : `${one.available_count} of ${one.available_count + one.missing.length}, without ${namesOf(one.missing)}`}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+      {found.trade_off && <p class="fine">{plain(found.trade_off)}.</p>}
+      {binding && (
+        <p class="fine binds">
+          Most would be gained with more {own(MORE, binding.field) ?? plain(binding.field, 40)} of {nameIn(binding.agent)}
+          {found.asked_to_bend.includes(binding.agent) ? ", who alone was asked." : "."}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function HandOver({ state, found, others, done }: { state: AgentState; found: Group; others: Participant[]; done: () => Promise<unknown> }): VNode {
+  const [to, setTo] = useState("");
+  const [fault, setFault] = useState("");
+  if (found.offered_to !== null) {
+    return (
+      <p class="newcomer" role="status">
+        {nameIn(found.offered_to)} is asked to coordinate this, and has ten minutes to say so.
+      </p>
+    );
+  }
+  const offer = (event: Event) => {
+    event.preventDefault();
+    if (to === "") return;
+    state
+      .call("transfer", { thread_id: found.thread_id, to })
+      .then(done)
+      .then(() => setFault(""))
+      .catch((error: unknown) => setFault(failed(error)));
+  };
+  return (
+    <form class="unfolded hand-over" onSubmit={offer}>
+      <label for="hand-over">Somebody else could coordinate. What the others told you was for you: they are asked again.</label>
+      <select id="hand-over" value={to} onChange={(event) => setTo(event.currentTarget.value)}>
+        <option value="">who?</option>
+        {others.map((one) => (
+          <option key={one.agent} value={one.agent}>
+            {nameIn(one.agent)}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="quiet" disabled={to === ""}>
+        Hand it over
+      </button>
+      {fault !== "" && (
+        <p class="refusal" role="alert">
+          {fault}
+        </p>
+      )}
+    </form>
+  );
+}
