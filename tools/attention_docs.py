@@ -10,18 +10,22 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tacit.attention import Agent, ConversationState, Decisions, Person, Roster, decide
-from tacit.attention.decide.explain import POLICIES, sentence
-from tacit.attention.decide.matrix import MATRIX
+from tacit.attention import Agent, ConversationState, Decision, Decisions, Person, Roster, decide
+from tacit.attention.decide.decide import GRADED, situation_in
+from tacit.attention.decide.explain import POLICIES, cues_in_words, sentence
+from tacit.attention.decide.matrix import MATRIX, Situation
 from tacit.attention.decide.modes import SHOWS
 from tacit.attention.read.conversation import Conversation
+from tacit.attention.read.cues import KEPT
+from tacit.attention.read.dialogue import KNOCK, LIKELY_S, SURE_S, TURN
 from tacit.attention.read.intent import PERFORMATIVES
 from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS
 from tacit.attention.state.claims import TRANSITIONS
+from tacit.attention.state.fold import Attention
 from tacit.attention.state.obligations import FINAL, PERMITTED
 from tacit.attention.state.work import RECONNECT, WorkState
-from tacit.base.moment import SECOND
+from tacit.base.moment import SECOND, Moment, rfc3339
 from tacit.c2a.signals import INBOUND, SIGNALS
 from tacit.c2a.vocabulary import ConversationKind, Disposition, Mode, Policy
 from tacit.ledger.envelope import Event
@@ -96,7 +100,7 @@ every agent the hub decides three things, apart from each other:
 - **Policy**: must it answer, may it, or must it keep quiet?
 - **Mode**: how much of the message does its model see, and when?
 
-The decision is a pure function, `tacit.attention.decide(event, roster, state)`. It uses no model: whom a
+The decision is a pure function, `tacit.attention.decide(event, roster, state)`. It asks no model: whom a
 message names comes from its recipients and from `@name` in what people write (or `name: ...` at the
 start); what it wants comes from the sender's declared intent, a CLowl performative, or rules over its
 words. The rules lean one way: they would rather see a request that is none than miss one. Each part of a
@@ -141,6 +145,101 @@ def modes() -> list[str]:
         lines += [f"**`{mode.value}`**: the model sees {SHOWS[mode]}.", "", f"> {who}: {text}", ""]
         lines += [sentence("lead", decision), ""]
     return lines
+
+
+DIALOGUE = """\
+## Dialogue: lines without a name
+
+People name each other once and then just talk. For each channel the hub remembers the last {kept} lines, as who
+spoke to whom and when, and none of their words. A line in the open flow that names nobody and replies to nothing is
+compared with them: for everybody whom it could go on with, some thirty cues (how many lines and seconds since each
+spoke to the other, who was last addressed by whom, whose turn it is, how many others speak, a question or not, its
+length, a name in passing) give one confidence between 0 and 1.
+
+| confidence | what the agent gets |
+|---|---|
+| from {turn} | a turn: it must answer what asks on, and may answer the rest |
+| from {knock} | a knock: who, where and a topic; no turn |
+| less | the mailbox, as everything said to the room |
+
+The confidence comes from a table of small trees (`attention/read/grade_table.py`), which `tools/learn_dialogue.py`
+learnt from chats that people had labelled ("irc-disentanglement", Kummerfeld et al., ACL 2019, CC-BY-4.0); how good it
+is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model is asked, no text leaves the hub, and the
+same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
+between two nothing goes on; after {sure} minutes, after thanks, or where the two had no word yet, a line knocks at most;
+whoever calls somebody else by name has turned to them; thanks oblige nobody; being sent away takes a name; and
+"never mind" without one calls a question off only until it is answered, later it is a remark.
+
+What an author adds to a question of their own before it is answered is part of that question: the agent that owes the
+answer is told that there is more and reads it with the question (C2A-083), so such a line is neither turn nor knock.
+
+An owner turns all this off with the setting `dialogue` (names only). `tacit why` and the page name the cues.
+"""
+TALKS = [
+    (
+        "A dialogue goes on, and another one beside it",
+        [
+            (0, "usr:ann", "@lead which port does staging use?", {}),
+            (10, "lead", "8443", {"reply_to": "e1"}),
+            (25, "user", "@worker please rerun the tests", {}),
+            (40, "worker", "they pass", {"reply_to": "e3"}),
+            (50, "usr:ann", "and which certificate does it show?", {}),
+            (60, "user", "all of them?", {}),
+        ],
+    ),
+    (
+        "A question in pieces, taken back in time and too late",
+        [
+            (0, "usr:ann", "@lead staging is slow", {}),
+            (4, "usr:ann", "since this morning", {}),
+            (9, "usr:ann", "never mind, found it", {}),
+            (60, "usr:ann", "@lead is the index rebuilt?", {}),
+            (75, "lead", "yes, at noon", {"reply_to": "e4"}),
+            (90, "usr:ann", "never mind, found it", {}),
+        ],
+    ),
+    (
+        "Less and less sure",
+        [
+            (0, "usr:ann", "@lead which port does staging use?", {}),
+            (10, "lead", "8443", {"reply_to": "e1"}),
+            (400, "usr:ann", "the old one is still open", {}),
+            (1200, "usr:ann", "lunch was good today", {}),
+        ],
+    ),
+]
+
+
+def dialogue() -> list[str]:
+    """What dialogue is, with three conversations as they are really decided."""
+    lines = DIALOGUE.format(
+        kept=KEPT, turn=TURN, knock=KNOCK, likely=LIKELY_S // 60, sure=SURE_S // 60
+    ).splitlines()
+    for title, said in TALKS:
+        lines += ["", f"**{title}.** What `lead` and `worker` get:", "", "```text"]
+        attention = Attention()
+        for number, (at_s, by, text, data) in enumerate(said, 1):
+            at = Moment(1_780_000_000 * SECOND + at_s * SECOND)
+            event = Event(
+                v=1, id=f"e{number}", ts=rfc3339(at), seq=number, kind="chat.message", group_id="g", scope_key="",
+                by=by, data={"text": text, **data},
+            )  # fmt: skip
+            decisions, _ = attention.take(event, at, ROSTER)
+            got = {name: decisions[name] for name in ("lead", "worker") if name != by}
+            shown = ", ".join(f"{name} {_outcome(one)}" for name, one in got.items())
+            lines.append(f"{at_s // 60:>2}:{at_s % 60:02}  {by.removeprefix('usr:'):7}{text:38}{shown}")
+            for one in decisions.parsed.follows if decisions.parsed is not None else ():
+                if one.who in got and situation_in(got[one.who]) in GRADED:
+                    lines.append(f"{'':14}^ {cues_in_words(one.who, by.removeprefix('usr:'), one)}")
+        lines.append("```")
+    return [*lines, ""]
+
+
+def _outcome(decision: Decision) -> str:
+    if situation_in(decision) is Situation.ADDED:
+        return "reads it with the question"
+    named = {Mode.BUFFERED: "a turn", Mode.IMMEDIATE: "a turn at once", Mode.NOTIFY: "a knock"}
+    return named.get(decision.mode, "-")
 
 
 def matrix() -> list[str]:
@@ -298,7 +397,7 @@ def languages() -> str:
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([INTRO, *policies(), *modes(), *matrix(), *signals(), *sending()])
+    return "\n".join([INTRO, *policies(), *modes(), *dialogue(), *matrix(), *signals(), *sending()])
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.matrix import Situation
+from tacit.attention.read.dialogue import KNOCK
 from tacit.c2a.vocabulary import OPEN, SOCIAL, ConversationKind, Directedness, Intent, Priority
 
 if TYPE_CHECKING:
@@ -160,28 +161,32 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     return Situation.DIRECT_MENTION if is_named(agent, parsed) else Situation.THREAD_QUESTION
 
 
-def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | None:
-    """Whose dialogue the event goes on with: whoever names somebody, or a thread, says it otherwise."""
-    return None if parsed.by_agent or parsed.target.anybody else state.follows
+def goes_on(agent: str, parsed: ParsedMessage) -> Continuation | None:
+    """How the event stands to the agent's dialogue with its author, if it is worth a knock."""
+    for one in parsed.follows if not parsed.by_agent else ():
+        if one.who == agent:
+            return one if one.confidence >= KNOCK else None
+    return None
 
 
 def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
     """A line without a name that goes on with a dialogue: its partner gets it, and nobody else does.
 
-    Being sent away takes a name. What was asked can be taken back without one. What else an author adds to
-    words of their own is part of those: whoever owes the answer is told that there is more (C2A-083).
+    Being sent away takes a name. What was asked can be taken back without one, until it is answered; later
+    "never mind" is a remark. What else an author adds to a question of their own is part of it: whoever owes
+    the answer is told that there is more (C2A-083).
     """
-    follows = goes_on(parsed, state)
+    if not parsed.follows or parsed.by_agent or parsed.intent is Intent.STATUS:
+        return None
+    follows = goes_on(agent, parsed)
     if follows is None:
-        return None
-    if follows.who != agent:
-        return Situation.TO_OTHER if follows.sure and parsed.intent is not Intent.STATUS else None
+        return Situation.TO_OTHER if parsed.follows[0].sure else None
     if parsed.intent in _STEERING:
-        return _TO_ME_BY_INTENT[parsed.intent]
-    if follows.own or parsed.intent is Intent.STATUS:
-        return None
+        return _TO_ME_BY_INTENT[parsed.intent] if follows.owed else Situation.LIKELY_CONTINUED
     if is_social(agent, parsed, state):
         return Situation.GRATITUDE
+    if follows.owed:
+        return Situation.ADDED
     if not follows.sure:
         return Situation.LIKELY_CONTINUED
     return Situation.CONTINUED_QUESTION if parsed.intent in OPEN else Situation.CONTINUED

@@ -12,11 +12,12 @@ import msgspec
 
 from tacit.attention.decide.decide import decide
 from tacit.attention.decide.delivery import content
-from tacit.attention.decide.explain import sentence
+from tacit.attention.decide.explain import cues_in_words, sentence
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
+from tacit.attention.read.conversation import author_of
 from tacit.attention.state import records
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.claims import event_target
@@ -115,6 +116,9 @@ def _one(
     said = attention.past.get(event.id)
     thread = (said.conversation.thread if said is not None else None) or archive.original(event.id)
     held = attention.claims.holder(event_target(event.id), thread, now)
+    follows = decided.follows.get(agent)
+    author = author_of(event).display_name.removeprefix("usr:")
+    told = cues_in_words(agent, author, follows) if follows is not None else ""
     found: dict[str, Any] = {
         "agent": agent,
         "directedness": decision.directedness.value,
@@ -125,7 +129,7 @@ def _one(
         "needs_claim": decision.needs_claim,
         "rule": decision.rule("policy").name,
         "row": decision.rule("policy").row,
-        "sentence": sentence(agent, decision),
+        "sentence": sentence(agent, decision, told),
         "state": state_of(decision, obligation, agent in attention.sessions),
         "disposition": obligation.disposition.value
         if obligation is not None and obligation.disposition

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from tacit.attention.read import mentions
-from tacit.attention.read.calls import calls
+from tacit.attention.read.calls import calls, in_passing
 from tacit.attention.read.conversation import Conversation, author_of, conversation_of, recipients
+from tacit.attention.read.dialogue import Follows, Wording, follows, wording_of
 from tacit.attention.read.intent import intent_of
 from tacit.attention.read.lexicon import MARKS
 from tacit.attention.read.mentions import NO_TARGET, Target, target_of
@@ -57,6 +58,8 @@ class ParsedMessage(msgspec.Struct, frozen=True):
     signal: str | None = None
     supersedes: str | None = None
     has_task: bool = False
+    follows: Follows = ()
+    """Whose dialogue it may go on with, when it names nobody and replies to nothing; the likeliest first."""
 
 
 def parse_message(
@@ -104,7 +107,30 @@ def _message(event: Event, roster: Roster, state: ConversationState, settings: S
         declared=_DIRECTED.get(str(data["directedness"])) if "directedness" in data else None,
         supersedes=supersedes if isinstance(supersedes, str) else None,
         has_task="refs" in data and _has_task(data),
+        follows=_follows(event, author, intent, roster, state) if state.floor and not target.anybody else (),
     )
+
+
+def _follows(
+    event: Event, author: Author, intent: Intent, roster: Roster, state: ConversationState
+) -> Follows:
+    """Whose dialogue a line goes on with; whoever names somebody, or a thread, says it otherwise."""
+    if author.kind not in {AuthorKind.HUMAN, AuthorKind.AGENT}:
+        return ()
+    return follows(state.floor, author.id, _wording(event, author, intent, roster), state.at)
+
+
+def _wording(event: Event, author: Author, intent: Intent, roster: Roster) -> Wording:
+    """What of the text counts for a dialogue; of one without words what was once heard."""
+    if event.redacted is not None and "wording" in event.redacted.heard:
+        return msgspec.convert(event.redacted.heard["wording"], Wording)
+    said = _said(event)
+    return wording_of(said, intent, in_passing(said, roster) - {author.id})
+
+
+def _said(event: Event) -> str:
+    given = event.data.get("text")
+    return prose(given if given.isascii() else given.translate(MARKS)) if isinstance(given, str) else ""
 
 
 def _heard(event: Event, author: Author, roster: Roster, settings: Settings) -> tuple[list[str], Intent, str]:
@@ -114,8 +140,7 @@ def _heard(event: Event, author: Author, roster: Roster, settings: Settings) -> 
     if event.redacted is not None and "intent" in event.redacted.heard:
         heard = event.redacted.heard
         return words, Intent(heard["intent"]), str(heard["from"])
-    given = data.get("text")
-    said = prose(given if given.isascii() else given.translate(MARKS)) if isinstance(given, str) else ""
+    said = _said(event)
     called = calls(said, roster)
     if author.kind is AuthorKind.HUMAN:
         words += mentions.named(called, roster, vocatives=settings.vocatives)
@@ -150,6 +175,8 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
             member: value for member, value in cast("dict[str, Any]", given).items() if member in _ANSWERING
         }
     heard: dict[str, Any] = {"intent": intent.value, "from": source}
+    if not words and event.kind == "chat.message":
+        heard["wording"] = msgspec.to_builtins(_wording(event, author, intent, roster))
     if had_files(event):
         heard["files"] = True
     return Remains(left, heard)

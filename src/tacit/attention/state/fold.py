@@ -66,8 +66,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
-from tacit.attention.read.conversation import Conversation, author_of, conversation_of, inherits, is_for_all
-from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
+from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
+from tacit.attention.read.cues import Floor, SaidLine
+from tacit.attention.read.dialogue import heard, taken_up
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
@@ -93,7 +94,7 @@ from tacit.attention.state.versions import Versions, answered_by
 from tacit.attention.state.work import PERSON, Works
 from tacit.base.moment import Moment
 from tacit.c2a.signals import signal_of
-from tacit.c2a.vocabulary import AuthorKind, ConversationKind, Directedness, Intent, Mode
+from tacit.c2a.vocabulary import OPEN, ConversationKind, Directedness, Intent, Mode
 from tacit.ledger.principal import SYSTEM
 
 if TYPE_CHECKING:
@@ -162,8 +163,8 @@ class Attention:
         default_factory=dict[tuple[str, str], tuple[records.Turn, ...]]
     )
     """What a session did about an event: its last turns."""
-    partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
-    """By channel and principal: with whom it was last talking there."""
+    floors: MutableMapping[str, Floor] = field(default_factory=dict[str, Floor])
+    """By channel: its last lines, as who spoke to whom."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -197,6 +198,7 @@ class Attention:
         supersedes = data.get("supersedes")
         inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
+        floor = self._floor(event, conversation) if replied is None else ()
         return ConversationState(
             conversation=conversation,
             participants=(self.participants(root) if root is not None else _EMPTY) - left,
@@ -209,21 +211,16 @@ class Attention:
             awaiting=awaiting,
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
-            follows=self._follows(event, conversation) if replied is None else None,
+            floor=floor,
+            at=records.moment_of(event) if floor else Moment(0),
             asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
         )
 
-    def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
-        """Whose dialogue an event goes on with, if it is a person's line in the open flow of a channel."""
+    def _floor(self, event: Event, conversation: Conversation) -> Floor:
+        """The lines before an event that is said in the open flow of a channel."""
         if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
-            return None
-        if conversation.kind is not ConversationKind.CHANNEL:
-            return None
-        author = author_of(event)
-        partner = self.partners.get((conversation.id, author.id))
-        if partner is None or author.kind is not AuthorKind.HUMAN:
-            return None
-        return continuation(partner, records.moment_of(event))
+            return ()
+        return self.floors.get(conversation.id, ()) if conversation.kind is ConversationKind.CHANNEL else ()
 
     def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
         root = above
@@ -313,21 +310,26 @@ class Attention:
         return self._exchanged(event, parsed, place)
 
     def _talked(self, event: Event, parsed: ParsedMessage, at: Moment) -> None:
-        """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
+        """Who spoke to whom; a line that goes on with a dialogue counts as spoken to whoever it is with."""
+        author = parsed.author.id
         to = parsed.target.agents | parsed.target.people
-        given = event.data.get("reply_to")
         if not to and not parsed.target.anybody:
+            given = event.data.get("reply_to")
             above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
-            goes_on = self._follows(event, parsed.conversation) if above is None else None
-            if above is not None:
-                to = frozenset({above.author.id})
-            elif goes_on is not None and goes_on.sure:
-                to = frozenset({goes_on.who})
-        channel, author = parsed.conversation.id, parsed.author.id
-        spoke(self.partners, channel, author, to - {author}, at)
-        if parsed.intent is Intent.THANKS:
-            # Whoever has thanked is done.
-            self.partners.pop((channel, author), None)
+            to = frozenset({above.author.id}) if above is not None else to
+        named = bool(to)
+        if parsed.conversation.thread is not None and not named:
+            return
+        line = SaidLine(
+            author,
+            tuple(sorted((to or frozenset(taken_up(parsed.follows))) - {author})),
+            at,
+            parsed.intent in OPEN,
+            named,
+            parsed.intent is Intent.THANKS,
+        )
+        channel = parsed.conversation.id
+        self.floors[channel] = heard(self.floors.get(channel, ()), line)
 
     def _sent(self, event: Event, at: Moment, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""
