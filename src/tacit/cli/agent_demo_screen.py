@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
@@ -73,7 +74,7 @@ def word(field: str) -> str:
     return WORDS.get(field, plain(field).replace("_", " "))
 
 
-class ReadScreen:
+class ReadScreen(ABC):
     """What every screen for people has: a pace, the commands that were typed, and a last word."""
 
     def __init__(self) -> None:
@@ -90,8 +91,9 @@ class ReadScreen:
             self._people = [name_of(address) for address in one["people"]]
         self._draw(one)
 
+    @abstractmethod
     def _draw(self, one: dict[str, Any]) -> None:
-        raise NotImplementedError
+        """One step, in this screen's own way."""
 
     def _title(self, what: str, relay: str) -> None:
         self._out.print()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from tacit.attention.commands import CallTool
 from tacit.base.errors import Corrupt, Refused, Unavailable
 from tacit.base.io.sqlite import Stopping
+from tacit.c2a.signals import signal_of
 from tacit.hub.quotas import CAUSED, CLAIM, CLAIMING, NOTE, Charge, charged, sort_of_call
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
 from tacit.ledger.principal import SYSTEM
@@ -165,7 +166,7 @@ class AsyncLedger:
 
     def _require(self, wanted: Submission) -> None:
         charge = charged(wanted.kind, wanted.by, wanted.data, len(wanted.raw))
-        if wanted.kind == "chat.reaction" and wanted.data.get("signal") in CLAIMING:
+        if wanted.kind == "chat.reaction" and signal_of(wanted.data) in CLAIMING:
             charge = charge._replace(sort=CLAIM)
         if wanted.by != SYSTEM or charge.sort == NOTE:
             # What the hub has to write it writes; a note is the session's own.

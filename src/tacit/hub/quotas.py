@@ -100,7 +100,8 @@ def sort_of_call(name: str, arguments: Mapping[str, object]) -> str:
     if name == "chat.progress":
         return NOTE
     takes = name == "chat.claim" and arguments.get("release") is not True
-    return CLAIM if takes or (name == "chat.react" and arguments.get("signal") in CLAIMING) else ""
+    signal = arguments.get("signal") if name == "chat.react" else None
+    return CLAIM if takes or (isinstance(signal, str) and signal in CLAIMING) else ""
 
 
 def day_of(now: Moment) -> Moment:

@@ -49,6 +49,7 @@ def check(folder, agents, group_id: str) -> None:
         assert (folder / name / "calendar.ics").read_text().count("BEGIN:VEVENT") == 1, name
 
 
+@pytest.mark.soak  # the clock runs ahead of a busy machine: by the time that they compare, the proposal has run out
 @pytest.mark.spec("A2ACP-213", "A2ACP-163")
 async def test_a_participant_restored_from_last_week_hears_of_the_group_again_and_it_ends_once(tmp_path):
     async with people(tmp_path, "anna", "ben", "cleo") as (three, anna, ben, cleo):

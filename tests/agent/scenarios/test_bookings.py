@@ -85,7 +85,9 @@ async def test_a_refused_table_takes_the_entries_back_and_a_stop_between_two_act
             await both.settled()
             assert entries(one.folder / "calendar.ics") == 0
             states = [step["to"] for step in (await one.thread(thread))["steps"] if "to" in step]
-            assert states[-4:] == ["FAILED", "ROLLBACK", "NEGOTIATING", "PROPOSED"]
+            assert [one for one in states if one != "ROLLBACK"][-3:] == ["FAILED", "NEGOTIATING", "PROPOSED"]
+            # Ben has nothing to take back where Anna's word comes before the entry in his calendar.
+            assert one is ben or states[-3] == "ROLLBACK"
         constraint = spoken(ben, anna, await ben.thread(thread), "them", "context")[-1]["context"]["conflict"]
         assert constraint["failed_action"] == "table"
         assert place.booked == {}

@@ -124,3 +124,13 @@ def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: 
     assert found(house, middle.id).redacted.heard["wording"]["inside"] == ["ben"]
     house.reopen()
     house.assert_rebuilds()
+
+
+@pytest.mark.parametrize("nonsense", [[], {"a": 1}, 7, None])
+def test_a_message_whose_members_are_nonsense_can_go(house: House, nonsense: object) -> None:
+    said = house.say(GROUP, "user", WORD, urgency=nonsense, directedness=nonsense, c2a=nonsense)
+    house.close()
+    with redacting(house) as operator:
+        assert operator.one(GROUP, said.id, "") == 1
+    assert not has_word(house)
+    assert verification.verify(house.folder, house.entropy).sound

@@ -163,7 +163,7 @@ def remains_of(event: Event, roster: Roster, settings: Settings) -> Remains:
     if data.get("receipt_wanted") is True:
         left["receipt_wanted"] = True
     for member, known in (("urgency", _PRIORITIES), ("directedness", _DIRECTED)):
-        if (value := data.get(member)) in known:
+        if isinstance(value := data.get(member), str) and value in known:
             left[member] = value
     if "author" in data:
         left["author"] = {"id": author.id, "kind": author.kind.value, "displayName": author.display_name}
