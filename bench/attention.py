@@ -2,7 +2,7 @@
 
 python -m bench.attention                                   speed, then a generated busy channel
 python -m bench.attention --only speed|replay
-python -m bench.attention --log FILE [--links threaded] [--first 1] [--every 15] [--decisions OUT.jsonl]     a real chat log
+python -m bench.attention --log FILE [--links threaded] [--first 2] [--every 3] [--decisions OUT.jsonl]     a real chat log
 
 The last judges attention on other people's words: see `chatlog`.
 """

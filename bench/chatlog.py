@@ -7,8 +7,9 @@ it. It sees a room in which one speaker is an agent and all others are people, o
 fifteen most active of a day): texts, authors and times through the product's own fold. `flat` gives no reply
 links at all, `threaded` those that the log has to earlier lines.
 
-"With what is added" also counts lines that an author adds to a question of their own which has no answer yet: the
-agent gets no turn and no knock for them, but is told that there is more and reads it with the question (C2A-083).
+"Recognised" also counts lines that are known to be the agent's and that a rule gives it without turn or knock: thanks
+and receipts (C2A-067), and what an author adds to a question of their own which has no answer yet, of which the agent is
+told that there is more and which it reads with the question (C2A-083).
 
 Recall is over lines aimed at X; precision over delivered lines that the annotation aims at anybody, since people
 left most small remarks unlabelled; `of all` counts those too.
@@ -29,11 +30,11 @@ from tacit.attention.read.prose import prose
 from tacit.attention.settings import Settings
 from tacit.attention.state.fold import Attention
 from tacit.base.moment import SECOND, Moment, rfc3339
-from tacit.c2a.vocabulary import Mode
+from tacit.c2a.vocabulary import Directedness, Mode
 from tacit.ledger.envelope import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import TextIO
 
@@ -44,7 +45,7 @@ BEGINS = 1_700_000_000 * SECOND
 TURNS = frozenset({Mode.IMMEDIATE, Mode.BUFFERED})
 REACHES = TURNS | {Mode.NOTIFY}
 WORD = re.compile(r"[\w\[\]\\`^{|}-]+")
-WAYS = ("attention", "with what is added", "mention only", "name anywhere", "everything")
+WAYS = ("attention", "recognised", "mention only", "name anywhere", "everything")
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -121,7 +122,7 @@ class Room:
         self.threaded = threaded
         self.days_lines = {row["n"] for row in day}
         self.confidence = 1.0
-        """How sure the last decision was; what names somebody is."""
+        """How sure it is that the last line was the agent's: certain when it is named, nothing when it is not its."""
 
     def take(self, row: dict[str, Any]) -> Decision | None:
         """What the agent gets for a line; None for its own."""
@@ -139,11 +140,14 @@ class Room:
             scope_key="", by=self.id if own else person_id(row["by"]), data=data,
         )  # fmt: skip
         decisions, _ = self.attention.take(event, at, self.roster)
-        self.confidence = 1.0
+        if own:
+            return None
+        decision = decisions[self.id]
+        self.confidence = 1.0 if decision.directedness is Directedness.TO_ME else 0.0
         for one in decisions.parsed.follows if decisions.parsed is not None else ():
             if one.who == self.id:
                 self.confidence = one.confidence
-        return None if own else decisions[self.id]
+        return decision
 
 
 def cue_of(row: dict[str, Any], agent: str, room: Room, seen: dict[str, str]) -> str:
@@ -161,11 +165,10 @@ def cue_of(row: dict[str, Any], agent: str, room: Room, seen: dict[str, str]) ->
 
 
 def judged(
-    days: list[list[dict[str, Any]]], *, threaded: bool, out: TextIO | None, begins: Callable[[int], None]
+    days: list[list[dict[str, Any]]], *, threaded: bool, out: TextIO | None
 ) -> Iterator[tuple[str, bool, bool, dict[str, bool], bool]]:
     """For each line and listener: the cue, is it aimed at the listener, at anybody, what delivers it, a turn?"""
-    for number, day in enumerate(days):
-        begins(number)
+    for day in days:
         truth = aims(day)
         for agent in listeners(day):
             room, seen = Room(day, agent, threaded=threaded), {}
@@ -182,8 +185,7 @@ def judged(
                     continue
                 reach = {
                     "attention": decision.mode in REACHES,
-                    "with what is added": decision.mode in REACHES
-                    or decision.rule("policy").name == "matrix.added",
+                    "recognised": decision.mode in REACHES or decision.directedness is Directedness.TO_ME,
                     "mention only": cue == "name with a sign",
                     "name anywhere": cue.startswith("name"),
                     "everything": True,
@@ -200,19 +202,12 @@ def _said(row: dict[str, Any], agent: str, decision: Decision, confidence: float
 
 
 def table(path: Path, *, threaded: bool, first: int, every: int, out: TextIO | None) -> dict[str, Any]:
-    """The whole judgement of a log as numbers."""
+    """The whole judgement of a log, or of every so-many-th of its days, as numbers."""
     days = days_of(read_log(path))[first::every]
-    return judgement(days, threaded=threaded, out=out, begins=lambda _number: None)
-
-
-def judgement(
-    days: list[list[dict[str, Any]]], *, threaded: bool, out: TextIO | None, begins: Callable[[int], None]
-) -> dict[str, Any]:
-    """The judgement of these days; `begins` is told of each before it is looked at."""
     ways = {name: Counter[str]() for name in WAYS}
     cues: dict[str, Counter[str]] = defaultdict(Counter)
     pairs = turns = 0
-    for cue, mine, anybodys, reach, turn in judged(days, threaded=threaded, out=out, begins=begins):
+    for cue, mine, anybodys, reach, turn in judged(days, threaded=threaded, out=out):
         pairs += 1
         turns += turn
         for name, hit in reach.items():

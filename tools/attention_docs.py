@@ -17,7 +17,7 @@ from tacit.attention.decide.matrix import MATRIX, Situation
 from tacit.attention.decide.modes import SHOWS
 from tacit.attention.read.conversation import Conversation
 from tacit.attention.read.cues import KEPT
-from tacit.attention.read.dialogue import KNOCK, LIKELY_S, SURE_S, TURN
+from tacit.attention.read.dialogue import FIRST, KNOCK, LIKELY_S, SURE_S, TURN
 from tacit.attention.read.intent import PERFORMATIVES
 from tacit.attention.send.rules import SURFACES
 from tacit.attention.settings import DEFAULTS, LIMITS
@@ -152,9 +152,9 @@ DIALOGUE = """\
 
 People name each other once and then just talk. For each channel the hub remembers the last {kept} lines, as who
 spoke to whom and when, and none of their words. A line in the open flow that names nobody and replies to nothing is
-compared with them: for everybody whom it could go on with, some thirty cues (how many lines and seconds since each
-spoke to the other, who was last addressed by whom, whose turn it is, how many others speak, a question or not, its
-length, a name in passing) give one confidence between 0 and 1.
+compared with them: for every agent that it could go on with, a dozen cues (how many lines since each spoke to the
+other, who was last addressed by whom, whose turn it is, how fresh that is beside the author's exchange with another, how
+many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent and cost next to nothing.
 
 | confidence | what the agent gets |
 |---|---|
@@ -166,7 +166,8 @@ The confidence comes from a table of small trees (`attention/read/grade_table.py
 learnt from chats that people had labelled ("irc-disentanglement", Kummerfeld et al., ACL 2019, CC-BY-4.0); how good it
 is stands in [benchmarks](benchmarks.md). It is numbers in, number out: no model is asked, no text leaves the hub, and the
 same lines give the same decision in ten years. Rules stand above it: more than {likely} minutes after the last word
-between two nothing goes on; after {sure} minutes, after thanks, or where the two had no word yet, a line knocks at most;
+between two nothing goes on; after {sure} minutes, after thanks, or where the two had no word yet, a line knocks at most
+(and where they had none, from {first} on);
 whoever calls somebody else by name has turned to them; thanks oblige nobody; being sent away takes a name; and
 "never mind" without one calls a question off only until it is answered, later it is a remark.
 
@@ -213,7 +214,7 @@ TALKS = [
 def dialogue() -> list[str]:
     """What dialogue is, with three conversations as they are really decided."""
     lines = DIALOGUE.format(
-        kept=KEPT, turn=TURN, knock=KNOCK, likely=LIKELY_S // 60, sure=SURE_S // 60
+        kept=KEPT, turn=TURN, knock=KNOCK, first=FIRST, likely=LIKELY_S // 60, sure=SURE_S // 60
     ).splitlines()
     for title, said in TALKS:
         lines += ["", f"**{title}.** What `lead` and `worker` get:", "", "```text"]

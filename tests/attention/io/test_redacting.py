@@ -121,7 +121,7 @@ def test_a_line_of_a_dialogue_goes_and_the_dialogue_is_rebuilt_as_it_was(house: 
     assert after.id in house.attention.decided
     house.close()
     assert not has_word(house)
-    assert found(house, middle.id).redacted.heard["wording"]["inside"] == ["ben"]
+    assert found(house, middle.id).redacted.heard["inside"] == ["ben"]
     house.reopen()
     house.assert_rebuilds()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.matrix import Situation
-from tacit.attention.read.dialogue import KNOCK
 from tacit.c2a.vocabulary import OPEN, SOCIAL, ConversationKind, Directedness, Intent, Priority
 
 if TYPE_CHECKING:
@@ -163,9 +162,9 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
 
 def goes_on(agent: str, parsed: ParsedMessage) -> Continuation | None:
     """How the event stands to the agent's dialogue with its author, if it is worth a knock."""
-    for one in parsed.follows if not parsed.by_agent else ():
+    for one in parsed.follows:
         if one.who == agent:
-            return one if one.confidence >= KNOCK else None
+            return one
     return None
 
 
@@ -176,14 +175,16 @@ def _continued(agent: str, parsed: ParsedMessage, state: ConversationState) -> S
     "never mind" is a remark. What else an author adds to a question of their own is part of it: whoever owes
     the answer is told that there is more (C2A-083).
     """
-    if not parsed.follows or parsed.by_agent or parsed.intent is Intent.STATUS:
+    if not parsed.follows or parsed.intent is Intent.STATUS:
         return None
     follows = goes_on(agent, parsed)
     if follows is None:
         return Situation.TO_OTHER if parsed.follows[0].sure else None
     if parsed.intent in _STEERING:
         return _TO_ME_BY_INTENT[parsed.intent] if follows.owed else Situation.LIKELY_CONTINUED
-    if is_social(agent, parsed, state):
+    if is_social(agent, parsed, state) and not (
+        follows.asked and follows.theirs and parsed.intent is Intent.ACKNOWLEDGEMENT
+    ):
         return Situation.GRATITUDE
     if follows.owed:
         return Situation.ADDED

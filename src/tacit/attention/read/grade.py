@@ -2,7 +2,7 @@
 
 The table (`grade_table`) is made by `tools/learn_dialogue.py`, which names the data. A tree is a leaf, a
 whole number, or `[cue, most, left, right]`: left when the cue is at most that. Their sum, in thousandths, is
-the logit of the confidence. Some dozens of trees of a few steps: microseconds, no dependency.
+the logit of the confidence. A score of trees of a few steps: microseconds, no dependency.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from tacit.attention.read.grade_table import TABLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-HALF: Final = 0.5
 _THOUSANDTHS: Final = 1000.0
 trees: list[Any] = json.loads(TABLE)
 

@@ -68,7 +68,7 @@ from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
 from tacit.attention.read.cues import Floor, SaidLine
-from tacit.attention.read.dialogue import heard, taken_up
+from tacit.attention.read.dialogue import PARTNER_S, heard, partner
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
 from tacit.attention.state import loops, records
@@ -311,7 +311,8 @@ class Attention:
 
     def _talked(self, event: Event, parsed: ParsedMessage, at: Moment) -> None:
         """Who spoke to whom; a line that goes on with a dialogue counts as spoken to whoever it is with."""
-        author = parsed.author.id
+        author, channel = parsed.author.id, parsed.conversation.id
+        floor = self.floors.get(channel, ())
         to = parsed.target.agents | parsed.target.people
         if not to and not parsed.target.anybody:
             given = event.data.get("reply_to")
@@ -320,16 +321,17 @@ class Attention:
         named = bool(to)
         if parsed.conversation.thread is not None and not named:
             return
+        if not named and not parsed.target.anybody and (other := partner(floor, author, at, PARTNER_S)):
+            to = frozenset({other})
         line = SaidLine(
             author,
-            tuple(sorted((to or frozenset(taken_up(parsed.follows))) - {author})),
+            tuple(sorted(to - {author})) if to else (),
             at,
             parsed.intent in OPEN,
             named,
             parsed.intent is Intent.THANKS,
         )
-        channel = parsed.conversation.id
-        self.floors[channel] = heard(self.floors.get(channel, ()), line)
+        self.floors[channel] = heard(floor, line)
 
     def _sent(self, event: Event, at: Moment, conversation: Conversation) -> None:
         """Remember a session's own words, and which event they answer."""
