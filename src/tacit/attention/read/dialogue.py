@@ -36,7 +36,7 @@ LIKELY_S: Final = 600
 """How long after the last word between two a line can still go on with it."""
 TURN: Final = 0.6
 """From here on a line is as good as addressed."""
-KNOCK: Final = 0.25
+KNOCK: Final = 0.2
 """From here on it is worth a knock."""
 FIRST: Final = 0.4
 """The same for an agent that had no word with the author yet and is not named either."""
