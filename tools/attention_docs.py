@@ -154,7 +154,7 @@ People name each other once and then just talk. For each channel the hub remembe
 spoke to whom and when, and none of their words. A line in the open flow that names nobody and replies to nothing is
 compared with them: for every agent that it could go on with, a dozen cues (how many lines since each spoke to the
 other, who was last addressed by whom, whose turn it is, how fresh that is beside the author's exchange with another, how
-many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent and cost next to nothing.
+many speak, names in passing) give one confidence between 0 and 1. Most lines have no such agent.
 
 | confidence | what the agent gets |
 |---|---|
