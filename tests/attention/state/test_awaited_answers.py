@@ -69,7 +69,8 @@ def test_others_lines_in_between_do_not_take_it_away_and_minutes_later_it_still_
 def test_whoever_was_spoken_to_by_somebody_else_since_answers_that() -> None:
     room = asked()
     room.line(30, "@Ann are you coming to lunch?", by="user")
-    assert gets(room.line(40, "yes"))[0] == "must_not_respond"
+    # A knock at most: it is not its answer.
+    assert gets(room.line(40, "yes")) == ("may_respond", "notify")
     assert gets(room.line(50, "@lead yes")) == ANSWERED
 
 
