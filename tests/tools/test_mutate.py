@@ -180,6 +180,11 @@ def test_a_mutant_is_judged_by_the_tests_that_name_its_row(
     assert (trial.made.source / "shop" / "till.py").read_text() == SHOP
 
 
+def test_a_path_of_modules_from_outside_does_not_hide_the_changed_copy(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "src")
+    assert "PYTHONPATH" not in overlay.Overlay(tmp_path).environment()
+
+
 def test_the_same_seed_chooses_the_same_and_what_was_tried_is_not_tried_again(mutants):
     first = mutate.choose(mutants, 6, 1)
     assert first == mutate.choose(mutants, 6, 1)
