@@ -69,6 +69,7 @@ def test_a_topic_is_short_and_clean_for_any_text(body: str, title: str, intent: 
 
 @pytest.mark.spec("C2A-089")
 def test_a_topic_that_would_reveal_falls_back_to_the_intent() -> None:
+    assert topic_of(Intent.QUESTION, "", "is it slow") == ("question", False)
     assert topic_of(Intent.QUESTION, "Deploy migration", "is it slow") == (
         "question in Deploy migration",
         False,
