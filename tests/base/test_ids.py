@@ -59,6 +59,14 @@ def test_ids_rise_whatever_the_clock_does(draws: list[tuple[int, int]]) -> None:
     assert made == sorted(set(made))
 
 
+@pytest.mark.spec("CCCS-016")
+@pytest.mark.parametrize(("random", "step"), [(0, 1), (5, 6), (0xFFFF, 0x10000), (0x10000, 1)])
+def test_within_one_millisecond_the_next_id_is_a_random_step_away(random: int, step: int) -> None:
+    source = ids.Uuid7()
+    first, second = source.next(5, 0), source.next(5, random)
+    assert (second > first, source._last_random) == (True, step)
+
+
 def test_ids_rise_when_the_random_part_overflows_within_one_millisecond() -> None:
     source = ids.Uuid7()
     first = source.next(5, 2**74 - 1)

@@ -107,9 +107,10 @@ def test_a_knock_has_seven_members_and_no_body() -> None:
     ]
     assert knock.members()["topic"] == "question in Deploys"
     threaded, _ = knock_of(
-        decision, sender="x", conversation=Conversation(thread="r"), intent=Intent.PLAIN, body=""
+        decision, sender="x y" * 60, conversation=Conversation(thread="r"), intent=Intent.PLAIN, body=""
     )
     assert (threaded.where, threaded.pull_with) == ("thread:r", "chat.read_thread")
+    assert threaded.sender == "x_y" * 40
 
 
 @pytest.mark.spec("C2A-090")
