@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 from tacit.attention.commands import TimerDue
 from tacit.attention.io import engine
 from tacit.attention.state import records, timers
 from tacit.attention.state.claims import event_target
+from tacit.base.errors import Unavailable
 from tests.attention.io.house import GROUP, House
+from tests.ledger.io import faulty
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,3 +141,19 @@ def test_attention_that_begins_late_reads_what_was_said_lately_and_no_further(
     assert [house.attention.decided.get(one.id) is not None for one in said] == lately
     assert [house.attention.obligations.get(one.id, "ann") is not None for one in said] == lately
     house.close()
+
+
+@pytest.mark.spec("C2A-027")
+def test_what_did_not_get_onto_the_disk_obliges_nobody(tmp_path: Path) -> None:
+    with faulty.disk() as disk:
+        house = House(tmp_path / "data", vfs=disk.name)
+        house.group(GROUP, ann="peer", ben="peer")
+        house.connect("ann")
+        disk.fail("write", 0, apsw.FullError, times=10**9)
+        with pytest.raises(Unavailable):
+            house.say(GROUP, "user", "@ann which port is it?")
+        disk.heal()
+        said = house.say(GROUP, "user", "@ann which host is it?")
+        assert [one.event_id for one in house.live.attention.obligations] == [said.id]
+        house.assert_rebuilds()
+        house.close()
