@@ -68,6 +68,14 @@ def test_both_forms_of_an_id_are_made_alike(draws: list[tuple[int, int]]) -> Non
         assert uuid.UUID(bytes=made).version == 7
 
 
+@pytest.mark.spec("CCCS-016")
+@pytest.mark.parametrize(("random", "step"), [(0, 1), (5, 6), (0xFFFF, 0x10000), (0x10000, 1)])
+def test_within_one_millisecond_the_next_id_is_a_random_step_away(random: int, step: int) -> None:
+    source = ids.Uuid7()
+    first, second = source.next(5, 0), source.next(5, random)
+    assert int.from_bytes(second[8:], "big") - int.from_bytes(first[8:], "big") == step
+
+
 def test_ids_rise_when_the_random_part_overflows_within_one_millisecond() -> None:
     source = ids.Uuid7()
     first = source.next(5, 2**74 - 1)
