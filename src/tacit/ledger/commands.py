@@ -158,3 +158,27 @@ class Recorded(msgspec.Struct, frozen=True, tag=True, array_like=True):
 Success: TypeAlias = Committed | Duplicate | Appended | Decided | Recorded
 Failure: TypeAlias = Refused | Unavailable | Corrupt
 Outcome: TypeAlias = Success | Failure
+
+
+def groups_of(command: Command, outcome: Outcome) -> frozenset[str]:
+    """The groups that a command was decided in and appended to; none for a record of the hub's own."""
+    match command:
+        case Append(submission=submission):
+            asked = {submission.group_id}
+        case AppendTogether(submissions=submissions):
+            asked = {submission.group_id for submission in submissions}
+        case GroupCommand(group_id=group_id):
+            asked = {group_id}
+        case _:
+            return frozenset()
+    return frozenset(asked.union(_written_in(outcome)))
+
+
+def _written_in(outcome: Outcome) -> set[str]:
+    match outcome:
+        case Committed(group_id=group_id, then=then):
+            return {group_id}.union(*map(_written_in, then))
+        case Appended(outcomes=outcomes) | Decided(outcomes=outcomes):
+            return set[str]().union(*map(_written_in, outcomes))
+        case _:
+            return set()

@@ -16,7 +16,7 @@ from tacit.ledger.envelope import decode_data
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tacit.ledger.state import Group
 
@@ -138,25 +138,63 @@ class JournalEntry(msgspec.Struct, frozen=True):
     salt: bytes | None = None
 
 
+class Missed(msgspec.Struct, frozen=True):
+    """Entries of one group that are durable and that this node has not applied."""
+
+    group_id: str
+    entries: tuple[JournalEntry, ...]
+
+
 class Journal(Protocol):
-    """Where order is decided and an event becomes durable: what the writer writes through."""
+    """Where order is decided and an event becomes durable: what the writer writes through.
+
+    A batch goes in three steps, since what has left for another machine cannot be rolled back. `stage` takes
+    each group's entries into the writer's transaction. `ship`, called once, when nothing of the writer's own
+    can fail any more, makes the entries of all groups durable where order is decided. Then the writer commits
+    its transaction and calls `settle`; or rolls it back and calls `forget`.
+    """
 
     def number(self, group: Group) -> int:
         """The group's number here, given on first use."""
-        ...
-
-    def forget(self) -> None:
-        """Drop what was learnt in a transaction that did not commit."""
         ...
 
     def last(self, group: Group) -> int:
         """The last position of a group; 0 when it has none."""
         ...
 
-    def commit(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
-        """Append entries whose positions follow `expected_last`, or raise `Stale`."""
+    def stage(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
+        """Take entries whose positions follow `expected_last` into the batch, or raise `Stale`."""
+        ...
+
+    def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:
+        """Make all that was staged durable, or raise `Stale`; bound groups go together or not at all.
+
+        No group is in two of the sets in `bound`; one there may have nothing staged. Returns the groups whose
+        entries stay whatever becomes of the transaction: none, where the transaction itself is what makes
+        them durable.
+        """
+        ...
+
+    def settle(self) -> None:
+        """The transaction was committed: the batch is over."""
+        ...
+
+    def forget(self) -> None:
+        """Drop what was learnt in a transaction that did not commit."""
+        ...
+
+    def missed(self) -> Iterator[Missed]:
+        """What is durable and not applied here, in order; each is applied before the next is asked for."""
         ...
 
 
 class Stale(Exception):
-    """The group's end is not where the writer believed; apply what was missed and try again."""
+    """Some group's end is not where the writer believed: apply what was missed and decide again.
+
+    `kept` are the groups of the same batch whose entries are durable all the same: those come back with what
+    was missed, and deciding their commands again would append them twice.
+    """
+
+    def __init__(self, kept: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.kept = kept

@@ -37,6 +37,7 @@ from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
 from tacit.ledger.io import erasure, torn
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
+from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.reader import Reader
 from tacit.ledger.io.salvage import Salvage
 from tacit.ledger.io.schema import SCHEMA
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from tacit.ledger.commands import Command, GroupCommand, Success
     from tacit.ledger.engine import Engine
     from tacit.ledger.io.writer_thread import Deliver, Done, WriterTransport
+    from tacit.ledger.ports import Journal
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
@@ -80,6 +82,8 @@ class Options:
     wal_hard_pages: int = 16_000
     keeps_torn: bool = True
     """Whether a half-written commit is kept aside and told of; else every start begins with an empty log."""
+    journal: Callable[[apsw.Connection], Journal] = SqliteJournal
+    """Where order is decided: in the file itself, unless the truth is elsewhere and the file follows it."""
 
 
 class OpenWriter:
@@ -92,7 +96,8 @@ class OpenWriter:
         self, path: Path, options: Options, engine: Callable[[apsw.Connection], Engine] | None = None
     ) -> None:
         self.connection = connect(path, vfs=options.vfs, overwrites=True)
-        self.writer = Writer(self.connection, path, options.clock, options.entropy, options.settings)
+        journal = options.journal(self.connection)
+        self.writer = Writer(self.connection, path, options.clock, options.entropy, options.settings, journal)
         self._blobs = BlobFolder(path.parent / BLOBS, options.entropy)
         self._folder = path.parent
         if engine is not None:

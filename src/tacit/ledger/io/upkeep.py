@@ -22,13 +22,14 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damage
 from tacit.base.moment import parse_rfc3339
 from tacit.ledger.admission import Settings
-from tacit.ledger.envelope import Event, decode
+from tacit.ledger.envelope import decode
 from tacit.ledger.io.journal import SqliteJournal
+from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
 from tacit.ledger.io.store import DATABASE, Options, Store
-from tacit.ledger.io.writer import View, Writer
+from tacit.ledger.io.view import View
+from tacit.ledger.io.writer import Writer
 from tacit.ledger.ports import JournalEntry, Stale
-from tacit.ledger.projection import body_of, project
 from tacit.ledger.redaction import GONE
 from tacit.ledger.state import Group
 
@@ -242,7 +243,7 @@ def _insert(connection: apsw.Connection, lines: Iterable[bytes]) -> dict[str, Gr
                 raw,
                 GONE if event.redacted is not None else bytes.fromhex(salt) if salt else None,
             )
-            journal.commit(group, [entry], event.seq - 1)
+            journal.stage(group, [entry], event.seq - 1)
         except (msgspec.DecodeError, ValueError, Stale, ConstraintError):
             raise Refused("bad_export", f"line {number} is no event that follows the one before it") from None
     return proof
@@ -257,26 +258,12 @@ def fold_all(connection: apsw.Connection, writer: Writer) -> int:
     for number, group_id, _last, _chain in groups_on(connection):
         group = Group(group_id, number)
         for seq, event_id, kind, _link, raw, _salt in rows_on(connection, number):
-            _again(writer, group, JournalEntry(seq, event_id, kind, raw))
+            refold(writer, group, JournalEntry(seq, event_id, kind, raw), View(writer, group))
             count += 1
             if count % STEP == 0:
                 writer.flush_model()
         writer.flush_model()
     return count
-
-
-def _again(writer: Writer, group: Group, entry: JournalEntry) -> None:
-    try:
-        event: Event = decode(entry.raw)
-        at = parse_rfc3339(event.ts) or group.last_ts
-        body = body_of(entry.kind, event.data)
-        facts = project(entry.kind, event.by, event.data, body, group, View(writer, group))
-    except (Refused, msgspec.DecodeError) as error:
-        raise Corrupt(
-            f"event {entry.seq} of group {group.group_id} cannot be folded",
-            hint="run `tacit ledger verify`; nothing was changed",
-        ) from error
-    writer.fold(group, writer.take(entry, event.id, event.by, at, event.data, group, facts), at)
 
 
 def fingerprint(folder: Path) -> dict[str, str]:

@@ -13,9 +13,9 @@ What moves it. `commit` gets the commands that waited while the last commit ran 
 of their arrival, opens ONE transaction, and decides them one after the other, each seeing what the ones
 before it did: an append is admitted by the pure rules, encoded once, projected, staged, and shown to the
 engine, whose own events are appended behind it in the same way; a command of the engine's is planned against
-a snapshot and its plan appended; a record of the hub's own is written. Then the staged rows are flushed,
-events last, and the transaction is committed and synced. Only then do the callers get their outcomes: append,
-then act.
+a snapshot and its plan appended; a record of the hub's own is written. Then the staged rows are flushed, the
+events are shipped to where order is decided (with SQLite that is this very file), and the transaction is
+committed and synced. Only then do the callers get their outcomes: append, then act.
 
 What can go wrong, and what then.
 - A command is refused: by the rules, before anything of it is staged. Its outcome is the refusal, the others
@@ -25,9 +25,13 @@ What can go wrong, and what then.
   again in a transaction of its own, so that only the guilty one fails. For this a command must be a value:
   what is run again decides again from the ledger, and nothing but the ledger remembers that there was a first
   time.
-- The group's end is not where we believed (`Stale`): somebody else has written, which a lock forbids and a
-  second machine will not. All that is remembered is dropped and the batch is decided again; if it is stale
-  once more, the callers are told to try again.
+- A group's end is not where we believed (`Stale`): somebody else has written, which a lock forbids and a
+  second machine will not. The transaction is rolled back, what was missed is applied, and the commands are
+  decided again. Not those whose groups the journal kept: a stream does not roll back, so their events stand,
+  come back with what was missed, and their outcomes hold. After `MOST_TRIES` the callers are told to try
+  again.
+- The disk fails after the events were kept elsewhere: the same. Their outcomes hold, and nothing more is
+  decided here until what was missed is applied.
 - The disk fails, at any write or at the sync: nothing of the batch is visible, every caller is answered
   `Unavailable`, all that was remembered is dropped. Whether a commit whose sync failed survives a power cut
   is not known to anybody; a client's `client_id` makes the repeat safe.
@@ -60,6 +64,7 @@ from tacit.ledger.commands import (
     Duplicate,
     GroupCommand,
     RecordBlob,
+    groups_of,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
 from tacit.ledger.envelope import MAX_EVENT_BYTES, encode
@@ -67,8 +72,10 @@ from tacit.ledger.io import records
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
 from tacit.ledger.io.erasure import Erasing
 from tacit.ledger.io.groups import load_group
-from tacit.ledger.io.journal import SqliteJournal
+from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
+from tacit.ledger.io.refolding import refold
+from tacit.ledger.io.view import View
 from tacit.ledger.ports import JournalEntry, Stale, StoredEvent
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
@@ -84,13 +91,26 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.commands import Command, Outcome, Success
     from tacit.ledger.engine import Engine
-    from tacit.ledger.ports import Blob, Earlier, Journal
+    from tacit.ledger.ports import Journal, Missed
+    from tacit.ledger.projection import Mark
     from tacit.ledger.submission import Submission
 
 T = TypeVar("T")
 log: Final = logging.getLogger("tacit.ledger")
 _written: Final = lru_cache(maxsize=16)(rfc3339)
 """All events of one commit share their moment, so its text is made once."""
+MOST_TRIES: Final = 5
+"""How often commands are decided when others write to their groups all the time."""
+CAUGHT_UP_BYTES: Final = 4_000_000
+"""How much is taken in by one transaction of a node that catches up."""
+
+
+class _Again(Exception):
+    """The batch was rolled back: the outcomes that hold all the same, None for what is decided again."""
+
+    def __init__(self, outcomes: list[Outcome | None]) -> None:
+        super().__init__()
+        self.outcomes = outcomes
 
 
 class _HalfDone(Exception):
@@ -105,7 +125,13 @@ class Writer:
     """Commits batches of commands on one connection."""
 
     def __init__(
-        self, connection: apsw.Connection, path: Path, clock: Clock, entropy: Entropy, settings: Settings
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        clock: Clock,
+        entropy: Entropy,
+        settings: Settings,
+        journal: Journal | None = None,
     ) -> None:
         self._connection = connection
         self._path = path
@@ -113,14 +139,16 @@ class Writer:
         self._entropy = entropy
         self._settings = settings
         self._blobs = BlobFolder(path.parent / BLOBS, entropy)
-        self._journal: Journal = SqliteJournal(connection)
+        self._journal = journal or SqliteJournal(connection)
         self._model = ReadModel(connection)
         self._uuid = ids.Uuid7()
         self._groups: dict[str, Group] = {}
         self._entries: defaultdict[str, list[JournalEntry]] = defaultdict(list)
         self._engine: Engine | None = None
         self._gone: list[tuple[Group, int, str, str]] = []
+        self._bound: list[frozenset[str]] = []
         self._wrote = False
+        self._behind = False
         self.failures = 0
         self.on_erasure: Callable[[], None] = lambda: None
         """Told when content was taken away: what the log and the folder hold of it has to go too."""
@@ -133,33 +161,103 @@ class Writer:
         """One transaction for all commands; an outcome for each."""
         try:
             return self._committed(commands)
-        except Stale:
-            self._roll_back()
-        try:
-            return self._committed(commands)
-        except Stale:
-            self._roll_back()
-            return [Unavailable("another writer is at work; nothing was appended")] * len(commands)
+        except _Again as again:
+            return self._decide_again(commands, again.outcomes)
+
+    def _decide_again(self, commands: Sequence[Command], outcomes: list[Outcome | None]) -> Sequence[Outcome]:
+        for _ in range(MOST_TRIES - 1):
+            open_ = [number for number, outcome in enumerate(outcomes) if outcome is None]
+            if not open_:
+                break
+            found: Sequence[Outcome | None]
+            try:
+                found = self._committed([commands[number] for number in open_])
+            except _Again as again:
+                found = again.outcomes
+            for number, outcome in zip(open_, found, strict=True):
+                outcomes[number] = outcome
+        busy = Unavailable("others write to this group all the time; nothing was appended")
+        return [busy if outcome is None else outcome for outcome in outcomes]
 
     def _committed(self, commands: Sequence[Command]) -> Sequence[Outcome]:
+        outcomes: list[Success | Refused] = []
+        kept = NOTHING_KEPT
         try:
+            if self._behind:
+                self.catch_up()
             self._connection.execute("BEGIN IMMEDIATE")
             now = self._clock.now()
             if len(commands) > 1:
                 self._model.look_ahead(self._keys(commands))
             outcomes = [self._one(command, now) for command in commands]
             erases = self._flush()
+            kept = self._journal.ship(self._bound)
             self._connection.execute("COMMIT" if self._wrote else "ROLLBACK")
         except (*FAILED, *DAMAGED) as error:
-            return [self._give_up(error)] * len(commands)
-        except Stale:
-            raise
+            failed = self._give_up(error)
+            if kept:
+                raise self._again(commands, outcomes, kept) from error
+            return [failed] * len(commands)
+        except Stale as stale:
+            raise self._again(commands, outcomes, stale.kept) from stale
         except Exception as error:  # noqa: BLE001 - a fault of ours in one command must not take the others along
             return self._apart(commands, error)
         self._wrote = False
+        self._bound.clear()
+        self._journal.settle()
         if erases:
             self.on_erasure()
         return outcomes
+
+    def _again(
+        self, commands: Sequence[Command], outcomes: Sequence[Success | Refused], kept: frozenset[str]
+    ) -> _Again:
+        """Undo the batch; which outcomes hold. What was missed is applied before anything else is decided."""
+        self._roll_back()
+        self._behind = True
+        if not kept:
+            return _Again([None] * len(commands))
+        return _Again(
+            [
+                outcome if _stands(groups_of(command, outcome), kept) else None
+                for command, outcome in zip(commands, outcomes, strict=True)
+            ]
+        )
+
+    def catch_up(self) -> None:
+        """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back."""
+        missed, more, erases = self._journal.missed(), True, False
+        try:
+            while more:
+                self._connection.execute("BEGIN IMMEDIATE")
+                size, more = 0, False
+                for one in missed:
+                    self._take_in(one)
+                    size += sum(len(entry.raw) for entry in one.entries)
+                    if more := size > CAUGHT_UP_BYTES:
+                        break
+                self.flush_model()
+                erases |= self._erase_gone()
+                self._connection.execute("COMMIT")
+                self._journal.settle()
+        except BaseException:
+            self._roll_back()
+            raise
+        self._wrote = self._behind = False
+        if erases:
+            self.on_erasure()
+
+    def _take_in(self, missed: Missed) -> None:
+        group = self._groups.get(missed.group_id) or load_group(self._connection, missed.group_id)
+        group = self._groups[missed.group_id] = group or Group(missed.group_id)
+        self._journal.number(group)
+        view = View(self, group)
+        expected = group.last_seq
+        for entry in missed.entries:
+            event, facts = refold(self, group, entry, view)
+            if facts.mark is not None:
+                self._note_taken_back(group, facts.mark, event.by, event.data, event.ts)
+        self._journal.stage(group, missed.entries, expected)
 
     def _keys(self, commands: Sequence[Command]) -> list[tuple[int, str, str]]:
         """The idempotency keys of a batch, so that they can be looked up together."""
@@ -214,6 +312,9 @@ class Writer:
 
     def _together(self, command: AppendTogether, now: Moment) -> list[Committed | Duplicate]:
         share = command.share
+        if len(groups := frozenset(submission.group_id for submission in command.submissions)) > 1:
+            others = [bound for bound in self._bound if not bound & groups]
+            self._bound = [*others, groups.union(*(bound for bound in self._bound if bound & groups))]
         if share is None:
             self._admissible(command.submissions, now, judged=True)
         else:
@@ -303,9 +404,8 @@ class Writer:
         entry = JournalEntry(seq, event_id, submission.kind, raw, chance[10:])
         found = self.take(entry, event_id_text, submission.by, at, admitted.data, group, facts)
         self._entries[group.group_id].append(entry)
-        if facts.mark is not None and facts.mark.mark == "delete":
-            by = admitted.data.get("by") or submission.by
-            self._gone.append((group, facts.mark.target, str(by), ts))
+        if facts.mark is not None:
+            self._note_taken_back(group, facts.mark, submission.by, admitted.data, ts)
         if self._engine is None:
             return Committed(group.group_id, found)
         follows = self._engine.committed(group, found, at, view)
@@ -355,12 +455,19 @@ class Writer:
         self._wrote = True
         return found
 
+    def _note_taken_back(self, group: Group, mark: Mark, author: str, data: dict[str, Any], ts: str) -> None:
+        if mark.mark == "delete":
+            self._gone.append((group, mark.target, str(data.get("by") or author), ts))
+
     def _flush(self) -> bool:
         """Write what the batch staged; True when content was taken away."""
         for group_id, entries in self._entries.items():
-            self._journal.commit(self._groups[group_id], entries, entries[0].seq - 1)
+            self._journal.stage(self._groups[group_id], entries, entries[0].seq - 1)
         self._entries.clear()
         self.flush_model()
+        return self._erase_gone()
+
+    def _erase_gone(self) -> bool:
         taken, self._gone = self._gone, []
         for group, target, by, at in taken:
             self._erase(group, target, by, at)
@@ -400,6 +507,7 @@ class Writer:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._wrote = False
+        self._bound.clear()
         self._entries.clear()
         self._gone.clear()
         self._groups.clear()
@@ -438,56 +546,6 @@ class Writer:
             raise missing("event", "the source event was deleted", "C2A-187")
 
 
-class View:
-    """One group's look-ups for the rules (the `Lookup` port)."""
-
-    __slots__ = ("_model", "_number", "_writer")
-
-    def __init__(self, writer: Writer, group: Group) -> None:
-        self._writer = writer
-        self._model = writer.model
-        self._number = group.number
-
-    def event(self, event_id: str) -> StoredEvent | None:
-        """The event with this id, in this group."""
-        return self._model.event(self._number, event_id)
-
-    def at(self, seq: int) -> StoredEvent | None:
-        """The event at this position, in this group."""
-        return self._model.at(self._number, seq)
-
-    def messages(self, limit: int) -> list[StoredEvent]:
-        """The last messages, oldest first."""
-        return self._model.messages(self._number, limit)
-
-    def submission(self, by: str, client_id: str) -> Earlier | None:
-        """The last submission under this idempotency key."""
-        return self._model.submission(self._number, by, client_id)
-
-    def mark(self, mark: str, target: int, actor: str, detail: str = "") -> tuple[int, bool] | None:
-        """The event that set a mark, and whether it still holds."""
-        return self._model.mark(self._number, mark, target, actor, detail)
-
-    def owes(self, actor: str, target: int) -> bool:
-        """Is an acknowledgement by this actor open?"""
-        return self._model.owes(self._number, actor, target)
-
-    def read_position(self, actor: str) -> tuple[int, int] | None:
-        """(position read, event that said so)."""
-        return self._model.read_position(self._number, actor)
-
-    def blob(self, path: str, reader: str) -> Blob | None:
-        """The blob, if this reader may see it."""
-        return self._model.blob(self._number, path, reader)
-
-    def has_task(self, task_id: str) -> bool:
-        """Does the group's task store have it?"""
-        return self._model.has_task(self._number, task_id)
-
-    def speech(self, mid: str) -> StoredEvent | None:
-        """The first message of the group that carries this CLowl id."""
-        return self._model.speech(self._number, mid)
-
-    def require_source(self, group_id: str, event_id: str, reader: str) -> None:
-        """Refuses unless it is an event of another group that `reader` may read."""
-        self._writer.require_source(group_id, event_id, reader)
+def _stands(groups: frozenset[str], kept: frozenset[str]) -> bool:
+    """Does the outcome of a command in these groups hold, when the batch was undone and these are kept?"""
+    return bool(groups) and groups <= kept
