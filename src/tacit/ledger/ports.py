@@ -16,8 +16,9 @@ from tacit.ledger.envelope import decode_data
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from tacit.base.errors import Unavailable
     from tacit.ledger.state import Group
 
 
@@ -192,9 +193,17 @@ class Stale(Exception):
     """Some group's end is not where the writer believed: apply what was missed and decide again.
 
     `kept` are the groups of the same batch whose entries are durable all the same: those come back with what
-    was missed, and deciding their commands again would append them twice.
+    was missed, and deciding their commands again would append them twice. `failed` are groups that take
+    nothing now, with what their callers are told.
     """
 
-    def __init__(self, kept: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, kept: frozenset[str] = frozenset(), failed: Mapping[str, Unavailable] | None = None
+    ) -> None:
         super().__init__()
         self.kept = kept
+        self.failed = dict(failed or {})
+
+
+class TooLarge(Exception):
+    """A group's entries are more than one message can carry; nothing was shipped. Fewer commands may fit."""

@@ -76,14 +76,14 @@ from tacit.ledger.io.journal import NOTHING_KEPT, SqliteJournal
 from tacit.ledger.io.read_model import ReadModel
 from tacit.ledger.io.refolding import refold
 from tacit.ledger.io.view import View
-from tacit.ledger.ports import JournalEntry, Stale, StoredEvent
+from tacit.ledger.ports import JournalEntry, Stale, StoredEvent, TooLarge
 from tacit.ledger.principal import USER, PrincipalKind, kind_of
 from tacit.ledger.projection import Facts, fold, project
 from tacit.ledger.redaction import NOTHING_MORE, SALT_BYTES, Remains
 from tacit.ledger.state import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import apsw
@@ -182,9 +182,9 @@ class Writer:
     def _committed(self, commands: Sequence[Command]) -> Sequence[Outcome]:
         outcomes: list[Success | Refused] = []
         kept = NOTHING_KEPT
+        if self._behind and (fault := self._fault_in_catching_up()) is not None:
+            return [fault] * len(commands)
         try:
-            if self._behind:
-                self.catch_up()
             self._connection.execute("BEGIN IMMEDIATE")
             now = self._clock.now()
             if len(commands) > 1:
@@ -199,7 +199,9 @@ class Writer:
                 raise self._again(commands, outcomes, kept) from error
             return [failed] * len(commands)
         except Stale as stale:
-            raise self._again(commands, outcomes, stale.kept) from stale
+            raise self._again(commands, outcomes, stale.kept, stale.failed) from stale
+        except TooLarge:
+            return self._in_halves(commands)
         except Exception as error:  # noqa: BLE001 - a fault of ours in one command must not take the others along
             return self._apart(commands, error)
         self._wrote = False
@@ -210,19 +212,40 @@ class Writer:
         return outcomes
 
     def _again(
-        self, commands: Sequence[Command], outcomes: Sequence[Success | Refused], kept: frozenset[str]
+        self,
+        commands: Sequence[Command],
+        outcomes: Sequence[Success | Refused],
+        kept: frozenset[str],
+        failed: Mapping[str, Unavailable] | None = None,
     ) -> _Again:
         """Undo the batch; which outcomes hold. What was missed is applied before anything else is decided."""
         self._roll_back()
         self._behind = True
-        if not kept:
-            return _Again([None] * len(commands))
-        return _Again(
-            [
-                outcome if _stands(groups_of(command, outcome), kept) else None
-                for command, outcome in zip(commands, outcomes, strict=True)
-            ]
-        )
+        found: list[Outcome | None] = []
+        for command, outcome in zip(commands, outcomes, strict=True):
+            groups = groups_of(command, outcome)
+            if faults := [failed[group] for group in groups if failed and group in failed]:
+                found.append(faults[0])
+            else:
+                found.append(outcome if groups and groups <= kept else None)
+        return _Again(found)
+
+    def _in_halves(self, commands: Sequence[Command]) -> Sequence[Outcome]:
+        """More than one message can carry: nothing was shipped; try fewer at once."""
+        self._roll_back()
+        if len(commands) == 1:
+            return [Refused("too_large", "this is more than the journal takes at once; nothing was appended")]
+        middle = len(commands) // 2
+        return [*self.commit(commands[:middle]), *self.commit(commands[middle:])]
+
+    def _fault_in_catching_up(self) -> Unavailable | Corrupt | None:
+        try:
+            self.catch_up()
+        except (*FAILED, *DAMAGED) as error:
+            return self._give_up(error)
+        except (Unavailable, Corrupt) as fault:
+            return fault
+        return None
 
     def catch_up(self) -> None:
         """Apply what is durable and not applied here: what others wrote, and of ours what was rolled back."""
@@ -544,8 +567,3 @@ class Writer:
             raise denied("this principal may not read the source event", "CCCS-095")
         if self._model.mark(group.number, "delete", found.seq, "", "") is not None:
             raise missing("event", "the source event was deleted", "C2A-187")
-
-
-def _stands(groups: frozenset[str], kept: frozenset[str]) -> bool:
-    """Does the outcome of a command in these groups hold, when the batch was undone and these are kept?"""
-    return bool(groups) and groups <= kept

@@ -1,0 +1,70 @@
+"""What a batch of one group is in a stream: one message, its subject, its bytes.
+
+The message carries the link of the chain that it stands on, so that a node notices when what it has is not
+what the batch was decided upon. The format has a version in a header; a node that does not know it declines
+to read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tacit.ledger.ports import JournalEntry, Missed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FORMAT: Final = "1"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
+_Row = tuple[int, bytes, str, bytes, bytes | None]
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(tuple[bytes, list[_Row]]).decode
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One group's share of a shipment: its subject, the sequence it must end with, and the bytes."""
+
+    group_id: str
+    token: str
+    guard: int
+    payload: bytes
+
+
+class Shipment(msgspec.Struct, frozen=True):
+    """What is taken as a whole or not at all: one group's batch, or those of groups that are bound."""
+
+    batch_id: str
+    parts: tuple[Part, ...]
+
+
+class StreamMessage(msgspec.Struct, frozen=True):
+    """A message as the stream has it; a fence has no payload."""
+
+    sequence: int
+    token: str
+    payload: bytes
+
+
+def token(group_id: str) -> str:
+    """A group's id as the last token of a subject, which may hold neither dots nor blanks."""
+    return group_id if _PLAIN.fullmatch(group_id) else "=" + group_id.encode().hex()
+
+
+def group_of(token: str) -> str:
+    """The group's id again."""
+    return bytes.fromhex(token[1:]).decode() if token.startswith("=") else token
+
+
+def packed(before: bytes, entries: Sequence[JournalEntry]) -> bytes:
+    """The bytes of a batch that stands on the link `before`."""
+    rows = [(entry.seq, entry.event_id, entry.kind, entry.raw, entry.salt) for entry in entries]
+    return _encode((before, rows))
+
+
+def unpacked(group_id: str, payload: bytes) -> tuple[bytes, Missed]:
+    """The link that a batch stands on, and its entries."""
+    before, rows = _decode(payload)
+    return before, Missed(group_id, tuple(JournalEntry(*row) for row in rows))
