@@ -48,6 +48,11 @@ def test_the_first_start_prints_the_link_once_and_keeps_the_token_private(shell:
     with pytest.raises(urllib.error.HTTPError):
         signed_in(url, code)
     assert token not in shell.run("link")
+    (browser,) = shell.json("link", "--list")
+    assert (browser["principal"], browser["group_id"]) == ("user", None)
+    assert browser["token_id"] in shell.run("link", "--list")
+    assert "revoked" in shell.run("link", "--revoke", browser["token_id"])
+    assert "No link was opened yet" in shell.run("link", "--list")
 
 
 def test_a_message_goes_from_one_terminal_to_another(room: Shell):

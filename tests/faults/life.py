@@ -73,6 +73,10 @@ class Being:
     def asked(self) -> str:
         return f"{self.name}askeddiet".upper()
 
+    @property
+    def guest(self) -> str:
+        return f"{self.name}sgrandmother".title()
+
     def register(self) -> None:
         run(
             AGENT, "--data", self.folder, "--trust", self.trust, "register", f"{self.name}@{self.relay.domain}",
@@ -129,7 +133,7 @@ class Being:
                 return {"share": dict.fromkeys(known)} if known else {"decline_all": True}
             case "escalation":
                 return {"choose": 0}
-            case "scope" | "space_invite":
+            case "scope" | "space_invite" | "space_member" | "space_write":
                 return {"confirm": True}
             case _:
                 return {"dismiss": True}
@@ -201,8 +205,9 @@ class World:
     async def act(self) -> None:
         """One thing that somebody does, or that is done to somebody."""
         acts = {
-            self.dinner: 5, self.group: 5, self.transfer: 2, self.new_space: 1, self.write: 5, self.forget: 1,
-            self.block: 0.2, self.kill: 3, self.outage: 0.5,
+            self.dinner: 5, self.group: 5, self.transfer: 2, self.new_space: 1.5, self.write: 6, self.invite: 1,
+            self.leave: 0.3, self.writes_offline: 1.5, self.forget: 1, self.guest: 0.7, self.block: 0.2, self.kill: 3,
+            self.outage: 0.5,
         }  # fmt: skip
         chosen = self.chance.choices(list(acts), list(acts.values()))[0]
         try:
@@ -255,16 +260,35 @@ class World:
             await self.people[one.members[0]].call("transfer", thread_id=one.thread_id, to=to.me)
 
     async def new_space(self) -> None:
+        """A space for some, who have talked with each other or not."""
         found = self._some(3)
         if found:
             made = await found[0].call("space", do="new", title="plans", invite=[one.me for one in found[1:]])
             self.spaces[made["space_id"]] = found[0].name
 
-    async def write(self) -> None:
+    async def _members(self, space_id: str) -> set[str]:
+        """Who is in a space, or may come into it."""
+        creator = self.people[self.spaces[space_id]]
+        shown = await creator.call("space", do="show", space_id=space_id, look=False)
+        inside = {each["agent"] for each in shown["members"] if each["status"] != "left"}
+        return {one.name for one in self.people.values() if one.me in inside}
+
+    async def _keeper(self) -> tuple[str, Being] | None:
+        """A space and somebody who keeps it."""
         if not self.spaces:
-            return
+            return None
         space_id = self.chance.choice(list(self.spaces))
-        one = self.chance.choice(list(self.people.values()))
+        shown = await self.people[self.spaces[space_id]].call(
+            "space", do="show", space_id=space_id, look=False
+        )
+        joined = [one for one in self.people.values() if one.me in shown["participants"]]
+        return (space_id, self.chance.choice(joined)) if joined else None
+
+    async def write(self) -> None:
+        """Somebody writes a field, or takes one away; not all may write what others began."""
+        if (found := await self._keeper()) is None:
+            return
+        space_id, one = found
         name = self.chance.choice(FREE)
         if self.chance.random() < 0.2:
             await one.call("space", do="unset", space_id=space_id, field=name)
@@ -272,16 +296,56 @@ class World:
             value = f"as {one.name} wants it, {self.chance.randrange(10**6)}"
             await one.call("space", do="set", space_id=space_id, field=name, value=value)
 
+    async def writes_offline(self) -> None:
+        """Two write while one relay is away: the same field, or each another."""
+        if (found := await self._keeper()) is None:
+            return
+        space_id, _ = found
+        await asyncio.to_thread(self.chance.choice(self.relays).kill)
+        for _ in range(4):
+            with contextlib.suppress(Refused, *AWAY):
+                one = self.chance.choice(list(self.people.values()))
+                value = f"as {one.name} wanted it without a line, {self.chance.randrange(10**6)}"
+                await one.call(
+                    "space", do="set", space_id=space_id, field=self.chance.choice(FREE), value=value
+                )
+
+    async def invite(self) -> None:
+        """Whoever began a space invites one more."""
+        if self.spaces:
+            space_id = self.chance.choice(list(self.spaces))
+            creator = self.people[self.spaces[space_id]]
+            other = self.chance.choice([one for one in self.people.values() if one is not creator])
+            inside = {*await self._members(space_id), other.name}
+            if not any(pair <= inside for pair in self.blocked):
+                await creator.call("space", do="invite", space_id=space_id, who=other.me)
+
+    async def leave(self) -> None:
+        """Somebody leaves a space that another began; nothing of it stays there."""
+        if (found := await self._keeper()) is None:
+            return
+        space_id, one = found
+        if one.name != self.spaces[space_id]:
+            await one.call("space", do="leave", space_id=space_id)
+
     async def forget(self) -> None:
         one, other = self.chance.sample(list(self.people.values()), 2)
         await one.call("memory_forget", who=other.me, key="dietary")
+
+    async def guest(self) -> None:
+        """Somebody without an agent is asked, and the link taken back."""
+        one = self.chance.choice(list(self.people.values()))
+        asked = await one.call("guest_ask", name=one.guest, text=f"tea on {self._day()} afternoon?")
+        await one.call("guest_revoke", guest_id=asked["guest_id"])
 
     async def block(self) -> None:
         one, other = self.chance.sample(list(self.people.values()), 2)
         pair = frozenset({one.name, other.name})
         for each in self.arranged:
             each.tainted = each.tainted or pair <= set(each.members)
-        self.spaces = {name: by for name, by in self.spaces.items() if by not in pair}
+        # Who has blocked another keeps nothing of theirs: such a space is not the same for all any more.
+        members = {space_id: await self._members(space_id) for space_id in self.spaces}
+        self.spaces = {name: by for name, by in self.spaces.items() if not pair <= members[name]}
         self.blocked.add(pair)
         await one.call("contact", who=other.me, decision="block")
 
@@ -395,7 +459,11 @@ class World:
             joined = [each["agent"] for each in whole["members"] if each["status"] == "joined"]
             for one in self.people.values():
                 if one.me in joined:
-                    seen = await one.call("space", do="show", space_id=space_id, look=False)
+                    try:
+                        seen = await one.call("space", do="show", space_id=space_id, look=False)
+                    except Refused as refused:
+                        found.append(f"{space_id} is not with {one.name}: {refused.code}")
+                        continue
                     values = {each["field"]: each["value"] for each in seen["fields"]}
                     shown[one.name] = (seen["field_versions"], values)
             if any(each != next(iter(shown.values())) for each in shown.values()):
@@ -435,6 +503,7 @@ class World:
                 if place == one.folder:
                     continue
                 assert one.never.encode() not in held, (place.name, one.never)
+                assert one.guest.encode() not in held, (place.name, one.guest)
                 if not one.shares or place.name in {"one", "two"}:
                     assert one.asked.encode() not in held, (place.name, one.asked)
 

@@ -94,7 +94,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(
         author=AUTHORS, place=PLACES, mode=MODES, policy=POLICIES, urgent=st.booleans(), text=TEXTS, thread=THREADS,
-        reason=st.sampled_from(["direct_message", "direct_message", "role_mention", "cancellation"]),
+        reason=st.sampled_from(["direct_message", "direct_message", "role_mention", "cancellation", "hold"]),
     )  # fmt: skip
     def hear(self, author, place, mode, policy, urgent, reason, text, thread):
         self.count += 1
@@ -120,7 +120,7 @@ class Life(RuleBasedStateMachine):
             self.called_off |= settled
         else:
             assert not settled, "a message ended work without taking it back"
-            if any(isinstance(one, Abort) for one in effects):
+            if any(isinstance(one, Abort) for one in effects) and reason != "hold":
                 assert self.said[running.turn.carrier.event_id] == (author, place)
         self.carry_out(effects)
 

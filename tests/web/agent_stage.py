@@ -10,7 +10,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from tests.agent.arrangements import pair, registered, share
+from tests.agent.arrangements import pair, people, registered, share
 from tests.relay_support import Relay
 
 from tacit.agent import Agent
@@ -106,18 +106,24 @@ class RelayStage(_Aside):
 
 
 class AgentStage(_Aside):
-    """Anna, whose page is open, and Ben."""
+    """Anna, whose page is open, and Ben; with names, friends of hers beside."""
 
-    def __init__(self, folder: Path, **given: Any) -> None:
+    def __init__(self, folder: Path, *names: str, **given: Any) -> None:
         super().__init__()
         self._folder = folder
+        self._names = names
         self._given = given
 
     async def _play(self) -> None:
-        async with pair(self._folder, **self._given) as (self.both, self.anna, self.ben):
+        playing = (
+            people(self._folder, "anna", "ben", *self._names)
+            if self._names
+            else pair(self._folder, **self._given)
+        )
+        async with playing as (self.both, self.anna, self.ben, *self.friends):
             stopped = asyncio.Event()
             async with asyncio.TaskGroup() as running, contextlib.AsyncExitStack() as self._pages:
-                for one in (self.anna, self.ben):
+                for one in (self.anna, self.ben, *self.friends):
                     running.create_task(one.run(stopped))
                 await self._serve(0)
                 self._ready.set()

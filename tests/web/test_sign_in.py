@@ -74,6 +74,45 @@ def test_a_spent_link_says_what_to_do_and_a_new_one_opens_the_door(
     was_told(again, "You are still signed in as the owner of this hub")
 
 
+def ended(page: Page, hub: HubProcess, token: str) -> None:
+    """The hub knows this token no more; the page says so while it goes away, and may need a moment."""
+    page.wait_for_function(
+        "token => fetch('/v1/whoami', { headers: { Authorization: `Bearer ${token}` } })"
+        ".then((answer) => answer.status === 401)",
+        arg=token,
+        timeout=60_000,
+    )
+    assert hub.call_status("GET", "/v1/whoami", token) == 401
+
+
+def test_signing_out_ends_the_token_that_a_link_made_for_this_browser(
+    visit: Visits, hub: HubProcess, group: str
+) -> None:
+    page, beside = visit.profile().new_page(), visit.profile().new_page()
+    for one in (page, beside):
+        one.goto(hub.link())
+        is_in(one)
+    mine, other = kept(page), kept(beside)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Sign-in link or token")).to_be_visible()
+    ended(page, hub, mine)
+    assert hub.call("GET", "/v1/whoami", token=other)["principal"] == "user"
+
+
+def test_whoever_takes_a_browser_over_leaves_no_token_of_the_other_behind(
+    visit: Visits, hub: HubProcess, group: str
+) -> None:
+    page = visit.profile().new_page()
+    page.goto(hub.link())
+    is_in(page)
+    before = kept(page)
+    link = hub.link(group_id=group, principal="usr:ben")
+    page.evaluate("link => { location.href = link; }", link)
+    page.get_by_role("button", name="Switch to ben").click()
+    is_in(page)
+    ended(page, hub, before)
+
+
 def test_a_link_asks_before_it_puts_somebody_else_in_a_persons_place(
     visit: Visits, hub: HubProcess, group: str
 ) -> None:

@@ -46,6 +46,8 @@ export interface Stretch {
   starts: boolean;
   ends: boolean;
   last_seq: number;
+  /** Positions whose events are damaged on the hub's disk, and were left out. */
+  damaged?: number[];
 }
 
 export interface Actor {

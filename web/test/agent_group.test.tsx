@@ -28,6 +28,7 @@ const told: Group = {
   binding: { agent: CHARLIE, field: "time_windows" },
   asked_to_bend: [CHARLIE],
   offered_to: null,
+  may_coordinate: [BOB, CHARLIE],
   follows: null,
 };
 const question: Question = {
@@ -101,11 +102,19 @@ describe("a group", () => {
       select.value = BOB;
       select.dispatchEvent(new Event("change", { bubbles: true }));
     });
-    group = { ...told, offered_to: BOB };
+    group = { ...told, offered_to: BOB, may_coordinate: [] };
     await act(async () => void box.querySelector("form")!.dispatchEvent(new Event("submit", { cancelable: true })));
     await settled();
     expect(calls).toContainEqual(["transfer", { thread_id: ID, to: BOB }]);
     expect(box.textContent).toContain("Bob is asked to coordinate this");
+  });
+
+  it("is handed over to nobody whose agent could not take it", async () => {
+    group = { ...told, may_coordinate: [CHARLIE] };
+    const box = await drawn((state) => <GroupPart state={state} id={ID} />);
+    expect([...box.querySelectorAll("option")].map((one) => one.textContent)).toEqual(["who?", "Charlie"]);
+    group = { ...told, may_coordinate: [] };
+    expect((await drawn((state) => <GroupPart state={state} id={ID} />)).querySelector("form")).toBeNull();
   });
 
   it("asks its coordinator's owner with every choice of its own, none of which is taken for trying on", async () => {

@@ -47,6 +47,29 @@ describe("going somewhere", () => {
 });
 
 describe("a timeline", () => {
+  const said = (seq: number) => ({ event: event(seq, "chat.message", { text: "x" }, seq) });
+  const kinds = (one: Timeline) => one.rows.value.map((row) => [row.event.seq, row.event.kind]);
+
+  it("has a quiet row where an event is damaged, inside of what was read", async () => {
+    const stretch: Stretch = { rows: [said(3), said(6)], starts: false, ends: false, last_seq: 9, damaged: [1, 4, 5, 8] };
+    const one = new Timeline({ groupId: "g" }, async () => stretch);
+    await one.around(4);
+    const between = [[3, "chat.message"], [4, "damaged"], [5, "damaged"], [6, "chat.message"]];
+    expect(kinds(one)).toEqual(between);
+    const whole = new Timeline({ groupId: "g" }, async () => ({ ...stretch, starts: true, ends: true }));
+    await whole.around(4);
+    expect(kinds(whole)).toEqual([[1, "damaged"], ...between, [8, "damaged"]]);
+    expect(whole.rows.value[2]!.event.ts).toBe(said(3).event.ts);
+  });
+
+  it("says nothing of damage where nobody knows whether it belongs there", async () => {
+    for (const place of [{ groupId: "g", parties: ["ada", "user"] }, { groupId: "g", root: "e1" }]) {
+      const one = new Timeline(place, async () => ({ rows: [said(3), said(6)], starts: true, ends: true, last_seq: 9, damaged: [4] }));
+      await one.toEnd();
+      expect(kinds(one)).toEqual([[3, "chat.message"], [6, "chat.message"]]);
+    }
+  });
+
   it("loses nothing that arrives while its end is being fetched", async () => {
     let answer: (found: Stretch) => void = () => undefined;
     const one = new Timeline({ groupId: "g" }, () => new Promise((resolve) => (answer = resolve)));

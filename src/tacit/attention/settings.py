@@ -37,6 +37,8 @@ class Settings:
     """How long a question to the room stays unanswered before it is offered to one agent; 0: it never is."""
     defer_ms: int = 3_600_000
     clarify_ms: int = 3_600_000
+    hold_ms: int = 600_000
+    """How long work rests whose asker said to wait, if they say nothing more."""
     receipt_chars: int = 140
     farewell_chars: int = 200
     similarity: float = 0.9
@@ -98,6 +100,7 @@ RANGES: Final[dict[str, tuple[float, float]]] = {
     "room_silence_ms": (0, _DAY),
     "defer_ms": (_MINUTE, 30 * _DAY),
     "clarify_ms": (_MINUTE, 30 * _DAY),
+    "hold_ms": (_MINUTE, _DAY),
     "receipt_chars": (1, 2_000),
     "farewell_chars": (1, 2_000),
     "similarity": (0.1, 1),

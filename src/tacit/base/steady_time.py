@@ -14,8 +14,7 @@ Pure: both clocks' readings are arguments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from tacit.base.moment import SECOND, Moment
 
@@ -26,8 +25,7 @@ WANDERS: Final = 1_000
 """A wall clock that is merely kept right moves by less than one part in so many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reckoning:
+class Reckoning(NamedTuple):
     """The reckoned time, and what both clocks said when it was."""
 
     at: Moment
@@ -63,4 +61,4 @@ def jump(before: Reckoning, wall: Moment, steady: int) -> int:
 
 def not_before(before: Reckoning, moment: Moment) -> Reckoning:
     """The same, brought forward to what was stamped already."""
-    return replace(before, at=Moment(max(before.at, moment)))
+    return before._replace(at=Moment(max(before.at, moment)))

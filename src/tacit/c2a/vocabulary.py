@@ -68,6 +68,7 @@ class Reason(StrEnum):
     CANCELLATION = "cancellation"
     SAFETY = "safety"
     LEAVE_REQUEST = "leave_request"
+    HOLD = "hold"
     EDITED_AFTER_RESPONSE = "edited_after_response"
     ESCALATION = "escalation"
     DIGEST = "digest"

@@ -26,6 +26,7 @@ EMPTY: Final[Lines] = [("", "")]
 WORDS: Final = {
     "specific_availability": "free times",
     "time_windows": "free times",
+    "blackouts": "times that cannot be",
     "dietary": "dietary",
     "budget_range": "budget",
     "general_location_area": "area",

@@ -57,6 +57,10 @@ def value_text(value: Any) -> str:
             return f"{who(name)} ({plain(status).replace('_', ' ')})"
         case []:
             return "none"
+        case {"blocked": []}:
+            return "nothing is in the way"
+        case {"blocked": list()}:
+            return f"not {value_text(cast('Fields', value)['blocked'])}"[:LONGEST]
         case {"windows": list()}:
             listed = cast("list[Fields]", cast("Fields", value)["windows"])
             return "; ".join(_window(one) for one in listed)[:LONGEST]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+from contextlib import closing
 from dataclasses import asdict, dataclass
 
 import apsw
@@ -15,15 +16,22 @@ from tacit.agent.io import socket
 from tacit.agent.post.io.schema import FILE as AGENT_FILE
 from tacit.agent.post.io.schema import protection_method
 from tacit.base.errors import TacitError
+from tacit.base.io.sqlite import connect
+from tacit.base.io.system import SystemClock
+from tacit.base.moment import SECOND
 from tacit.cli.session import CliSession, beside_hub, pass_session
 from tacit.cli.show import plain
 from tacit.cli.terminal import styled
 from tacit.client.socket_hub import SocketHub
 from tacit.harness.drivers import catalogue
+from tacit.ledger.io import erasure
 from tacit.ledger.io.store import DATABASE
 
 CLOCK_OFF = 60
 """Seconds between the hub's time and the machine's from which on somebody should look."""
+
+ERASURE_SLOW = 60
+"""Seconds after which content that was taken back should be gone from the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +61,39 @@ def _hub(session: CliSession) -> Finding:
         )
 
 
-def _status(session: CliSession) -> list[Finding]:
-    """Who is near a quota, and what keeps the hub from being ready; nothing when it cannot be asked."""
+def _erasures(events: int, seconds: float) -> Finding:
+    """What was taken back and may still lie on the disk; a moment of it is normal."""
+    return Finding(
+        "erasures",
+        ok=not events or seconds < ERASURE_SLOW,
+        found=f"{events} taken back and not yet gone from the disk, the oldest for {seconds:.0f} s"
+        if events
+        else "nothing that was taken back lies on the disk",
+        advice="make room on the disk and end what else reads ledger.db (exports, copies, other programs); "
+        "the hub goes on trying, and a start finishes it before anything else",
+    )
+
+
+def _stopped_erasures(session: CliSession) -> list[Finding]:
+    """The same of a ledger whose hub cannot be asked; nothing when it cannot be read either."""
+    if not (session.data / DATABASE).exists():
+        return []
+    try:
+        with closing(connect(session.data / DATABASE, readonly=True)) as connection:
+            waiting = erasure.pending(connection)
+    except (TacitError, apsw.Error, ValueError):
+        return []
+    age = SystemClock().now() - waiting.since if waiting.since is not None else 0
+    return [_erasures(waiting.events, max(0, age) / SECOND)]
+
+
+def status_findings(session: CliSession) -> list[Finding]:
+    """Who is near a quota, what keeps the hub from being ready, what it has still to erase."""
     try:
         with SocketHub(session.url, _token(session), retry_for=0.5) as hub:
             told = hub.call("status", {})
     except TacitError:
-        return []
+        return _stopped_erasures(session)
     ready = Finding("ready", bool(told["ready"]), "; ".join(told["why"]) or "takes what it is sent")
     near, refused = told["quotas"]["near"], told["quotas"]["refused"]
     named = ", ".join(
@@ -84,6 +118,7 @@ def _status(session: CliSession) -> list[Finding]:
             found=(named or used) + more,
             advice="remove or slow down who uses them up, or raise tacit.hub.quotas.QuotaLimits",
         ),
+        _erasures(told["erasures"]["pending"], told["erasures"]["oldest_s"]),
     ]
 
 
@@ -176,7 +211,7 @@ def findings(session: CliSession) -> list[Finding]:
         Finding("sqlite", ok=True, found=apsw.sqlite_lib_version()),
         _data(session),
         _hub(session),
-        *_status(session),
+        *status_findings(session),
         *_agent_beside(session),
         *_agent_keys(),
         *_agent_calendars(),

@@ -23,10 +23,23 @@ MINUTES = 24 * 60
 
 
 @click.command()
+@click.option("--list", "listed", is_flag=True, help="Which browsers links let in, and when each was used.")
+@click.option("--revoke", metavar="TOKEN_ID", help="Sign this browser out, at once.")
 @pass_session
-def link(session: CliSession) -> None:
-    """Print a sign-in link for the owner; it works once, for 15 minutes."""
+def link(session: CliSession, *, listed: bool, revoke: str | None) -> None:
+    """Print a sign-in link for the owner; it works once, for 15 minutes.
+
+    A browser that came in by a link stays in until it signs out, is revoked, or is not used for 30 days.
+    """
     with session.owner() as hub:
+        if listed:
+            browsers = hub.browsers()
+            session.answer(browsers, lambda: _show_browsers(session, browsers))
+            return
+        if revoke is not None:
+            done = hub.revoke_token(revoke)
+            session.answer(done, lambda: session.out.print(f"revoked {revoke}"))
+            return
         url = session.page_link(hub.sign_in_link())
     session.answer({"link": url}, lambda: session.out.print(url, soft_wrap=True))
 
@@ -77,6 +90,17 @@ def invite(
     )
     url = session.page_link(made)
     session.answer({"principal": principal, "link": url}, lambda: _give(session, principal, url))
+
+
+def _show_browsers(session: CliSession, browsers: list[dict[str, Any]]) -> None:
+    for one in browsers:
+        where = f" in {one['group_id']}" if one["group_id"] else ""
+        session.out.print(
+            f"{bold(one['token_id'])}  {one['principal']}{where}, since {one['created'][:10]}, "
+            f"used {one['used'][:10]}"
+        )
+    if not browsers:
+        session.out.print("No link was opened yet.", style="dim")
 
 
 def _give(session: CliSession, principal: str, url: str) -> None:

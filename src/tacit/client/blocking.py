@@ -117,6 +117,14 @@ class BlockingHub(ABC):
         """Make a token worthless, at once."""
         return self._wait(self._operations.revoke_token(token_id))
 
+    def browsers(self) -> list[dict[str, Any]]:
+        """The browsers that sign-in links let in, the one used last first."""
+        return self._wait(self._operations.browsers())
+
+    def sign_out(self) -> bool:
+        """End this client's own token, if a sign-in link made it; False when it stays."""
+        return self._wait(self._operations.sign_out())
+
     def append(self, group_id: str, kind: str, data: dict[str, Any], *, scope_key: str = "") -> Appended:
         """Append an event."""
         return self._wait(self._operations.append(group_id, kind, data, scope_key=scope_key))

@@ -130,6 +130,14 @@ class HubOperations(ABC):
         """Make a token worthless, at once."""
         return await self.call("revoke_token", {"token_id": token_id}, repeatable=False)
 
+    async def browsers(self) -> list[dict[str, Any]]:
+        """The browsers that sign-in links let in, the one used last first."""
+        return (await self.call("browsers", {}))["browsers"]
+
+    async def sign_out(self) -> bool:
+        """End this client's own token, if a sign-in link made it; False when it stays."""
+        return bool((await self.call("sign_out", {}, repeatable=False))["revoked"])
+
     # -- writing
 
     async def append(

@@ -83,9 +83,8 @@ from typing import TYPE_CHECKING, Final
 
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.notifications import Work
 from tacit.c2a.vocabulary import Directedness, Mode, Policy, Priority, Reason
-from tacit.harness import belonging
+from tacit.harness import belonging, orders
 from tacit.harness import outcome as outcomes
 from tacit.harness import question as questions
 from tacit.harness import work as working
@@ -101,7 +100,6 @@ from tacit.harness.effects import (
     ModelTurn,
     Postpone,
     React,
-    Report,
     Return,
     Settle,
     Spent,
@@ -118,6 +116,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.c2a.messages import Delivered
+    from tacit.c2a.notifications import Work
     from tacit.harness.drivers.port import TurnOutcome
 
 INTERRUPT_AFTER: Final = 10 * SECOND
@@ -187,6 +186,11 @@ class Conduct:
             return [Settle(event.event_id)]
         if event.reason == Reason.CANCELLATION and event.directedness is Directedness.TO_ME:
             return self._called_off(event, now)
+        if event.reason == Reason.HOLD and (
+            held := orders.hold(event, self._questions, self._live, self._end_turn, now, self.settings)
+        ):
+            return held
+        orders.go_on(self._questions, now, lambda one: one.key[:2] == key_of(event)[:2])
         if event.mode is Mode.DIGEST:
             self._beside.digests.append(event)
             return []
@@ -203,6 +207,11 @@ class Conduct:
         else:
             effects += self._at_once(event, now)
         return effects
+
+    def continued(self, event_id: str, now: Moment) -> list[Effect]:
+        """Its author said more, to nobody by name: what waits for their word goes on."""
+        orders.go_on(self._questions, now, lambda one: one.holds(event_id))
+        return self.due(now)
 
     def cancelled(self, event_id: str, now: Moment) -> list[Effect]:
         """The hub takes an event back: no later outbound action for it (C2A-180)."""
@@ -462,20 +471,7 @@ class Conduct:
 
     def _called_off(self, event: Delivered, now: Moment) -> list[Effect]:
         """Somebody calls work off: what they mean ends, and a signal says so (C2A-082)."""
-        effects: list[Effect] = []
-        live = self._live
-        work = [*self._questions, *(one.question for one in live)]
-        for question in belonging.called_off_by(event, work):
-            for one in question.live:
-                effects += [Settle(one.event_id, "superseded"), Report(Work(one.event_id, "called_off"))]
-            running = next((one for one in live if one.question is question), None)
-            if running is not None:
-                more = [one for one in running.waiting if one.mode is not Mode.IMMEDIATE]
-                running.waiting = [one for one in running.waiting if one not in more]
-                effects += [Settle(one.event_id, "superseded") for one in more]
-                effects += self._end_turn(running, None)
-            else:
-                self._questions.remove(question)
+        effects = orders.call_off(event, self._questions, self._live, self._end_turn)
         if event.policy is Policy.MUST_NOT_RESPOND:
             return [*effects, Settle(event.event_id, "ignored")]
         if not effects:

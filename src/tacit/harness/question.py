@@ -65,6 +65,8 @@ class Question:
     """The slot that it waits for: there lies what was begun on it. None is any that is free."""
     held_until: Moment = Moment(0)
     """Its author was seen writing: the window stays open until then, up to the cap."""
+    is_held: bool = False
+    """Its author asked to wait: it goes on with their next word, or at `not_before`."""
 
     @property
     def live(self) -> tuple[Delivered, ...]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tacit.harness.question import Question
     from tacit.harness.running import RunningTurn
 
+HELD: Final = "asked_to_wait"
+ASKED_TO_WAIT: Final = "whoever asked said to wait, and has not gone on yet"
 LIFE_EVERY: Final = 30 * SECOND
 """How often the hub hears of work on which nothing has changed."""
 
@@ -62,6 +64,9 @@ def queued_states(
         elif failure is not None and question.not_before > now:
             retry = rfc3339(question.not_before)
             said = Work("", "failed", code=failure.code, message=sentence(failure), retry_at=retry)
+        elif question.is_held and question.not_before > now:
+            retry = rfc3339(question.not_before)
+            said = Work("", "waiting", code=HELD, message=ASKED_TO_WAIT, retry_at=retry)
         else:
             said = Work("", "queued", position=before)
             before += 1

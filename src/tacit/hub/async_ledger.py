@@ -17,10 +17,10 @@ from tacit.base.io.sqlite import Stopping
 from tacit.c2a.signals import signal_of
 from tacit.hub.quotas import CAUSED, CLAIM, CLAIMING, NOTE, Charge, charged, sort_of_call
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate, Ping
-from tacit.ledger.principal import SYSTEM
+from tacit.ledger.principal import SYSTEM, USER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tacit.hub.live import Live
     from tacit.hub.metrics import Metrics
@@ -104,6 +104,7 @@ class AsyncLedger:
                     self._metrics.repeated.inc()
                 else:
                     self._fresh(one, fresh)
+        self._count(fresh)
         for group_id, events in fresh.items():
             self._metrics.committed.inc(len(events))
             self._live.publish(group_id, events)
@@ -116,10 +117,6 @@ class AsyncLedger:
     def _fresh(self, committed: Committed, fresh: defaultdict[str, list[StoredEvent]]) -> None:
         """An event and all that followed from it, in the order of the ledger."""
         event = committed.event
-        if self.quotas is not None:
-            data = event.data if event.kind in CAUSED else {}
-            charge = charged(event.kind, event.by, data, len(event.raw))
-            self.quotas.count(committed.group_id, charge, self.store.options.clock.now())
         fresh[committed.group_id].append(event)
         if committed.effects or not event.kind.startswith("chat."):
             self.on_committed(committed)
@@ -127,6 +124,23 @@ class AsyncLedger:
             self.on_removed(committed.group_id, str(event.data["actor_id"]))
         for one in committed.then:
             self._fresh(one, fresh)
+
+    def _count(self, fresh: Mapping[str, Sequence[StoredEvent]]) -> None:
+        """Add a commit's events to what was used today; those of one principal together."""
+        if self.quotas is None or not fresh:
+            return
+        now = self.store.options.clock.now()
+        for group_id, events in fresh.items():
+            plain: dict[str, list[int]] = {}
+            for event in events:
+                if event.kind in CAUSED:
+                    self.quotas.count(
+                        group_id, charged(event.kind, event.by, event.data, len(event.raw)), now
+                    )
+                else:
+                    plain.setdefault(event.by, []).append(len(event.raw))
+            for by, sizes in plain.items():
+                self.quotas.count(group_id, Charge(by, sum(sizes), events=len(sizes)), now)
 
     async def settled(self) -> None:
         """Return when everything that was taken has been answered, or when the writer seems to hang."""
@@ -165,6 +179,8 @@ class AsyncLedger:
         self._settled.clear()
 
     def _require(self, wanted: Submission) -> None:
+        if wanted.by == USER:
+            return
         charge = charged(wanted.kind, wanted.by, wanted.data, len(wanted.raw))
         if wanted.kind == "chat.reaction" and signal_of(wanted.data) in CLAIMING:
             charge = charge._replace(sort=CLAIM)

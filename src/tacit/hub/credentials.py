@@ -1,7 +1,7 @@
 """Credentials: who a token speaks for (CCCS-005, CCCS-041, CCCS-042). Stored hashed, shown once, revocable.
 
 A token is 256 random bits, so a plain sha256 is as good as it gets. An actor's or person's token is bound to
-its group; the owner's and a service's are not.
+its group; the owner's and a service's are not. What a sign-in link made is a browser's (`browsers`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import base64
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tacit.base.moment import Moment
 from tacit.ledger.codes import denied
 from tacit.ledger.commands import IssueCredential
 from tacit.ledger.principal import USER
@@ -36,6 +37,8 @@ class Credential:
     principal: str
     group_id: str | None = None
     groups: frozenset[str] | None = None
+    is_browser: bool = False
+    """Made by a sign-in link."""
 
     @property
     def is_owner(self) -> bool:
@@ -78,7 +81,9 @@ class Issued:
         """What is kept of it: its hash, and whom it speaks for."""
         who = self.credential
         groups = tuple(sorted(who.groups)) if who.groups is not None else None
-        return IssueCredential(digest(self.token), who.token_id, who.principal, who.group_id, groups)
+        return IssueCredential(
+            digest(self.token), who.token_id, who.principal, who.group_id, groups, who.is_browser
+        )
 
 
 def digest(token: str) -> bytes:
@@ -91,44 +96,76 @@ def new_token(entropy: Entropy) -> str:
     return PREFIX + base64.urlsafe_b64encode(entropy.draw(32)).decode().rstrip("=")
 
 
+class Browser(NamedTuple):
+    """A browser's token: when a link made it, and when it was used last, to a day."""
+
+    credential: Credential
+    created: Moment
+    used: Moment
+
+
 class Registry:
     """All live credentials, held in memory and kept in the store."""
 
     def __init__(self, entropy: Entropy) -> None:
         self._entropy = entropy
         self._live: dict[bytes, Credential] = {}
+        self._browsers: dict[str, Browser] = {}
 
     def load(self, connection: apsw.Connection) -> None:
         """Read what is stored, on a reader's connection; tokens of removed actors are dead."""
         rows = connection.execute(
-            "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups FROM credentials c "
+            "SELECT c.token_hash, c.token_id, c.principal, c.group_id, s.groups, c.browser, c.created, "
+            "coalesce(c.used, c.created) FROM credentials c "
             "LEFT JOIN services s ON s.name=c.principal LEFT JOIN groups g ON g.group_id=c.group_id "
             "LEFT JOIN actors a ON a.group_no=g.number AND a.actor_id=c.principal "
             "WHERE c.revoked IS NULL AND a.removed IS NULL"
         )
         self._live.clear()
-        for token_hash, token_id, principal, group_id, groups in rows:
+        self._browsers.clear()
+        for token_hash, token_id, principal, group_id, groups, browser, created, used in rows:
             allowed = frozenset(json.loads(groups)) if groups else None
-            self._live[bytes(token_hash)] = Credential(token_id, principal, group_id, allowed)
+            credential = Credential(token_id, principal, group_id, allowed, bool(browser))
+            self._live[bytes(token_hash)] = credential
+            if browser:
+                self._browsers[token_id] = Browser(credential, Moment(created), Moment(used))
 
     def find(self, token: str) -> Credential | None:
         """The credential behind a token; None when it proves nothing."""
         return self._live.get(digest(token))
 
     def prepare(
-        self, principal: str, group_id: str | None = None, groups: Iterable[str] | None = None
+        self,
+        principal: str,
+        group_id: str | None = None,
+        groups: Iterable[str] | None = None,
+        *,
+        is_browser: bool = False,
     ) -> Issued:
         """A new token that is not stored yet."""
         token = new_token(self._entropy)
         token_id = "tok_" + self._entropy.draw(6).hex()
-        return Issued(
-            token,
-            Credential(token_id, principal, group_id, frozenset(groups) if groups is not None else None),
-        )
+        allowed = frozenset(groups) if groups is not None else None
+        return Issued(token, Credential(token_id, principal, group_id, allowed, is_browser))
 
-    def admit(self, issued: Issued) -> None:
+    def admit(self, issued: Issued, now: Moment) -> None:
         """Let a stored token in."""
         self._live[digest(issued.token)] = issued.credential
+        if issued.credential.is_browser:
+            self._browsers[issued.credential.token_id] = Browser(issued.credential, now, now)
+
+    def browsers(self) -> list[Browser]:
+        """The live tokens that sign-in links made."""
+        return list(self._browsers.values())
+
+    def used(self, token_id: str) -> Moment | None:
+        """When a browser's token was used last, as far as it was noted; None when it is no live one."""
+        found = self._browsers.get(token_id)
+        return found.used if found is not None else None
+
+    def note(self, token_id: str, now: Moment) -> None:
+        """A browser's token is used."""
+        self._browsers[token_id] = self._browsers[token_id]._replace(used=now)
 
     def drop(self, *, token_id: str | None = None, actor: tuple[str, str] | None = None) -> list[str]:
         """Forget revoked tokens, or all of one (group, actor); returns the ids that died."""
@@ -138,7 +175,10 @@ class Registry:
             if credential.token_id == token_id
             or (actor is not None and (credential.group_id, credential.principal) == actor)
         ]
-        return [self._live.pop(key).token_id for key in dead]
+        ended = [self._live.pop(key).token_id for key in dead]
+        for one in ended:
+            self._browsers.pop(one, None)
+        return ended
 
     def ids(self) -> frozenset[str]:
         """The public ids of every live token."""

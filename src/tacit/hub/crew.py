@@ -280,7 +280,7 @@ class Crew:
             return
         issued = self._hub.registry.prepare(entry.member.name, entry.member.group)
         await self._hub.ledger.record(issued.record)
-        self._hub.registry.admit(issued)
+        self._hub.registry.admit(issued, self._hub.store.options.clock.now())
         await self._write(self._book.put(replace(entry, token_id=issued.credential.token_id)))
         key = entry.key
         self._note(key, "starting", {})

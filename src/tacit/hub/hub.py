@@ -11,6 +11,7 @@ from tacit.attention.io.read_tools import Here
 from tacit.base.io.private_file import write_private
 from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND, Moment
+from tacit.hub import browsers
 from tacit.hub.async_ledger import AsyncLedger
 from tacit.hub.credentials import LOCAL, Credential, Registry, digest, new_token
 from tacit.hub.crew import Crew
@@ -133,6 +134,7 @@ class Hub:
         await self.ledger.open()
         await self.ledger.read(lambda reader: self.registry.load(reader.connection))
         await self._make_sure_of_owner()
+        await browsers.end_idle(self)
         await self._count_today()
         self._keep_an_eye_on_the_clock()
         if self.readers is not None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tacit.base.ports import Clock
     from tacit.hub.quotas import Quotas
     from tacit.hub.turns import Turns
+    from tacit.ledger.io.erasure import PendingErasures
     from tacit.ledger.io.store import Store
 
 
@@ -46,6 +47,16 @@ class Metrics:
         self._wal = Gauge("tacit_wal_pages", "Length of the write-ahead log", registry=self._registry)
         self._queue = Gauge("tacit_writer_queue", "Commands waiting for the writer", registry=self._registry)
         self._failures = Gauge("tacit_commit_failures", "Commits that failed", registry=self._registry)
+        self._erasures = Gauge(
+            "tacit_erasures_pending",
+            "Events whose content was taken back and may still lie on the disk",
+            registry=self._registry,
+        )
+        self._oldest_erasure = Gauge(
+            "tacit_oldest_erasure_seconds",
+            "How long the oldest of those waits",
+            registry=self._registry,
+        )
 
     def watch(self, connections: Connections[Any]) -> None:
         """Tell of a server's connections: how many wait unknown, how many were cut for waiting."""
@@ -88,6 +99,12 @@ class Metrics:
             "tacit_reads_stopped", "Reads that were too slow or left alone", registry=self._registry
         )
         stopped.set_function(lambda: sum(one.stopped for one in every))
+
+    def erasures(self, waiting: PendingErasures, store: Store) -> None:
+        """Tell what was taken back and is not gone from the disk yet."""
+        self._erasures.set(waiting.events)
+        since = waiting.since
+        self._oldest_erasure.set(max(0, store.options.clock.now() - since) / SECOND if since else 0)
 
     def text(self, store: Store) -> bytes:
         """The exposition format."""

@@ -134,11 +134,18 @@ async def _admit(hub: Hub, credential: Credential, group_id: str, kind: str, dat
     await hub.ledger.append(Submission(group_id, credential.principal, kind, data, msgspec.json.encode(data)))
 
 
-async def token_for(hub: Hub, principal: str, group_id: str | None, groups: list[str] | None = None) -> str:
+async def token_for(
+    hub: Hub,
+    principal: str,
+    group_id: str | None,
+    groups: list[str] | None = None,
+    *,
+    is_browser: bool = False,
+) -> str:
     """A new token, kept hashed; whoever calls has made sure of who asks."""
-    issued = hub.registry.prepare(principal, group_id, groups)
+    issued = hub.registry.prepare(principal, group_id, groups, is_browser=is_browser)
     await hub.ledger.record(issued.record)
-    hub.registry.admit(issued)
+    hub.registry.admit(issued, hub.store.options.clock.now())
     # Somebody may have removed the actor meanwhile: then its newest token dies with the others.
     if group_id is not None and not await hub.ledger.read(
         lambda reader: reader.is_member(group_id, principal)

@@ -28,6 +28,10 @@ NEAR: Final = 0.8
 NOTE: Final = "notes"
 CLAIM: Final = "claims"
 MEASURES: Final = ("events", "bytes", NOTE, CLAIM)
+OWN: Final = ""
+GROUP: Final = "group_"
+"""Before a measure's name: what one principal may, and what a group may."""
+_NOTHING: Final = (0, 0, 0, 0)
 _NOTES: Final = frozenset({"x.c2a.usage", "x.c2a.progress", "x.c2a.turn"})
 CAUSED: Final = _NOTES | {"x.c2a.audit", "x.c2a.claim", "x.c2a.work", "x.c2a.ephemeral"}
 """What the hub writes because of a session, which the record names."""
@@ -52,22 +56,19 @@ class QuotaLimits:
     group_blob_bytes: int = 100 * 1024**3
 
 
-@dataclass(slots=True)
-class Used:
-    """What was appended today."""
-
-    events: int = 0
-    bytes: int = 0
-    notes: int = 0
-    claims: int = 0
-
-
 class Charge(NamedTuple):
-    """For whom something counts, how large it is, and whether it is a note or a claim besides."""
+    """For whom events count, how large they are, whether notes or claims besides, and how many they are."""
 
     by: str
     size: int
     sort: str = ""
+    events: int = 1
+
+    @property
+    def amounts(self) -> tuple[int, int, int, int]:
+        """What it adds to each of `MEASURES`."""
+        events = self.events
+        return (events, self.size, events if self.sort == NOTE else 0, events if self.sort == CLAIM else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,12 @@ class Quotas:
 
     def __init__(self, limits: QuotaLimits) -> None:
         self._limits = limits
+        self._most = {
+            whose: tuple(int(getattr(limits, whose + name)) for name in MEASURES) for whose in (OWN, GROUP)
+        }
         self._day = Moment(0)
-        self._used: defaultdict[tuple[str, str], Used] = defaultdict(Used)
+        self._used: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(MEASURES))
+        """By group and principal, what was appended today of each of `MEASURES`."""
         self.refused = 0
 
     def _turn(self, now: Moment) -> None:
@@ -133,26 +138,23 @@ class Quotas:
     def count(self, group_id: str, charge: Charge, now: Moment) -> None:
         """Something was appended."""
         self._turn(now)
+        amounts = charge.amounts
         for who in (charge.by, ALL):
             used = self._used[group_id, who]
-            used.events += 1
-            used.bytes += charge.size
-            used.notes += charge.sort == NOTE
-            used.claims += charge.sort == CLAIM
+            for at, more in enumerate(amounts):
+                used[at] += more
 
     def require(self, group_id: str, charge: Charge, now: Moment) -> None:
         """Refuse what would be too much; the refusal says of what, and until when."""
         if charge.by in EXEMPT:
             return
         self._turn(now)
-        for prefix, who in (("", charge.by), ("group_", ALL)):
-            used = self._used.get((group_id, who)) or Used()
-            for name, more in (("events", 1), ("bytes", charge.size), (charge.sort, 1)):
-                if not name:
-                    continue
-                limit: int = getattr(self._limits, prefix + name)
-                if (have := getattr(used, name)) + more > limit:
-                    self._refuse(f"{prefix}{name}_per_day", have, limit, now)
+        amounts = charge.amounts
+        for whose, who in ((OWN, charge.by), (GROUP, ALL)):
+            used = self._used.get((group_id, who), _NOTHING)
+            for have, more, most, name in zip(used, amounts, self._most[whose], MEASURES, strict=True):
+                if more and have + more > most:
+                    self._refuse(f"{whose}{name}_per_day", have, most, now)
 
     def require_blob(self, by: str, own: int, group: int) -> None:
         """Refuse a file when those kept for its sender, or for the group, take too much already."""
@@ -192,17 +194,11 @@ class Quotas:
         """How much of each quota is used today, the fullest first; whom none binds is left out."""
         self._turn(now)
         found = [
-            QuotaUse(
-                group_id,
-                who,
-                f"{prefix}{name}_per_day",
-                getattr(used, name),
-                getattr(self._limits, prefix + name),
-            )
+            QuotaUse(group_id, who, f"{whose}{name}_per_day", have, most)
             for (group_id, who), used in self._used.items()
             if who not in EXEMPT
-            for prefix in ("" if who else "group_",)
-            for name in MEASURES
+            for whose in (OWN if who else GROUP,)
+            for have, most, name in zip(used, self._most[whose], MEASURES, strict=True)
         ]
         return sorted(found, key=lambda one: (-one.share, one.group_id, one.principal, one.quota))
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import ssl
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 from aiohttp import hdrs, web
 
+from tacit.base.errors import TacitError
 from tacit.base.io.built_page import asset
 from tacit.base.io.http_runner import Runner, Site
 from tacit.hub import health
@@ -25,6 +27,7 @@ from tacit.hub.doors.routes import OPERATIONS
 from tacit.hub.doors.sign_in import sign_in
 from tacit.hub.hub import Hub
 from tacit.hub.sign_in_links import MARK, OWNERS_MINUTES
+from tacit.ledger.io import erasure
 from tacit.ledger.principal import USER
 
 if TYPE_CHECKING:
@@ -63,6 +66,9 @@ def application(hub: Hub) -> web.Application:
                 credential_of(hub, request).require_owner()
             except Unauthenticated:
                 return unauthenticated_answer()
+        with suppress(TacitError):  # a ledger that cannot be read has the other numbers still
+            waiting = await hub.ledger.read(lambda reader: erasure.pending(reader.connection))
+            hub.metrics.erasures(waiting, hub.store)
         return web.Response(body=hub.metrics.text(hub.store), content_type="text/plain", charset="utf-8")
 
     async def openapi(_request: web.Request) -> web.StreamResponse:

@@ -1,6 +1,7 @@
-"""How the hub stands, for its operator: why it is not ready, who is near a quota, and what its clock does.
+"""How the hub stands, for its operator: why it is not ready, who is near a quota, what its clock does.
 
-The owner alone may ask, as it names principals of every group. What `tacit doctor` shows.
+Also what was taken back and has not left the disk yet. The owner alone may ask, as it names principals of
+every group. What `tacit doctor` shows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from tacit.base.io.system import SteadyClock
 from tacit.base.moment import SECOND
 from tacit.hub import health
 from tacit.hub.quotas import NEAR
+from tacit.ledger.io import erasure
 
 if TYPE_CHECKING:
     from tacit.hub.credentials import Credential
@@ -32,6 +34,7 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
         uses = [*quotas.uses(hub.store.options.clock.now()), *quotas.blob_uses(kept)]
     near = sorted((one for one in uses if one.share >= NEAR), key=lambda one: (-one.share, one.quota))
     clock = hub.store.options.clock
+    waiting = await hub.ledger.read(lambda reader: erasure.pending(reader.connection))
     steady = clock if isinstance(clock, SteadyClock) else None
     return {
         "ready": not why,
@@ -39,6 +42,10 @@ async def show_status(hub: Hub, credential: Credential, _request: Nothing) -> ob
         "clock": {
             "ahead_s": round(steady.reckoning().ahead / SECOND, 3) if steady is not None else 0.0,
             "jumps": steady.jumps if steady is not None else 0,
+        },
+        "erasures": {
+            "pending": waiting.events,
+            "oldest_s": round(max(0, clock.now() - waiting.since) / SECOND, 3) if waiting.since else 0.0,
         },
         "quotas": {
             "refused": quotas.refused if quotas is not None else 0,

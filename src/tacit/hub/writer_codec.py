@@ -37,6 +37,7 @@ from tacit.ledger.commands import (
     RevokeCredential,
     SetWebhook,
     Success,
+    UseCredential,
 )
 from tacit.ledger.submission import Submission
 
@@ -155,6 +156,7 @@ _Plain: TypeAlias = (
     RecordBlob
     | IssueCredential
     | AdoptOwnerToken
+    | UseCredential
     | RevokeCredential
     | SetWebhook
     | DropWebhook

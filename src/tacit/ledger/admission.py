@@ -64,8 +64,7 @@ def is_own_record(submission: Submission) -> bool:
     a large one to the limit: those go the way of all others.
     """
     return (
-        submission.by == SYSTEM
-        and submission.kind in CONCERNS
+        submission.kind in CONCERNS
         and submission.kind not in KINDS
         and "client_id" not in submission.data
         and len(submission.raw) <= MAX_EVENT_BYTES // 2
@@ -76,7 +75,7 @@ def admit(
     submission: Submission, group: Group, lookup: Lookup, now: Moment, settings: Settings = DEFAULT
 ) -> Admitted | Repeat:
     """Decide one submission against the group as it stands."""
-    if is_own_record(submission):
+    if submission.by == SYSTEM and is_own_record(submission):
         return Admitted(submission.data, submission.raw, OWN_RECORD)
     rule = rule_for(submission.kind, settings.profiles)
     if len(submission.raw) > MAX_EVENT_BYTES:
@@ -107,7 +106,7 @@ def admit(
 def _earlier(
     submission: Submission, body: msgspec.Struct, lookup: Lookup, now: Moment, settings: Settings
 ) -> Repeat | None:
-    key = cast("Extension", body).client_id if hasattr(body, "client_id") else None
+    key: object = getattr(body, "client_id", None)
     if not isinstance(key, str):
         return None
     earlier = lookup.submission(submission.by, key)

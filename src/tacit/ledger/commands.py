@@ -64,6 +64,7 @@ class IssueCredential(msgspec.Struct, frozen=True, tag=True, array_like=True):
     principal: str
     group_id: str | None = None
     groups: tuple[str, ...] | None = None
+    browser: bool = False
 
 
 class AdoptOwnerToken(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -72,6 +73,12 @@ class AdoptOwnerToken(msgspec.Struct, frozen=True, tag=True, array_like=True):
     token_hash: bytes
     token_id: str
     principal: str
+
+
+class UseCredential(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A browser's token was used."""
+
+    token_id: str
 
 
 class RevokeCredential(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -110,7 +117,14 @@ class GroupCommand(msgspec.Struct, frozen=True):
 
 
 HubRecord: TypeAlias = (
-    RecordBlob | IssueCredential | AdoptOwnerToken | RevokeCredential | SetWebhook | DropWebhook | Ping
+    RecordBlob
+    | IssueCredential
+    | AdoptOwnerToken
+    | UseCredential
+    | RevokeCredential
+    | SetWebhook
+    | DropWebhook
+    | Ping
 )
 """What is no event of a group: records of the hub's own."""
 Command: TypeAlias = Append | AppendTogether | HubRecord | GroupCommand

@@ -58,8 +58,13 @@ NO_CONSEQUENCES = Consequences()
 class Engine(Protocol):
     """A fold above the ledger, with what it keeps in the same transaction as the events."""
 
+    @property
+    def version(self) -> int:
+        """Of what it folds and how: a ledger that another version folded is folded again."""
+        ...
+
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
-        """Refuse, by raising, what somebody wants appended and the ledger's own rules would admit."""
+        """Refuse, by raising, what an actor wants appended and the ledger's own rules would admit."""
         ...
 
     def committed(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> Consequences:

@@ -62,6 +62,8 @@ class Facts(msgspec.Struct, frozen=True):
     left: str | None = None
 
 
+VERSION: Final = 1
+"""Of what is projected and how. Raise it with any change of what a table of the read model holds."""
 NOTHING: Final = Facts()
 NOBODY: Final = Facts(audience=Audience(private=True))
 """Of what concerns nobody: the owner reads it, and whoever wrote it."""

@@ -11,7 +11,7 @@ disk are the business of `io/erasure`.
 
 from __future__ import annotations
 
-import hashlib
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -33,25 +33,25 @@ def parts(raw: bytes) -> tuple[bytes, bytes]:
 
     No member before `data` can hold these signs: inside of a text its quotes would be escaped.
     """
-    head, sign, content = raw.partition(_CONTENT)
-    return head, sign + content
+    at = raw.find(_CONTENT)
+    return (raw[:at], raw[at:]) if at >= 0 else (raw, b"")
 
 
 def digest(raw: bytes, salt: bytes | None) -> bytes:
     """What of an event the chain of hashes covers; the salt of one from before there were any is None."""
     if salt is None:
-        return hashlib.sha256(raw).digest()
+        return sha256(raw).digest()
     head, content = parts(raw)
     if salt:
-        return hashlib.sha256(head + hashlib.sha256(salt + content).digest()).digest()
+        return sha256(head + sha256(salt + content).digest()).digest()
     try:
         left = decode(raw).redacted
         kept = bytes.fromhex(left.hash) if left is not None else b""
     except (msgspec.DecodeError, ValueError):
         left, kept = None, b""
     if left is None:  # its salt is gone, yet it does not say who took its content: no link fits it
-        return hashlib.sha256(raw).digest()
-    return hashlib.sha256(head + kept).digest() if left.salted else kept
+        return sha256(raw).digest()
+    return sha256(head + kept).digest() if left.salted else kept
 
 
 class Remains(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ def redacted(raw: bytes, salt: bytes | None, by: str, at: str, remains: Remains 
     if salt == GONE:
         return raw
     head, content = parts(raw)
-    hashed = hashlib.sha256(raw if salt is None else salt + content).hexdigest()
+    hashed = sha256(raw if salt is None else salt + content).hexdigest()
     says = Redaction(by=by, at=at, hash=hashed, salted=salt is not None, heard=remains.heard)
     return b"".join(
         (

@@ -67,7 +67,8 @@ def _message(case: Case) -> Outcome:
         raise invalid("text may be empty only when attachments carry the message", "CCCS-047")
     if (body.src_group_id is None) != (body.src_event_id is None):
         raise invalid("src_group_id and src_event_id stand together or not at all", "CCCS-053")
-    _require_own_voice(case)
+    if "author" in case.data:
+        _require_own_voice(case)
     replied = case.event(body.reply_to, "CCCS-051") if body.reply_to is not None else _parent(case, body)
     audience_of(body, case.group, case.by, replied)
     relayed = body.src_group_id is not None

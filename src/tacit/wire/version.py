@@ -25,6 +25,8 @@ MULTI_PARTY: Final = "multi_party"
 # Ours, beyond the draft: the packet types of the same names (A2ACP-057, A2ACP-163, A2ACP-214).
 THREAD_STATUS: Final = "thread_status"
 THREAD_SYNC: Final = "thread_sync"
+# A field of ours: in a group, what cannot be is asked for before anything else (`agent.group.blackouts`).
+BLACKOUTS: Final = "blackouts"
 
 SINCE: Final = {
     CONTEXT_NEGOTIATION: (0, 1),
@@ -34,6 +36,7 @@ SINCE: Final = {
     MULTI_PARTY: (0, 2),
     THREAD_STATUS: (0, 2),
     THREAD_SYNC: (0, 2),
+    BLACKOUTS: (0, 2),
 }
 """The version in which each feature begins; profile 0.1 has plain negotiation only."""
 

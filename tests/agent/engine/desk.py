@@ -48,6 +48,7 @@ FEATURES = frozenset(
         version.THREAD_FORKING,
         version.THREAD_STATUS,
         version.MULTI_PARTY,
+        version.BLACKOUTS,
     }
 )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.agent.engine.desk import Desk, span
+from tests.agent.engine.desk import FEATURES, Desk, span
 
 from tacit.agent.engine import grouping
+from tacit.agent.engine.workspace import Peer
 from tacit.base.moment import Moment
+from tacit.wire import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +36,15 @@ def busy_but(*free: tuple[str, str]) -> list[Span]:
 class Circle:
     """Owners who know each other; the first begins."""
 
+    acquainted = False
+    """Whether their agents have met before: then each knows what the others can."""
+
     def __init__(self, *desks: Desk) -> None:
         self.desks = {one.me: one for one in desks}
+        if self.acquainted:
+            for desk in desks:
+                for other in self.desks:
+                    desk.peers[other] = Peer(other, FEATURES, heard=True, version=version.NEWEST)
         self.first = desks[0]
         self.carried: list[tuple[str, Packet]] = []
         self.cut: set[str] = set()
@@ -43,13 +52,13 @@ class Circle:
     def __getitem__(self, name: str) -> Desk:
         return self.desks[f"agent:{name}@relay.example"]
 
-    def ask(self, text: str = GAME_NIGHT, *, by: Desk | None = None, **how: Any) -> str:
+    def ask(self, text: str = GAME_NIGHT, *, by: Desk | None = None, share: bool = True, **how: Any) -> str:
         """The owner's sentence, to all others."""
         desk = by or self.first
         others = [one for one in self.desks if one != desk.me]
         goal = desk.goal(text)
         group_id = desk.decide(lambda ws: grouping.begin(ws, goal, others, **how))
-        self.settle()
+        self.settle(share=share)
         return group_id
 
     def settle(self, *, share: bool = True) -> None:
@@ -81,11 +90,11 @@ class Circle:
                 self.carried.append((sender.me, one))
         return did
 
-    def later(self, microseconds: int) -> None:
+    def later(self, microseconds: int, *, share: bool = True) -> None:
         """Let time pass for all."""
         for one in self.desks.values():
             one.now = Moment(one.now + microseconds)
-        self.settle()
+        self.settle(share=share)
 
     def confirm(self, *names: str) -> None:
         """Owners say yes to what stands, in this order; all of them when none is named."""

@@ -13,6 +13,7 @@ from tacit.agent.consent.tiers import DEFAULT
 from tacit.agent.engine import transferring
 from tacit.base.errors import Refused
 
+pytestmark = pytest.mark.usefixtures("acquaintance")
 BOTH = [FRIDAY, SATURDAY]
 NAMES = ("anna", "bob", "charlie", "diana")
 REFUSES = msgspec.structs.replace(DEFAULT, never_share=(*DEFAULT.never_share, "dietary", "budget_range"))

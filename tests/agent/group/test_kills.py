@@ -9,6 +9,7 @@ from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, Circle, busy_
 from tacit.agent.engine import grouping
 from tacit.agent.threads import fold, group_records
 
+pytestmark = pytest.mark.usefixtures("acquaintance")
 NAMES = ("anna", "bob", "charlie")
 
 

@@ -60,6 +60,15 @@ async def test_a_new_coordinator_is_no_outsider_to_the_others_post(tmp_path):
         group_id = begun["thread_id"]
         for one in (ben, cleo):
             assert (await all_three.question(one, "consent"))["counterpart"] == anna.me
+        assert (await anna.group(group_id))["may_coordinate"] == [ben.me, cleo.me]
+        with anna.post.store.transaction():
+            # Ben's second packet overtook his first, which says what his agent can do.
+            anna.post.store.run(
+                "INSERT INTO history (direction, peer, packet_id, thread_id, seq, type, at, state, payload)"
+                " VALUES ('in',?,'pkt_second',?,2,'context',?,'held',x'7b7d')",
+                ben.me, group_id, int(anna.clock.now()),
+            )  # fmt: skip
+        assert (await anna.group(group_id))["may_coordinate"] == [ben.me, cleo.me]
         await anna.transfer(group_id, ben.me)
         await all_three.state(anna, group_id, "COMPLETED")
         # Its first packet as the coordinator is a new thread to each of the others, with the same id.

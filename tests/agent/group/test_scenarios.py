@@ -9,11 +9,14 @@ from tests.agent.engine.desk import DAY, HOUR, span
 from tests.agent.group.circle import FRIDAY, GAME_NIGHT, SATURDAY, busy_but, circle, own_thread
 
 from tacit.agent.engine import grouping, parting, transferring
+from tacit.agent.engine.workspace import Peer
+from tacit.agent.packets.packet import FEATURES
 from tacit.agent.threads import group_records, records
 from tacit.agent.threads.groups import LEFT_OUT
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment
 
+pytestmark = pytest.mark.usefixtures("acquaintance")
 SUNDAY = ("2026-03-29T18:00:00Z", "2026-03-29T22:00:00Z")
 BOTH = [FRIDAY, SATURDAY]
 
@@ -99,9 +102,32 @@ def test_diana_never_answers_and_the_owner_goes_on_with_three():
     anna.answer(question, choose=0)
     people.settle()
     told = [one for one in people.sent(anna, "context") if one.to == diana.me]
-    assert told[-1].fields["intent"]["summary"] == "The others go on without you"
+    ended = [one for one in people.sent(anna, "thread_status") if one.to == diana.me]
+    # An agent of which nothing is known is told in words that every agent takes.
+    assert ended or told[-1].fields["intent"]["summary"] == "The others go on without you"
     people.confirm("anna", "bob", "charlie")
     assert own_thread(anna, group_id).state == "COMPLETED"
+
+
+@pytest.mark.spec("A2ACP-182")
+def test_whoever_answers_after_the_others_went_on_is_told_how_it_ended():
+    people = four(charlie=BOTH)
+    anna, diana = people["anna"], people["diana"]
+    group_id = people.ask(share=False)
+    for name in ("bob", "charlie"):
+        people[name].answer(people[name].question("consent"), share={"time_windows": None})
+    people.settle(share=False)
+    people.later(2 * DAY + HOUR, share=False)
+    anna.answer(anna.question("escalation"), choose=0)
+    people.settle(share=False)
+    assert own_thread(diana, group_id).is_open, "her agent had said nothing of what it takes"
+    anna.peers[diana.me] = Peer(diana.me, frozenset(FEATURES), heard=True, version="a2acp/0.2")
+    diana.answer(diana.question("consent"), share={"time_windows": None})
+    people.settle(share=False)
+    ended = own_thread(diana, group_id)
+    assert (ended.state, ended.closed_reason) == ("DECLINED", "went_on_without")
+    assert "withdrawn" in diana.notices()
+    assert len(people.sent(anna, "thread_status")) == 1
 
 
 @pytest.mark.spec("A2ACP-196")
@@ -300,6 +326,27 @@ def test_the_role_goes_to_nobody_but_another_participant(to):
         people["bob"].decide(
             lambda ws: transferring.offer(ws, ws.book.groups[group_id], people["charlie"].me)
         )
+
+
+@pytest.mark.spec("A2ACP-183")
+@pytest.mark.spec("A2ACP-278")
+def test_the_role_can_be_offered_to_those_who_are_shown_and_to_nobody_else():
+    people = circle(dict.fromkeys(("anna", "bob", "charlie"), (FRIDAY,)))
+    anna, bob, charlie = (people[one] for one in ("anna", "bob", "charlie"))
+    people.cut.add(bob.me)
+    group_id = people.ask()
+
+    def takers(desk):
+        return desk.decide(lambda ws: transferring.takers(ws, ws.book.groups[group_id]))
+
+    assert takers(anna) == [bob.me, charlie.me]
+    assert takers(charlie) == []
+    anna.peers[charlie.me] = Peer(charlie.me, frozenset(), heard=True)
+    assert takers(anna) == [bob.me], "an agent that knows no groups"
+    with pytest.raises(Refused, match="knows no groups"):
+        anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], charlie.me))
+    anna.decide(lambda ws: transferring.offer(ws, ws.book.groups[group_id], bob.me))
+    assert takers(anna) == [], "it is offered already"
 
 
 @pytest.mark.spec("A2ACP-181")

@@ -113,7 +113,7 @@ def test_an_agent_announces_what_it_answers_to():
     assert said == {
         "supported_versions": ["0.1", "0.2"],
         "features": [
-            "context_negotiation", "multi_party", "resolution_with_alternatives", "shared_context_spaces",
+            "blackouts", "context_negotiation", "multi_party", "resolution_with_alternatives", "shared_context_spaces",
             "thread_forking", "thread_status", "thread_sync",
         ],
         "max_context_size_bytes": 65_536,

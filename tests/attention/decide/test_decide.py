@@ -74,14 +74,21 @@ def test_a_broadcast_shares_its_decision_too() -> None:
     ),
     sets=st.lists(st.frozensets(st.sampled_from(["lead", "worker", "tester"])), min_size=7, max_size=7),
     replied=st.sampled_from([None, "lead", "worker", "user"]),
+    answers=st.sampled_from([None, "lead", "worker"]),
     attention=st.booleans(),
 )
 def test_the_shared_decision_is_what_each_agent_would_get_on_its_own(
-    text: str, by: str, to: list[str], sets: list[frozenset[str]], replied: str | None, attention: bool
+    text: str,
+    by: str,
+    to: list[str],
+    sets: list[frozenset[str]],
+    replied: str | None,
+    answers: str | None,
+    attention: bool,
 ) -> None:
     where = ConversationState(
         participants=sets[0], owners=sets[1], left=sets[2], subscribers=sets[3], awaiting=sets[4], stopped=sets[5],
-        responded=sets[6], replied_to=replied,
+        responded=sets[6], replied_to=replied, answers=answers,
     )  # fmt: skip
     data = (
         {"to": to} | ({"priority": "attention"} if attention else {}) | ({"reply_to": "x"} if replied else {})

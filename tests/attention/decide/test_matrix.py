@@ -50,6 +50,7 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.THREAD_REPLY, "C2A-072", event("the index is the slow part", reply_to="x"), thread(participants={"lead"}), ("to_my_role", "may_respond", "notify")),
     (Situation.WORKER_REPLY, "C2A-156", event("the index is rebuilt", by="worker", reply_to="x"), thread(participants={"lead"}, owners={"lead"}), ("to_my_role", "may_respond", "tool_mailbox")),
     (Situation.TO_OTHER, "C2A-073", event("@worker please rerun the tests"), None, ("to_other", "must_not_respond", "tool_mailbox")),
+    (Situation.ANSWER, "C2A-070", event("ok"), state(answers="lead"), ("to_me", "must_respond", "buffered")),
     (Situation.CONTINUED_QUESTION, "C2A-070", event("and which branch is that?"), state(follows=Continuation("lead", sure=True)), ("to_me", "must_respond", "buffered")),
     (Situation.CONTINUED, "C2A-072", event("the old one fails too"), state(follows=Continuation("lead", sure=True)), ("to_me", "may_respond", "buffered")),
     (Situation.LIKELY_CONTINUED, "C2A-072", event("the other one fails too"), state(follows=Continuation("lead", sure=False)), ("to_me", "may_respond", "notify")),

@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.attention import Agent, Roster
+from tacit.attention.io.archive import Archive
+from tacit.attention.io.views import decisions_view
 from tacit.attention.settings import DEFAULTS, Settings
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.records import moment_of
-from tacit.attention.state.room_questions import MOST_OPEN, OFFERED, fits
+from tacit.attention.state.room_questions import (
+    FITS_BY_PLACE,
+    FITS_BY_ROLE,
+    FITS_BY_TIME,
+    MOST_OPEN,
+    OFFERED,
+    fits,
+    why_it_fits,
+)
 from tests.attention.io.house import GROUP
 from tests.attention.world import ROSTER, event
 
@@ -66,7 +76,14 @@ def test_an_offer_is_a_knock_that_obliges_to_nothing_and_says_why(house: House) 
     pass_time(house, SILENCE)
     record = next(one for one in house.events(GROUP) if one.kind == "x.c2a.delivery").data
     assert (record["policy"], record["mode"], record["needs_claim"]) == ("may_respond", "notify", True)
-    assert set(record["because"].values()) == {OFFERED.name}
+    assert set(record["because"].values()) == {OFFERED.name, FITS_BY_TIME.name}
+    shown = house.store.read(
+        lambda reader: decisions_view(Archive.on(reader, reader.group(GROUP)), asked.id, house.clock.now())
+    )
+    [one] = [one for one in shown["decisions"] if one["mode"] == "notify"]
+    assert (one["agent"], one["rule"]) == ("ann", OFFERED.name)
+    assert OFFERED.says in one["sentence"]
+    assert one["sentence"].endswith(f"It was ann because {FITS_BY_TIME.says}.")
     assert not house.attention.obligations.get(asked.id, "ann").owed
 
 
@@ -168,3 +185,54 @@ def test_the_one_whose_role_it_speaks_of_comes_first_then_the_owner_then_the_fre
     roster = Roster.of([Agent("a"), Agent("b", roles=frozenset({"database"})), Agent("c"), Agent("d")])
     found = fits(["a", "b", "c", "d"], roster, frozenset({"d"}), {"a": 2}, "why is the Database slow?")
     assert found == ["b", "d", "c", "a"]
+    text, owners = "why is the Database slow?", frozenset({"b", "d"})
+    rules = [why_it_fits(one, roster, owners, text) for one in ("b", "d", "c")]
+    assert rules == [FITS_BY_ROLE, FITS_BY_PLACE, FITS_BY_TIME]
+
+
+def called(house: House) -> list[tuple[str, str]]:
+    return [
+        (str(one.data["target_actor_id"]), str(one.data["related_event_id"]))
+        for one in house.events(GROUP)
+        if one.kind == "system.notify" and one.data["kind"] == "attention.nobody_there"
+    ]
+
+
+@pytest.mark.spec("C2A-071")
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("@reviewers who has time for a look?", {}),
+        ("hey @reviewers, can one of you look?", {}),
+        ("can one of you look, @reviewers?", {}),
+        ("hallo @reviewers, kann jemand schauen?", {}),
+        ("\uff20reviewers \u8c01\u6709\u65f6\u95f4\uff1f", {}),
+        ("who has time for a look?", {"to": ["@foreman"]}),
+    ],
+)
+def test_whoever_asks_a_role_that_nobody_has_is_told_at_once(
+    house: House, text: str, data: dict[str, list[str]]
+) -> None:
+    asked = house.say(GROUP, "user", text, **data)
+    assert called(house) == [("user", asked.id)]
+    house.assert_rebuilds()
+
+
+UNCALLED = [
+    ("user", "@ann @reviewers who has time?"),
+    ("user", "@peers who has time?"),
+    ("user", "@all who has time?"),
+    ("user", "@reviewers good morning"),
+    ("user", "@reviewers thanks"),
+    ("user", "why does @Override fail in the parser?"),
+    ("user", "what does `@reviewers` do?"),
+    ("user", "@Test(timeout=3) fails, why?"),
+    ("user", "is it me@example.org or you@example.org?"),
+    ("ann", "@reviewers who has time?"),
+]
+
+
+def test_nobody_is_told_of_what_is_heard_asks_nothing_or_calls_nobody(house: House) -> None:
+    for by, text in UNCALLED:
+        house.say(GROUP, by, text)
+        assert called(house) == [], text

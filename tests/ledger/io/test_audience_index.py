@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tacit.base.io.sqlite import connect
 from tacit.ledger.io import upkeep
-from tacit.ledger.io.audience_index import TOGETHER
+from tacit.ledger.io.audience_index import TOGETHER, AudienceIndex
 from tacit.ledger.io.schema import SCHEMA
 from tacit.ledger.io.store import DATABASE
 from tacit.ledger.io.timeline import TimelinePlace, privates, stretch
@@ -213,3 +215,14 @@ def test_a_ledger_of_the_version_before_opens_and_is_the_same(two: World) -> Non
     assert upkeep.fingerprint(two.folder).keys() == live.keys()
     two.reopen()
     two.assert_rebuilds()
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_ascii_is_divided_as_the_tokenizer_divides_it(text: str) -> None:
+    connection = apsw.Connection(":memory:")
+    tokenizer = connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
+    words = tokenizer(
+        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+    )
+    document = AudienceIndex(connection).document(1, 0, text)
+    assert [word.partition("\ue000")[2] for word in document.decode().split()] == words

@@ -14,6 +14,7 @@ import pytest
 
 from tacit.base.errors import Refused
 from tacit.base.io.sqlite import connect
+from tacit.base.moment import parse_rfc3339
 from tacit.ledger.commands import RecordBlob
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import backup, erasure, upkeep, verification
@@ -307,11 +308,16 @@ def test_a_reader_that_stays_delays_the_end_and_does_not_prevent_it(world: World
     with closing(connect(world.folder / DATABASE, readonly=True)) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM events").get
-        take_back(world, event)
+        taken = take_back(world, event)
         world.say("g_one", "ann", "life goes on")
         with closing(connect(world.folder / DATABASE, readonly=True)) as other:
             assert erasure.is_pending(other)
+            # The message and its two edits; since when is what the redacted message says.
+            waiting = erasure.pending(other)
+            assert (waiting.events, waiting.since) == (3, parse_rfc3339(taken.ts))
         reader.execute("ROLLBACK")
     settled(world)
+    with closing(connect(world.folder / DATABASE, readonly=True)) as other:
+        assert erasure.pending(other) == (0, None)
     assert holding(world.folder) == []
     assert msgspec.json.decode(world.page("g_one")[-1].raw)["data"]["text"] == "life goes on"

@@ -21,7 +21,16 @@ export function signIn(given: string): boolean {
   return save("token", given);
 }
 
+/** Have the hub end a token that a sign-in link made for this browser; one that was given to somebody stays. */
+export function leave(kept: string | null): void {
+  if (kept === null) return;
+  const headers = { "Content-Type": "application/json", Authorization: `Bearer ${kept}` };
+  // Sent although the page goes away; a hub that cannot be reached ends it when nobody has used it for long.
+  void fetch("/v1/sign-out", { method: "POST", headers, body: "{}", keepalive: true }).catch(() => undefined);
+}
+
 export function signOut(): void {
+  leave(token.peek());
   save("token", undefined);
   location.replace(location.pathname);
 }

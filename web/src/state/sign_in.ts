@@ -7,7 +7,7 @@
 
 import { signal } from "@preact/signals";
 import { say, start } from "./hub";
-import { recall, signIn, token } from "./session";
+import { leave, recall, signIn, token } from "./session";
 import { load } from "./storage";
 
 interface Who {
@@ -142,6 +142,7 @@ async function enter(code: string): Promise<void> {
 /** Begin as this person: of whoever was here before nothing stays in the page. */
 function settle(given: string): void {
   clean();
+  if (token.peek() !== given) leave(token.peek());
   const isKept = signIn(given);
   if (begun && isKept) return location.reload();
   begun = false;

@@ -11,8 +11,27 @@ import { folded, isIncomplete, merge, type Place } from "./fold";
 
 export type Ask = (params: Record<string, unknown>) => Promise<Stretch>;
 
+/** The kind of a row that stands for an event which the hub cannot show any more. */
+export const DAMAGED = "damaged";
 const PAGE = 80;
 const MOST = 640;
+
+/**
+ * The rows of an answer, and in the room a quiet one for each place whose event is damaged. What lies outside of the
+ * stretch is left out: whoever goes on from its first or last row must not skip any.
+ */
+export function withDamaged(found: Stretch, place: Place): Row[] {
+  const [first, last] = [found.rows[0]?.event, found.rows.at(-1)?.event];
+  if (!found.damaged?.length || place.parties || place.root || !first || !last) return found.rows;
+  const inside = found.damaged.filter((seq) => (seq > first.seq || found.starts) && (seq < last.seq || found.ends));
+  return merge(
+    found.rows,
+    inside.map((seq) => {
+      const near = found.rows.findLast((row) => row.event.seq < seq)?.event ?? first;
+      return { event: { ...near, id: `${DAMAGED}-${seq}`, seq, kind: DAMAGED, by: "system", data: {} } };
+    }),
+  );
+}
 
 export class Timeline {
   readonly rows = signal<Row[]>([]);
@@ -86,7 +105,7 @@ export class Timeline {
     this.ends = ends;
     this.lastSeq = Math.max(this.lastSeq, found.last_seq);
     if (ends) this.beyond.value = 0;
-    this.rows.value = found.rows;
+    this.rows.value = withDamaged(found, this.place);
     this.ready.value = true;
   }
 
@@ -105,7 +124,7 @@ export class Timeline {
       const found = await this.ask(this.params({ before_seq: first.event.seq }));
       if (!isCurrent()) return;
       this.starts = found.starts;
-      let rows = merge(found.rows, this.rows.value);
+      let rows = merge(withDamaged(found, this.place), this.rows.value);
       if (rows.length > MOST) {
         rows = rows.slice(0, MOST);
         this.ends = false;
@@ -122,7 +141,7 @@ export class Timeline {
       try {
         const found = await this.ask(this.params({ after_seq: last.event.seq }));
         if (!isCurrent()) return;
-        let rows = merge(this.rows.value, found.rows);
+        let rows = merge(this.rows.value, withDamaged(found, this.place));
         this.ends = found.ends;
         if (this.ends) this.beyond.value = 0;
         if (rows.length > MOST) {

@@ -8,6 +8,7 @@ import { namesOf } from "../state/names";
 import type { Room } from "../state/room";
 import { address } from "../state/router";
 import { signalOf, SIGNALS } from "../state/signals";
+import { DAMAGED } from "../state/timeline";
 import { isEditing, panel, picking, relaying, selected } from "../state/ui";
 import { Prose } from "../text/markdown";
 import { clockOf, dayKey, dayOf, fullOf } from "../text/time";
@@ -80,6 +81,7 @@ const LINES: Record<string, (event: LedgerEvent, room: Room) => string> = {
 };
 
 function Line({ event, row, room }: { event: LedgerEvent; row: Row; room: Room }): VNode {
+  if (event.kind === DAMAGED) return <p class="line">An event here is damaged and cannot be shown.</p>;
   if (event.kind === "system.notify") return <Notice event={event} row={row} room={room} />;
   return (
     <p class="line">

@@ -41,7 +41,8 @@ _GROUPS: Final[Mapping[str, str]] = {
     "time_windows": (
         "time_window window windows date dates time times start end day days slot slots proposed_date "
         "proposed_dates proposed_time proposed_times start_time end_time start_date end_date available_times "
-        "available_dates availability agent_a_values agent_b_values values_by_agent best_window second_best"
+        "available_dates availability agent_a_values agent_b_values values_by_agent best_window second_best "
+        "blackouts"
     ),
     GENERAL_LOCATION: "location_preference location place area venue city town region neighbourhood",
     SPECIFIC_LOCATION: (
@@ -80,7 +81,22 @@ PATTERNS: Final[tuple[tuple[str, str], ...]] = (("known_", OTHER_PEOPLE),)
 
 STRUCTURAL: Final = frozenset({"flexibility", "conflict", "proposed_alternatives"})
 PARTS: Final = frozenset(
-    {"from", "to", "min", "max", "low", "high", "amount", "currency", "unit", "per_person", "value", "values"}
+    {
+        "from",
+        "to",
+        "min",
+        "max",
+        "low",
+        "high",
+        "amount",
+        "currency",
+        "unit",
+        "per_person",
+        "value",
+        "values",
+        "within",
+        "blocked",
+    }
 )
 
 _LABEL: Final = re.compile(r"[^\W\d_]+(?:[ _/-][^\W\d_]+){0,3}")

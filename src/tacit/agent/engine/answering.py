@@ -32,6 +32,7 @@ from tacit.agent.engine import (
 from tacit.agent.engine.consenting import DRAFT, own_name, zone_of
 from tacit.agent.engine.members import is_hub
 from tacit.agent.engine.view import AVAILABILITY, view_of
+from tacit.agent.group import blackouts
 from tacit.agent.negotiation import tries
 from tacit.agent.packets import dates, formats
 from tacit.agent.packets.windows import read_windows
@@ -137,9 +138,12 @@ def _consent(ws: Workspace, thread: Thread, question: Question, content: Fields,
     )
     decline_all = said.decline_all or said.refuse
     asked = msgspec.convert(content["asked"], questions.ConsentQuestion)
+    shown_before = {one.field: one.values[0] for one in asked.fields if one.values}
     got = questions.apply_answer(asked, said.share, said.decline, decline_all=decline_all)
     approved = {
-        own_name(ws, name): _written(ws, name, value) if said.share.get(name) is not None else value
+        own_name(ws, name): _written(ws, name, value, shown_before.get(name))
+        if said.share.get(name) is not None
+        else value
         for name, value in got.approved.items()
     }
     declined = tuple(own_name(ws, name) for name in got.declined)
@@ -161,12 +165,15 @@ def _consent(ws: Workspace, thread: Thread, question: Question, content: Fields,
         _count(ws, thread, approved, declined)
 
 
-def _written(ws: Workspace, name: str, value: Any) -> Any:
+def _written(ws: Workspace, name: str, value: Any, before: Any) -> Any:
     """A value of the owner's own making as packets write it: its times certain, its dates right."""
     if canonical(ws.policy, name) == AVAILABILITY:
-        reading = read_windows(value, timezone=zone_of(ws), proposed_date=None, now=ws.now)
+        said = blackouts.blocked_in(value)
+        reading = read_windows(said, timezone=zone_of(ws), proposed_date=None, now=ws.now)
         if reading.unclear:
             raise Refused("unclear_times", reading.unclear[0], row="A2ACP-075")
+        if tiers.ready(ws.policy).chain(name)[0] == blackouts.FIELD:
+            return blackouts.corrected(before, reading.spans, ZoneInfo(zone_of(ws)))
         return formats.write_windows(reading.spans, ZoneInfo(zone_of(ws)))
     _check_dates(ws, value)
     return value

@@ -21,6 +21,7 @@ from tacit.agent.consent.tiers import Tier, canonical, tier
 from tacit.agent.engine import proposing, receiving, remembering, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, note_wants, own_name, own_value
 from tacit.agent.engine.view import view_of
+from tacit.agent.group import blackouts
 from tacit.agent.negotiation import limits
 from tacit.agent.negotiation.goal import MEETING, Goal, Need
 from tacit.agent.packets import formats, packet
@@ -111,7 +112,7 @@ def opening(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> Fiel
 
 def _enrich(ws: Workspace, view: View, context: Fields, windows: tuple[Span, ...] | None) -> None:
     """Add what they always ask for and may have without a question (A2ACP-079, A2ACP-080)."""
-    if view.goal is None or view.goal.by_program:
+    if view.goal is None or view.goal.by_program or _cannot_be_first(view):
         return
     told = {canonical(ws.policy, one) for one in context}
     for name in remembering.enriching(ws, view):
@@ -120,8 +121,15 @@ def _enrich(ws: Workspace, view: View, context: Fields, windows: tuple[Span, ...
             context[remembering.ASKED_AS.get(name, name)] = value
 
 
+def _cannot_be_first(view: View) -> bool:
+    """Whether a thread of a group begins with what cannot be: then nothing else is asked or told yet."""
+    return view.goal is not None and blackouts.come_first(one.field for one in view.goal.wants)
+
+
 def first_needs(ws: Workspace, view: View, windows: tuple[Span, ...] | None) -> list[Any]:
     """What we ask for first: five at most, the most important ones (A2ACP-105)."""
+    if _cannot_be_first(view):
+        return list(view.goal.wants) if view.goal is not None else []
     wanted = remembering.needs(ws, view, times_told=bool(windows))
     wanted = limits.askable(wanted, frozenset(), lambda name: canonical(ws.policy, name))
     return list(limits.five(wanted)[0])

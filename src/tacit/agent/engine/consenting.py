@@ -19,6 +19,7 @@ import msgspec
 from tacit.agent.consent import questions
 from tacit.agent.consent.tiers import canonical, ready
 from tacit.agent.engine.view import AVAILABILITY
+from tacit.agent.group import blackouts
 from tacit.agent.packets import formats
 from tacit.agent.threads.state import GIVEN, OPEN
 from tacit.base import quoting
@@ -53,13 +54,20 @@ def own_value(ws: Workspace, view: View, name: str, windows: tuple[Span, ...] | 
     """
     wanted = canonical(ws.policy, name)
     told = told_in(ws, view.thread.approved, own_name(ws, name))
+    blocked = ready(ws.policy).chain(name)[0] == blackouts.FIELD
+    if wanted == AVAILABILITY and blackouts.is_value(told) != blocked:
+        # It was said in answer to the other question: when it can be, or when it cannot.
+        told = None
     if told is None:
         told = _fact(ws, view.thread, name, wanted)
     if told is not None:
         return told
     if wanted == AVAILABILITY:
         zone = ZoneInfo(zone_of(ws))
-        return None if windows is None else formats.write_windows(windows, zone)
+        if windows is None:
+            return None
+        asked = view.goal.spans if view.goal is not None else ()
+        return blackouts.written(asked, windows, zone) if blocked else formats.write_windows(windows, zone)
     if wanted == "handover_date":
         return ws.profile.get(name, view.theirs.get("deadline"))
     exact = ws.profile.get(name)

@@ -11,7 +11,8 @@ made in code (`group.aggregation`). A participant has one thread, with the coord
 
 What goes from one leg to another is derived: windows with how many and who cannot, and which field binds. The
 opening names the days that were asked about and nothing of the owner's own calendar, so that nobody is asked
-for consent before there is anything to say.
+for consent before there is anything to say. It asks for what cannot be, and for the rest only once it is
+known that it can be at all (`narrowing`).
 
 One who has not answered when its time is over is the owner's to decide on, once: go on, wait once more, stop.
 """
@@ -23,7 +24,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from tacit.agent.engine import asking, escalating, joining, proposing, recalling, sending
+from tacit.agent.engine import asking, escalating, joining, narrowing, proposing, recalling, sending
 from tacit.agent.engine.consenting import ask_consent, is_refused, zone_of
 from tacit.agent.engine.members import (
     SIGNATURES,
@@ -136,7 +137,8 @@ def hub(
 
 def leg(ws: Workspace, group_id: str, peer: str, goal: Goal, *, urgent: bool) -> None:
     """The thread with one participant: it asks, and offers nothing of the owner's own."""
-    own = msgspec.structs.replace(goal, offers=(), flexibility={}, place="")
+    wants = narrowing.first_wants(ws, peer, goal)
+    own = msgspec.structs.replace(goal, offers=(), flexibility={}, place="", wants=wants)
     name = joining.new_name(ws, group_id, peer)
     ws.say(
         records.Began(
@@ -260,10 +262,10 @@ def _shown(ws: Workspace, group: Group, found: Aggregate) -> Fields:
 
 
 def _decided(ws: Workspace, view: View, group: Group, found: Aggregate, token: str) -> str:
-    best = found.windows[0] if found.windows else None
-    told = best.count + len(best.missing) if best else 0
-    enough = group.mode == confirmation.QUORUM and best is not None and best.count >= group.quorum
-    if best is not None and (best.count == told or enough):
+    left = narrowing.possible(group, found.windows)
+    if left and narrowing.ask_for_the_rest(ws, view, group, left):
+        return "it can be: the rest is asked for"
+    if left:
         return propose(ws, view, found, token)
     binding = found.binding
     if binding is not None and binding.agent != ws.me and binding.agent not in group.asked:
@@ -550,6 +552,12 @@ def _told_off(ws: Workspace, thread: Thread, reason: str) -> None:
         view = view_of(ws, thread)
         body: Fields = {"intent": escalating.intent(view, "The others go on without you"), "context": {}}
         sending.send(ws, view, "context", body)
+
+
+def came_late(ws: Workspace, thread: Thread) -> None:
+    """An answer of one without whom it went on: how it ended, now that its agent has said what it takes."""
+    body: Fields = {"state": thread.state.value, "closed_reason": WITHOUT}
+    sending.send(ws, view_of(ws, thread), "thread_status", body)
 
 
 def withdrawn(ws: Workspace, thread: Thread) -> None:

@@ -16,6 +16,7 @@ from tacit.agent.engine import (
     acting,
     concluding,
     escalating,
+    grouping,
     joining,
     proposing,
     remembering,
@@ -133,6 +134,8 @@ def _after_the_end(ws: Workspace, thread: Thread, kind: str, fields: Fields) -> 
     if thread.role == LEG and thread.closed_reason == transferring.TRANSFERRED:
         if negotiates(kind) or kind == "resolution_response":
             transferring.redirect(ws, thread)
+    elif thread.role == LEG and thread.closed_reason == grouping.WITHOUT and negotiates(kind):
+        grouping.came_late(ws, thread)
     elif acting.crossed_its_end(ws, thread, kind, fields):
         acting.revive(ws, thread)
     elif kind == "context" and ws.peer_of(thread.peer).welcome:

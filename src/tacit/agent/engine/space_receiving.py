@@ -16,7 +16,7 @@ from tacit.agent.spaces import compare, merge
 from tacit.agent.spaces.fields import LONGEST_TITLE, MOST_FIELDS, MOST_MEMBERS, is_path, is_value
 from tacit.agent.spaces.levels import FULL_WRITE
 from tacit.agent.spaces.notify import is_meaningful
-from tacit.agent.spaces.state import HOUR, INVITED, JOINED, LEFT, Cell, Member, Space
+from tacit.agent.spaces.state import HOUR, INVITED, JOINED, LEFT, WAITING, Cell, Member, Space
 from tacit.agent.threads import records
 from tacit.agent.threads import space_records as said
 from tacit.agent.threads.state import Question
@@ -116,7 +116,7 @@ def tell_members(ws: Workspace, space_id: str, *also: str) -> None:
     members = {
         one: {"level": known.level, "v": known.v, "status": known.status}
         for one, known in space.members.items()
-        if known.status != INVITED
+        if known.status not in {WAITING, INVITED}
     }
     for peer in dict.fromkeys((*space.present(besides=ws.me), *also)):
         out.update(ws, space, peer, members=members)

@@ -16,6 +16,7 @@ new one's name.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
@@ -48,8 +49,8 @@ TRANSFERRED: Final = "transferred"
 # At the coordinator.
 
 
-def offer(ws: Workspace, group: Group, to: str, reason: str = "") -> None:
-    """Offer the role to a participant (A2ACP-183)."""
+def _leg_offered(ws: Workspace, group: Group, to: str) -> Thread:
+    """The leg in which the role can be offered to somebody now; `Refused` where it cannot (A2ACP-183)."""
     if group.coordinator != ws.me:
         raise Refused("not_the_coordinator", "only the coordinator hands its role on", row="A2ACP-055")
     if to == ws.me or to not in group.present:
@@ -57,10 +58,26 @@ def offer(ws: Workspace, group: Group, to: str, reason: str = "") -> None:
     if group.offered_to:
         raise Refused("already_offered", "the role is offered to somebody already", row="A2ACP-184")
     leg = leg_of(ws, group, to)
-    if leg is None or hub_of(ws, leg).state not in NEGOTIABLE:
+    if leg is None or not leg.is_open or hub_of(ws, leg).state not in NEGOTIABLE:
         raise Refused("too_late", "a proposal stands, or it is over", row="A2ACP-183")
     if not ws.peer_of(to).can(version.MULTI_PARTY):
         raise Refused("not_supported", "the other agent knows no groups", row="A2ACP-278")
+    return leg
+
+
+def takers(ws: Workspace, group: Group) -> list[str]:
+    """To whom the role could be offered now: what a face shows, and what is not refused then (A2ACP-183)."""
+    found: list[str] = []
+    for one in group.present:
+        with contextlib.suppress(Refused):
+            _leg_offered(ws, group, one)
+            found.append(one)
+    return found
+
+
+def offer(ws: Workspace, group: Group, to: str, reason: str = "") -> None:
+    """Offer the role to a participant (A2ACP-183)."""
+    leg = _leg_offered(ws, group, to)
     body = _transfer(ws, group, to, reason or "Somebody else is to coordinate this")
     if not sending.send(ws, view_of(ws, leg), TRANSFER, body):
         raise Refused("not_sent", "nothing of this may leave", row="A2ACP-072")

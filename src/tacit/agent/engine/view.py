@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.agent.consent.tiers import canonical
+from tacit.agent.consent.tiers import canonical, ready
+from tacit.agent.group import blackouts
 from tacit.agent.memory.relationship import Known, recalled, usable
 from tacit.agent.negotiation.goal import Goal, Need
 from tacit.agent.packets import vocabulary
@@ -185,21 +186,28 @@ def _flexibility(context: Fields) -> dict[str, str]:
 
 def their_times(ws: Workspace, view: View) -> Any:
     """When they have time, under whatever name they said it; None when they did not."""
+    name = _timely(ws, view)
+    return view.theirs[name] if name else None
+
+
+def _timely(ws: Workspace, view: View) -> str:
+    """The name under which they said when they have time, or when they have not."""
     names = [one for one in view.theirs if canonical(ws.policy, one) == AVAILABILITY]
-    return view.theirs.get("time_windows", view.theirs[names[-1]] if names else None)
+    return "time_windows" if "time_windows" in names else names[-1] if names else ""
 
 
 def their_spans(ws: Workspace, view: View) -> tuple[tuple[Span, ...], tuple[str, ...]]:
     """The same as stretches, and what of it is unclear."""
-    value = their_times(ws, view)
+    name = _timely(ws, view)
+    value = view.theirs.get(name)
     if value is None:
         return (), ()
     zone: object = view.theirs.get("timezone")
     date: object = view.theirs.get("proposed_date")
-    reading = read_windows(
-        value,
-        timezone=zone if isinstance(zone, str) else None,
-        proposed_date=date if isinstance(date, str) else None,
-        now=ws.now,
-    )
+    zone, date = zone if isinstance(zone, str) else None, date if isinstance(date, str) else None
+    if ready(ws.policy).chain(name)[0] == blackouts.FIELD or blackouts.is_value(value):
+        asked = view.goal.spans if view.goal is not None else ()
+        reading = blackouts.read(value, asked, timezone=zone, proposed_date=date, now=ws.now)
+    else:
+        reading = read_windows(value, timezone=zone, proposed_date=date, now=ws.now)
     return reading.spans, reading.unclear

@@ -219,7 +219,9 @@ class Agent(Taking):
         known = self.post.store.contact(peer)
         if known is None:
             return Peer(peer)
-        heard = self.post.store.row("SELECT 1 FROM history WHERE direction='in' AND peer=? LIMIT 1", peer)
+        # What is held waits for the packet before it, and with the first of them comes what they can do.
+        told = "SELECT 1 FROM history WHERE direction='in' AND peer=? AND state<>'held' LIMIT 1"
+        heard = self.post.store.row(told, peer)
         version = self.post.outbox.version_with(peer)
         blocked = known.reputation.blocked
         return Peer(

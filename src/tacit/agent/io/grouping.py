@@ -82,6 +82,7 @@ async def group(agent: Commands, group_id: str) -> Fields:
         "binding": shown.get("binding"),
         "asked_to_bend": list(found.asked),
         "offered_to": found.offered_to or None,
+        "may_coordinate": transferring.takers(ws, found),
         "follows": found.parent or None,
     }
 

@@ -87,6 +87,8 @@ class Decide(GroupCommand, frozen=True, tag=True, array_like=True):
 class JournalEngine:
     """Follows the journal in the writer (the ledger's `Engine` port); what to write was decided before."""
 
+    version: int = fold.VERSION
+
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         vault.prepare(connection)

@@ -18,7 +18,7 @@ from tacit.agent.packets.vocabulary import LAST_WRITE_WINS, WRITE_LEVELS
 from tacit.agent.spaces import fields as space_fields
 from tacit.agent.spaces import links
 from tacit.agent.spaces.levels import FULL_WRITE, REMOVED, first_level
-from tacit.agent.spaces.state import INVITED, JOINED, KEPT_CHANGES, LEFT, NOTIFY, Member
+from tacit.agent.spaces.state import INVITED, JOINED, KEPT_CHANGES, LEFT, NOTIFY, WAITING, Member
 from tacit.agent.threads import records
 from tacit.agent.threads import space_records as said
 from tacit.base.errors import Refused
@@ -94,15 +94,18 @@ def _invite(ws: Workspace, space_id: str, who: str, level: str) -> None:
         raise Refused("is_member", "that one is in the space already", row="A2ACP-201")
     if len(space.present()) >= space_fields.MOST_MEMBERS:
         raise Refused("space_full", f"a space has at most {space_fields.MOST_MEMBERS} members")
-    if SHARED_CONTEXT_SPACES not in ws.peer_of(who).features:
-        raise Refused(
-            "not_supported",
-            "their agent has not said yet that it keeps spaces; arrange something with them first",
-            row="A2ACP-057",
-        )
+    peer = ws.peer_of(who)
+    able = SHARED_CONTEXT_SPACES in peer.features
+    if peer.heard and not able:
+        raise Refused("not_supported", "their agent says that it keeps no spaces", row="A2ACP-057")
     given = _level(level) if level else first_level(len(space.present()) + 1)
     number = known.v + 1 if known is not None else 1
-    ws.say(said.SpaceMember(space_id, who, Member(given, number, INVITED)))
+    ws.say(said.SpaceMember(space_id, who, Member(given, number, INVITED if able else WAITING)))
+    if able:
+        _send_invitation(ws, space_id, who, given)
+
+
+def _send_invitation(ws: Workspace, space_id: str, who: str, given: str) -> None:
     body = out.invitation(ws, out.space_of(ws, space_id), given)
     out.send(ws, out.space_of(ws, space_id), who, schemas.SPACE_INVITE, body)
 
@@ -374,8 +377,8 @@ def _join(ws: Workspace, space_id: str, *, yes: bool) -> tuple[str, ...]:
 
 
 async def turn(agent: Agent) -> bool:
-    """Publish what was written, compare after a reconnect, hand packets to the post."""
-    did = False
+    """Invite who waits for it, publish what was written, compare after a reconnect, hand packets over."""
+    did = await _invite_waiting(agent)
     line = agent.connection
     on = line is not None and line.connected.is_set()
     if on:
@@ -394,6 +397,34 @@ async def turn(agent: Agent) -> bool:
         # A line that comes and goes is no reason to compare each time.
         agent.spaces_compared = None
     return await _post_all(agent) or did
+
+
+async def _invite_waiting(agent: Agent) -> bool:
+    """Invite those whose agents have said meanwhile that they keep spaces; of the others the owner hears."""
+    book = agent.journal.book
+    waiting = [
+        (space_id, who)
+        for space_id, space in list(book.spaces.items())
+        if space.status == JOINED and space.creator == agent.me
+        for who, known in space.members.items()
+        if known.status == WAITING
+    ]
+    heard = [one for one in waiting if agent.workspace().peer_of(one[1]).heard]
+    for space_id, who in heard:
+        await agent.decide(lambda ws, space_id=space_id, who=who: _has_said(ws, space_id, who))
+    return bool(heard)
+
+
+def _has_said(ws: Workspace, space_id: str, who: str) -> None:
+    known = out.space_of(ws, space_id).members[who]
+    if known.status != WAITING:
+        return
+    if SHARED_CONTEXT_SPACES in ws.peer_of(who).features:
+        out.set_member(ws, space_id, who, status=INVITED)
+        _send_invitation(ws, space_id, who, known.level)
+    else:
+        out.set_member(ws, space_id, who, status=LEFT, v=known.v + 1)
+        ws.notice(space_id, "space_declined", who)
 
 
 async def _compare_all(agent: Agent) -> bool:

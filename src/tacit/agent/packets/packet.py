@@ -38,6 +38,7 @@ NEEDS_FEATURE: Final = {
 """Types beyond the draft: sent only to a peer that names the feature (A2ACP-057)."""
 
 FEATURES: Final = (
+    version.BLACKOUTS,
     version.CONTEXT_NEGOTIATION,
     version.MULTI_PARTY,
     version.RESOLUTION_WITH_ALTERNATIVES,

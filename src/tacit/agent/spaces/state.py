@@ -13,6 +13,8 @@ import msgspec
 
 from tacit.base.moment import SECOND, Moment
 
+WAITING: Final = "waiting"
+"""Of a member: its invitation goes out once its agent has said that it keeps spaces."""
 INVITED: Final = "invited"
 JOINED: Final = "joined"
 LEFT: Final = "left"

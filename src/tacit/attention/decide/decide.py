@@ -159,6 +159,8 @@ def exceptional(
         found.add(state.replied_to)
     if state.follows is not None:
         found.add(state.follows.who)
+    if state.answers is not None:
+        found.add(state.answers)
     found.update(state.asked)
     if parsed.private is not None:
         found.update(parsed.private)

@@ -43,6 +43,7 @@ class Situation(StrEnum):
     DIRECT_MESSAGE = "direct_message"
     DIRECT_MENTION = "direct_mention"
     THREAD_QUESTION = "thread_question"
+    ANSWER = "answer"
     CONTINUED_QUESTION = "continued_question"
     CONTINUED = "continued"
     LIKELY_CONTINUED = "likely_continued"
@@ -154,7 +155,7 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     ),
     Situation.HOLD: MatrixRow(
         "C2A-083", "it asks the agent to wait, and ends nothing", _ME, _MAY, _SOON,
-        Reason.THREAD_PARTICIPATION, "@lead hold on a minute", thread_window=True,
+        Reason.HOLD, "@lead hold on a minute", thread_window=True,
     ),
     Situation.APPROVAL: MatrixRow(
         "C2A-069", "it asks the agent to approve something", _ME, _MUST, _NOW, Reason.APPROVAL,
@@ -191,6 +192,10 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
     Situation.THREAD_QUESTION: MatrixRow(
         "C2A-070", "it answers the agent's own message in a thread and wants something back", _ME, _MUST,
         _SOON, Reason.THREAD_QUESTION, "(in reply to lead) and which branch", thread_window=True,
+    ),
+    Situation.ANSWER: MatrixRow(
+        "C2A-070", "it answers what the agent had asked its author", _ME, _MUST, _SOON,
+        Reason.THREAD_QUESTION, "(lead asked Ann; Ann's next line there) staging", thread_window=True,
     ),
     Situation.CONTINUED_QUESTION: MatrixRow(
         "C2A-070", "it asks on in what its author and the agent were just talking about", _ME, _MUST, _SOON,

@@ -39,6 +39,7 @@ _TO_ME_BY_INTENT: Final = {
 
 _STEERING: Final = frozenset({Intent.CANCELLATION, Intent.HOLD})
 """What an author says about words of their own, without naming again whom those were for."""
+_NO_ANSWER: Final = _STEERING | {Intent.THANKS, Intent.STATUS}
 _OBLIGES_NOBODY: Final = SOCIAL | {Intent.GREETING}
 
 
@@ -93,7 +94,9 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
         return Situation.LEFT
     if agent in state.asked and parsed.intent in _STEERING and not parsed.target.anybody:
         return _TO_ME_BY_INTENT[parsed.intent]
-    if weakest in {None, Directedness.TO_ME} and (found := _continued(agent, parsed, state)):
+    if weakest in {None, Directedness.TO_ME} and (
+        found := _answered(agent, parsed, state) or _continued(agent, parsed, state)
+    ):
         return found
     if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
         found := _shared(agent, parsed, state)
@@ -158,6 +161,19 @@ def _aimed(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situa
     if dm:
         return Situation.DIRECT_MESSAGE
     return Situation.DIRECT_MENTION if is_named(agent, parsed) else Situation.THREAD_QUESTION
+
+
+def _answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
+    """The next line of a person whom an agent has asked is the answer, also when it is just "ok".
+
+    Thanks are none; who steers or reports does that.
+    """
+    if state.answers is None or parsed.target.anybody or parsed.intent in _NO_ANSWER:
+        return None
+    if state.answers == agent:
+        return Situation.ANSWER
+    # It is nobody else's; in a thread those who take part hear of it as of the rest.
+    return None if agent in state.participants or agent in state.owners else Situation.TO_OTHER
 
 
 def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | None:

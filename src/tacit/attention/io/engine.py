@@ -18,7 +18,7 @@ import msgspec
 from tacit.attention.commands import AuthorContinued, RunDueTimers, SetPresence, TimerDue, TimersRun
 from tacit.attention.decide import digest
 from tacit.attention.decide.rates import MINUTE
-from tacit.attention.io import interpreter
+from tacit.attention.io import interpreter, repeats
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
@@ -27,7 +27,7 @@ from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
 from tacit.attention.send.draft import Caller
-from tacit.attention.state import consequences, records, timers
+from tacit.attention.state import consequences, fold, records, timers
 from tacit.attention.state.absences import Place, place_of
 from tacit.attention.state.consequences import Around
 from tacit.attention.state.deadlines import next_step
@@ -36,10 +36,10 @@ from tacit.attention.state.room_questions import offer_at
 from tacit.attention.state.work import Lives
 from tacit.base.errors import Refused
 from tacit.base.moment import Moment, rfc3339
+from tacit.c2a.vocabulary import Intent
 from tacit.ledger.engine import NO_CONSEQUENCES, Consequences, Plan
 from tacit.ledger.envelope import Event, decode
 from tacit.ledger.io.fold_tables import GroupFolds
-from tacit.ledger.principal import PrincipalKind, kind_of
 from tacit.ledger.redaction import NOTHING_MORE, Remains
 from tacit.ledger.submission import Submission
 from tacit.ledger.taken_back import QUOTING
@@ -87,6 +87,8 @@ class GroupAttention:
 class AttentionEngine:
     """Attention for every group of one ledger."""
 
+    version: int = fold.VERSION
+
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._groups: dict[str, GroupAttention] = {}
@@ -121,7 +123,7 @@ class AttentionEngine:
 
     def judge(self, submission: Submission, snapshot: Snapshot) -> None:
         """Hold an agent to the rules of the tools, whatever door it comes by, once attention has begun."""
-        if submission.kind not in JUDGED or kind_of(submission.by) is not PrincipalKind.ACTOR:
+        if submission.kind not in JUDGED:
             return
         state = self.group(snapshot.group, snapshot.lookup)
         if not state.attention.sessions:
@@ -166,8 +168,11 @@ class AttentionEngine:
         if any(one.escalate for one in decisions.exceptions.values()):
             around = self.around(state, group, at)
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
+        if decisions.parsed is not None:
+            told = repeats.pointer(event, decisions.parsed, state.attention, state.past, at)
+            written += [told] if told is not None else []
         self._schedule_notes(state, event)
-        if event.kind == "chat.message" and decisions.parsed is not None and not decisions.parsed.by_agent:
+        if event.kind == "chat.message" and decisions.parsed is not None:
             self._continued(state, group, decisions.parsed)
         return submitted(group.group_id, written)
 
@@ -350,7 +355,12 @@ class AttentionEngine:
             del self._unanswered(state)[key]
 
     def _continued(self, state: GroupAttention, group: Group, said: ParsedMessage) -> None:
-        """A person goes on where somebody still owes them a word: whoever it is should look (C2A-083)."""
+        """A person goes on where somebody still owes them a word: whoever it is should look (C2A-083).
+
+        Who asks to wait does not go on.
+        """
+        if said.by_agent or said.intent is Intent.HOLD:
+            return
         online, named = self.online(group.group_id), said.target.agents
         for session, event_id in self._unanswered(state).get((said.by, place_of(said.conversation)), ()):
             # Whom it names gets it anyway.

@@ -24,10 +24,12 @@ from tacit.attention.settings import DEFAULTS, with_values
 from tacit.attention.state import records
 from tacit.attention.state.absences import Absence, Absences
 from tacit.attention.state.approvals import Approvals, Asked
+from tacit.attention.state.awaited_answers import AwaitedAnswer, AwaitedAnswers
 from tacit.attention.state.claims import Claims, Held, Offer
 from tacit.attention.state.fold import Attention
 from tacit.attention.state.loops import Exchange, Exchanges
 from tacit.attention.state.obligations import Obligation, Obligations
+from tacit.attention.state.person_questions import PersonQuestion, PersonQuestions
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import RoomQuestion, RoomQuestions
 from tacit.attention.state.sends import Answer, EphemeralSend, Sending
@@ -125,6 +127,8 @@ def attention_on(folds: GroupFolds) -> Attention:
         notices=table("notices", str, tuple[str, ...]),
         turns=table("turns", _PAIR, tuple[records.Turn, ...]),
         partners=table("partner", _PAIR, Partner),
+        person_questions=PersonQuestions(table("person_question", str, tuple[PersonQuestion, ...])),
+        awaited=AwaitedAnswers(table("awaited_answer", _PAIR, tuple[AwaitedAnswer, ...])),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

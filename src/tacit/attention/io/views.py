@@ -17,7 +17,7 @@ from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED, content_shown
 from tacit.attention.io.state_store import SAID
 from tacit.attention.io.work_view import may_know, work_shown
-from tacit.attention.state import records
+from tacit.attention.state import consequences, escalation, records, room_questions, timers
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.claims import event_target
 from tacit.attention.state.obligations import Obligation, as_delivered
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.attention.decide.decide import Decided
-    from tacit.attention.decide.decision import Decision
+    from tacit.attention.decide.decision import Decision, Rule
     from tacit.attention.io.archive import Archive
     from tacit.attention.state.approvals import Asked
     from tacit.attention.state.work import Works
@@ -42,6 +42,20 @@ if TYPE_CHECKING:
 
 KNOCK_BYTES: Final = 160
 """About what a knock puts into a prompt."""
+SAID_BY_RULES: Final[dict[str, Rule]] = {
+    rule.name: rule
+    for rule in (
+        room_questions.OFFERED,
+        room_questions.FITS_BY_ROLE,
+        room_questions.FITS_BY_PLACE,
+        room_questions.FITS_BY_TIME,
+        timers.ASSIGNED,
+        escalation.MISSED,
+        escalation.DECLINED,
+        consequences.AGAIN,
+    )
+}
+"""What the rules say by which a delivery differs from what was decided when the event came."""
 _STATES: Final[dict[Disposition, str]] = {
     Disposition.RESPONDED: "answered",
     Disposition.ACKNOWLEDGED: "acknowledged",
@@ -111,7 +125,7 @@ def _one(
     archive: Archive, event: Event, agent: str, decided: Decided, obligation: Obligation | None, now: Moment
 ) -> dict[str, Any]:
     attention = archive.attention
-    decision = as_delivered(decided.decision(agent, attention.settings), obligation)
+    decision = as_delivered(decided.decision(agent, attention.settings), obligation, SAID_BY_RULES)
     said = attention.past.get(event.id)
     thread = (said.conversation.thread if said is not None else None) or archive.original(event.id)
     held = attention.claims.holder(event_target(event.id), thread, now)
@@ -144,10 +158,15 @@ def _one(
         found["sentence"] = (
             f"{agent} need not answer: the agents went in circles, and were stopped here (C2A-198)."
         )
+    chosen = SAID_BY_RULES.get(obligation.because.get("chosen", "")) if obligation is not None else None
+    if chosen is not None:
+        found["sentence"] += f" It was {agent} because {chosen.says}."
     if obligation is not None and not found["answers"] and was_resolved(obligation):
         found["sentence"] += f" {agent} marked it as resolved; it has not answered."
     elif obligation is not None and found["state"] == "answered" and obligation.signal == "done":
         found["sentence"] += f" {agent} marked it as done, without words."
+    elif obligation is not None and found["state"] == "cancelled" and obligation.note:
+        found["sentence"] += f" It was called off: {obligation.note}."
     if held is not None and held.session == agent:
         found["claimed_until"] = rfc3339(held.expires_at)
         if found["state"] in {"pending", "delivered", "offered"}:
@@ -225,6 +244,7 @@ def _whole_sentence(shown: Sequence[dict[str, Any]], quiet: int) -> str:
         ("took it", [one for one in shown if one["state"] in {"claimed", "working"}]),
         ("was knocked at", [one for one in shown if one["mode"] == "notify" and not _over(one)]),
         ("may claim it", [one for one in shown if one["state"] == "offered"]),
+        ("was called off", [one for one in shown if one["state"] == "cancelled"]),
         ("could not do it", [one for one in shown if one["state"] == "failed"]),
         ("was stopped here", [one for one in shown if one["state"] == "stopped"]),
     ):
@@ -266,6 +286,7 @@ _PLURAL: Final = {
     "owes a reply": "owe a reply",
     "was knocked at": "were knocked at",
     "was stopped here": "were stopped here",
+    "was called off": "were called off",
 }
 
 

@@ -30,7 +30,7 @@ _QUOTED: Final = re.compile(
 _SOLID: Final = rf"(?=\s|\Z|[{SOLID}])"
 _TAKEN_OUT: Final = re.compile(rf"\s*[,:(-]?\s*{in_any('not_you')}(?!\w)", re.IGNORECASE)
 _NOT_BEFORE: Final = re.compile(rf"(?<!\w){in_any('not')}\s*\Z", re.IGNORECASE)
-_GREETING: Final = re.compile(
+GREETING: Final = re.compile(
     rf"\s*(?:{in_any('hail', spaced=True)}[ ,]+|{in_any('hail', spaced=False)}[ ,]*)", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[\w.'-]*\w")
@@ -111,7 +111,7 @@ def _reported(prose: str) -> list[tuple[int, int]]:
 
 def _opening(prose: str, roster: Roster) -> list[CalledName]:
     """The names that a text opens with."""
-    greeting = _GREETING.match(prose)
+    greeting = GREETING.match(prose)
     place = greeting.end() if greeting is not None else len(prose) - len(prose.lstrip())
     found: list[CalledName] = []
     while (name := _name_at(prose, place, roster)) is not None:

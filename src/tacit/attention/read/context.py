@@ -47,6 +47,8 @@ class ConversationState(msgspec.Struct, frozen=True):
     """Whose dialogue with the author a line goes on with that names nobody and replies to nothing."""
     asked: frozenset[str] = _EMPTY
     """For an author's reply to words of their own: the agents whom those named."""
+    answers: str | None = None
+    """The agent that had asked the author something to which a line without a name is the answer."""
     waits: frozenset[str] = _EMPTY
     """For a reaction: agents whose obligation or approval it settles."""
 

@@ -19,16 +19,19 @@ from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.rates import Flow, inbound
-from tacit.attention.state import absences, acts, escalation, records
+from tacit.attention.read.unheard import is_unheard
+from tacit.attention.state import absences, acts, escalation, records, room_questions
 from tacit.attention.state.claims import event_target, release, renewals, thread_target
+from tacit.attention.state.holds import held_or_resumed
 from tacit.attention.state.obligations import ReportedDisposition, change, decision_in, withdrawn
+from tacit.attention.state.person_questions import ANSWERS, called_back
 from tacit.attention.state.records import Notice, Written
 from tacit.attention.state.sends import answered_in
 from tacit.attention.state.versions import cancellations
 from tacit.attention.state.work import NO_LIVES, PERSON, TRANSFERRED, Lives, copies
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, signal_of
-from tacit.c2a.vocabulary import AuthorKind, Disposition, Intent, Mode, Policy
+from tacit.c2a.vocabulary import OPEN, AuthorKind, Disposition, Intent, Mode, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,6 +72,9 @@ def consequences(
         found += _answer(event, parsed, attention, around.now)
         found += _spoken(event, parsed, attention)
         found += _by_a_person(event, parsed, attention)
+        found += _thanked(event, parsed, attention)
+        found += _unheard(event, parsed, attention, around.roster)
+        found += held_or_resumed(decisions, parsed, attention, around.now)
     if event.kind == "chat.reaction":
         found += _reacted(event, attention, around)
     found += _leaving(event, decisions, attention, around.now)
@@ -251,21 +257,7 @@ def withdrawn_copies(event_id: str, session: str, attention: Attention) -> list[
     Rows: C2A-176, C2A-177, C2A-179.
     """
     others = copies(attention.obligations.of_event(event_id), session)
-    return [*_called_back(others, session), *_moot(event_id, session, attention)]
-
-
-def _called_back(obligations: Iterable[Obligation], by: str) -> list[Written]:
-    return [
-        records.Disposition(
-            event_id=one.event_id,
-            session=one.session,
-            disposition=Disposition.SUPERSEDED.value,
-            closes=True,
-            reason=f"Answered by {by}",
-        )
-        for one in obligations
-        if not one.closed
-    ]
+    return [*called_back(others, session), *_moot(event_id, session, attention)]
 
 
 def _moot(event_id: str, by: str, attention: Attention) -> list[Written]:
@@ -290,13 +282,30 @@ def _by_a_person(event: Event, parsed: ParsedMessage, attention: Attention) -> l
     moved = [one for one in obligations if one.instead_of or (one.held and not one.owed and not one.closed)]
     found = _moot(asked, parsed.by, attention)
     settles = message is not None and message.by != parsed.by and not parsed.target.agents
-    if settles and parsed.intent in _ANSWERS and (moved or found):
-        found = [*_called_back((one for one in obligations if one.held), parsed.by), *found]
+    if settles and parsed.intent in ANSWERS and (moved or found):
+        found = [*called_back((one for one in obligations if one.held), parsed.by), *found]
     return found
 
 
-_ANSWERS: Final = frozenset({Intent.PLAIN, Intent.INFORM, Intent.RESULT, Intent.STATUS, Intent.ERROR})
-"""What a person says that may be an answer; the rest asks, thanks or waits."""
+def _unheard(event: Event, parsed: ParsedMessage, attention: Attention, roster: Roster) -> list[Written]:
+    """Who asks somebody who is not here is told, where agents are listened to and all may read it."""
+    if parsed.author.kind is not AuthorKind.HUMAN or parsed.private is not None or parsed.intent not in OPEN:
+        return []
+    unheard = attention.sessions and is_unheard(parsed, str(event.data.get("text", "")), roster)
+    return [room_questions.nobody_there(event.id, parsed.by)] if unheard else []
+
+
+def _thanked(event: Event, parsed: ParsedMessage, attention: Attention) -> list[Written]:
+    """Whoever asked thanks a person who answered first: the agents need not answer any more (C2A-180)."""
+    if parsed.intent is not Intent.THANKS:
+        return []
+    above = attention.past.get(str(event.data.get("reply_to") or ""))
+    found: list[Written] = []
+    for one in attention.person_questions.settled(parsed, above):
+        asked = attention.versions.latest(one.event_id)
+        found += called_back(attention.obligations.of_event(asked), one.answered_by)
+        found += _moot(asked, one.answered_by, attention)
+    return found
 
 
 def _ends_in(event: Event, obligation: Obligation) -> Disposition | None:

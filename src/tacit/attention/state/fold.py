@@ -66,7 +66,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
 from tacit.attention.read.context import ConversationState
-from tacit.attention.read.conversation import Conversation, author_of, conversation_of, inherits, is_for_all
+from tacit.attention.read.conversation import Conversation, author_of, is_for_all
 from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
 from tacit.attention.read.message import ParsedMessage, had_files, task_ids
 from tacit.attention.settings import DEFAULTS, Settings, with_values
@@ -74,11 +74,13 @@ from tacit.attention.state import loops, records
 from tacit.attention.state.absences import Absences, Place, place_of
 from tacit.attention.state.acts import RESOLVED
 from tacit.attention.state.approvals import Approvals
+from tacit.attention.state.awaited_answers import ASKS, AwaitedAnswers
 from tacit.attention.state.claims import Claims, Offer
 from tacit.attention.state.escalation import MOOT_WHEN_ANSWERED
 from tacit.attention.state.loops import Exchanges
 from tacit.attention.state.obligations import Obligations
 from tacit.attention.state.ownership import Ownership
+from tacit.attention.state.person_questions import PersonQuestions
 from tacit.attention.state.progress import ProgressReports
 from tacit.attention.state.room_questions import UNANSWERED, RoomQuestions
 from tacit.attention.state.sends import (
@@ -103,8 +105,9 @@ if TYPE_CHECKING:
     from tacit.ledger.envelope import Event
 
 
+VERSION: Final = 2
+"""Of what is folded and how. Raise it with any change of what a row of `folds` holds."""
 _EMPTY: Final[frozenset[str]] = frozenset()
-_ASKS: Final = frozenset({Intent.QUESTION, Intent.APPROVAL, Intent.REQUEST, Intent.BLOCKER})
 KEPT_ITEMS: Final = 500
 KEPT_RECALLED: Final = 20
 KEPT_TURNS: Final = 3
@@ -164,6 +167,8 @@ class Attention:
     """What a session did about an event: its last turns."""
     partners: MutableMapping[tuple[str, str], Partner] = field(default_factory=dict[tuple[str, str], Partner])
     """By channel and principal: with whom it was last talking there."""
+    awaited: AwaitedAnswers = field(default_factory=AwaitedAnswers)
+    person_questions: PersonQuestions = field(default_factory=PersonQuestions)
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -182,7 +187,7 @@ class Attention:
         replied = self.past.get(given) if isinstance(given, str) else None
         # A reply to an edit is in the thread of the message that was edited.
         above = self.versions.first(given) if isinstance(given, str) else None
-        conversation = self._conversation(event, above, replied)
+        conversation = self.ownership.place_of(event, above, replied)
         place = place_of(conversation)
         stream = self.ownership.stream_of(conversation)
         left = self.absences.leavers(conversation)
@@ -192,8 +197,9 @@ class Attention:
         if owner is not None:
             owners |= {owner}
         awaiting = self.awaiting.get(place, _EMPTY)
-        if replied is not None and replied.by_agent and replied.intent in _ASKS:
+        if replied is not None and replied.by_agent and replied.intent in ASKS:
             awaiting |= {replied.by}
+        awaiting |= self.awaited.agents(conversation.id, author_of(event).id)
         supersedes = data.get("supersedes")
         inside = conversation.kind is not ConversationKind.CHANNEL and not is_for_all(data)
         before = self.obligations.of_event(supersedes) if isinstance(supersedes, str) else ()
@@ -211,6 +217,7 @@ class Attention:
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
             asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
+            answers=self._answers(event, conversation, None if above == root else replied),
         )
 
     def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
@@ -225,18 +232,15 @@ class Attention:
             return None
         return continuation(partner, records.moment_of(event))
 
-    def _conversation(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
-        root = above
-        if replied is not None and above is not None:
-            root = replied.conversation.thread or above
-        found = conversation_of(event.data, event.by, root)
-        if replied is not None and inherits(event.data):
-            private = replied.conversation.kind is ConversationKind.DM and not is_for_all(event.data)
-            kind = ConversationKind.DM if private else found.kind
-            found = Conversation(
-                replied.conversation.id, kind, root, replied.conversation.stream, replied.conversation.title
-            )
-        return self.ownership.titled(found)
+    def _answers(self, event: Event, conversation: Conversation, replied: ParsedMessage | None) -> str | None:
+        """The agent whose question a person's line answers; what replies to somebody's words is for those."""
+        if event.kind != "chat.message" or replied is not None or not self.settings.dialogue:
+            return None
+        author = author_of(event)
+        if author.kind is not AuthorKind.HUMAN or conversation.kind is ConversationKind.DM:
+            return None
+        partner = self.partners.get((conversation.id, author.id))
+        return self.awaited.answered_by_a_line(conversation, author.id, records.moment_of(event), partner)
 
     def _state_for_reaction(self, event: Event) -> ConversationState:
         on = event.data.get("event_id")
@@ -284,6 +288,7 @@ class Attention:
             for agent in (decisions if decisions.common.needs_claim else decisions.exceptions)
             if (one := decisions[agent]).needs_claim and one.directedness is Directedness.TO_MY_ROLE
         ]
+        self.person_questions.asked(event, at, decisions)
         if called:
             self.offers[event.id] = Offer(event.id, tuple(sorted(called)), at)
         for agent, one in decisions.exceptions.items():
@@ -304,7 +309,7 @@ class Attention:
             self._joined(conversation.thread, parsed)
         if agent:
             self.absences.posted(parsed.by, conversation)
-            asks = parsed.intent in _ASKS
+            asks = parsed.intent in ASKS
             self.awaiting[place] = self.awaiting.get(place, _EMPTY) | {parsed.by} if asks else _EMPTY
         else:
             self.awaiting.pop(place, None)
@@ -316,8 +321,8 @@ class Attention:
         """Who spoke to whom; a line that surely goes on with a dialogue keeps it alive."""
         to = parsed.target.agents | parsed.target.people
         given = event.data.get("reply_to")
+        above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
         if not to and not parsed.target.anybody:
-            above = self.past.get(answered_in(event) or (given if isinstance(given, str) else ""))
             goes_on = self._follows(event, parsed.conversation) if above is None else None
             if above is not None:
                 to = frozenset({above.author.id})
@@ -325,6 +330,9 @@ class Attention:
                 to = frozenset({goes_on.who})
         channel, author = parsed.conversation.id, parsed.author.id
         spoke(self.partners, channel, author, to - {author}, at)
+        names_only = not self.settings.dialogue
+        self.awaited.said(event, parsed, above, at, by_name_only=names_only)
+        self.person_questions.said(event, parsed, above, at, to, by_name_only=names_only)
         if parsed.intent is Intent.THANKS:
             # Whoever has thanked is done.
             self.partners.pop((channel, author), None)

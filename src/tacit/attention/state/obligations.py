@@ -375,15 +375,20 @@ class Obligations:
 DELIVERED: Final = Rule("delivery.recorded", "C2A-206", "so it was decided when it was delivered")
 
 
-def as_delivered(decision: Decision, obligation: Obligation | None) -> Decision:
-    """The decision as the newest delivery left it: an escalation or a lowering may have changed it."""
+def as_delivered(
+    decision: Decision, obligation: Obligation | None, said: Mapping[str, Rule] | None = None
+) -> Decision:
+    """The decision as the newest delivery left it: an escalation or a lowering may have changed it.
+
+    `said` has the words of rules by their names; a record keeps the names alone.
+    """
     if obligation is None or (obligation.policy, obligation.reason) == (decision.policy, decision.reason):
         return decision
     because = tuple(
         (
             part,
-            Rule(obligation.because[part], "C2A-206", DELIVERED.says)
-            if part in obligation.because
+            (said or {}).get(name, Rule(name, "C2A-206", DELIVERED.says))
+            if (name := obligation.because.get(part))
             else DELIVERED,
         )
         for part in ("directedness", "policy", "mode", "reason", "priority", "deadline")

@@ -11,10 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tacit.attention.read.conversation import Conversation, conversation_of, inherits, is_for_all
+from tacit.c2a.vocabulary import ConversationKind
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tacit.attention.read.conversation import Conversation
+    from tacit.attention.read.message import ParsedMessage
+    from tacit.ledger.envelope import Event
 
 _EMPTY: Final[frozenset[str]] = frozenset()
 
@@ -92,6 +96,20 @@ class Ownership:
         if stream.owner is not None and conversation.stream is not None:
             found.add(stream.owner)
         return frozenset(found) if found else _EMPTY
+
+    def place_of(self, event: Event, above: str | None, replied: ParsedMessage | None) -> Conversation:
+        """Where an event is said: `above` is the first form of what it replies to, `replied` its message."""
+        root = above
+        if replied is not None and above is not None:
+            root = replied.conversation.thread or above
+        found = conversation_of(event.data, event.by, root)
+        if replied is not None and inherits(event.data):
+            private = replied.conversation.kind is ConversationKind.DM and not is_for_all(event.data)
+            kind = ConversationKind.DM if private else found.kind
+            found = Conversation(
+                replied.conversation.id, kind, root, replied.conversation.stream, replied.conversation.title
+            )
+        return self.titled(found)
 
     def titled(self, conversation: Conversation) -> Conversation:
         """The conversation with its stream's label, unless it brings a title of its own."""

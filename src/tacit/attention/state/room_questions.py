@@ -35,6 +35,9 @@ MS: Final = 1000
 MOST_OPEN: Final = 50
 """Questions of a group that are watched at once; the oldest goes without a word."""
 OFFERED: Final = Rule("room.offered", "C2A-077", "nobody answered the room's question, and this agent fits")
+FITS_BY_ROLE: Final = Rule("room.fits.role", "C2A-077", "the question speaks of a role that it holds")
+FITS_BY_PLACE: Final = Rule("room.fits.place", "C2A-077", "what is said there is its to look after")
+FITS_BY_TIME: Final = Rule("room.fits.time", "C2A-077", "it is there and has nothing else to answer")
 UNANSWERED: Final = "room_unanswered"
 _WORD: Final = re.compile(r"\w{2,}")
 _ENDS: Final = frozenset({Intent.THANKS, Intent.CANCELLATION})
@@ -121,16 +124,26 @@ def fits(
     agents: Collection[str], roster: Roster, owners: frozenset[str], load: Mapping[str, int], text: str
 ) -> list[str]:
     """Who could take it, the fittest first: by a role that it speaks of, by owning the place, by load."""
-    words = {word.casefold() for word in _WORD.findall(text)}
 
     def rank(agent: str) -> tuple[bool, bool, int, str]:
-        roles = {part.casefold() for role in roster.agents[agent].roles for part in _WORD.findall(role)}
-        return roles.isdisjoint(words), agent not in owners, load.get(agent, 0), agent
+        return not _speaks_of(agent, roster, text), agent not in owners, load.get(agent, 0), agent
 
     return sorted(agents, key=rank)
 
 
-def offered(decision: Decision, modes: frozenset[Mode]) -> Decision:
+def why_it_fits(agent: str, roster: Roster, owners: frozenset[str], text: str) -> Rule:
+    """What spoke for the one that was chosen."""
+    if _speaks_of(agent, roster, text):
+        return FITS_BY_ROLE
+    return FITS_BY_PLACE if agent in owners else FITS_BY_TIME
+
+
+def _speaks_of(agent: str, roster: Roster, text: str) -> bool:
+    roles = {part.casefold() for role in roster.agents[agent].roles for part in _WORD.findall(role)}
+    return not roles.isdisjoint(word.casefold() for word in _WORD.findall(text))
+
+
+def offered(decision: Decision, modes: frozenset[Mode], fits_by: Rule) -> Decision:
     """What an agent gets that is offered a question: a knock; it answers if it claims it."""
     return replace(
         decision,
@@ -139,7 +152,24 @@ def offered(decision: Decision, modes: frozenset[Mode]) -> Decision:
         mode=Mode.NOTIFY if Mode.NOTIFY in modes else Mode.BUFFERED,
         reason=Reason.ROLE_MENTION,
         needs_claim=True,
-        because=tuple((part, OFFERED) for part in ("directedness", "policy", "mode", "reason", "priority")),
+        because=(
+            *((part, OFFERED) for part in ("directedness", "policy", "mode", "reason", "priority")),
+            ("chosen", fits_by),
+        ),
+    )
+
+
+def nobody_there(event_id: str, by: str) -> Notice:
+    """Whoever calls a name or a role that nobody here has is told at once."""
+    return Notice(
+        {
+            "kind": "attention.nobody_there",
+            "priority": "normal",
+            "title": "Nobody here has the name or the role that you call.",
+            "message": "It is in the room, and nobody was asked in particular. Name somebody who is here.",
+            "related_event_id": event_id,
+        },
+        to=by,
     )
 
 

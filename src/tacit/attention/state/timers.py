@@ -259,7 +259,8 @@ def _to_the_room(
         return list(room_questions.unanswered(question)[: None if attention.sessions else 1])
     situation = noted.situation(fitting[0]) if noted is not None else Situation.OPEN_REQUEST
     usual = entry_of(situation, message.priority, attention.settings.deadline_ms)
-    offer = room_questions.offered(usual, attention.sessions[fitting[0]].modes)
+    chosen = room_questions.why_it_fits(fitting[0], around.roster, owners, said.text)
+    offer = room_questions.offered(usual, attention.sessions[fitting[0]].modes, chosen)
     return [delivery(question.event_id, fitting[0], offer, message)]
 
 

@@ -265,6 +265,7 @@ class Harness:
                     await self.step(lambda now: self._conduct.cancelled(event_id, now))
             case Continued():
                 self._context.whole.pop(item.event_id, None)
+                await self.step(lambda now: self._conduct.continued(item.event_id, now))
             case PermissionDecided():
                 self._permissions.heard(item)
             case ActivityWanted():

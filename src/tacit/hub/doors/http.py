@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 
 from tacit.base.errors import Refused, TacitError
 from tacit.base.io.http_runner import leaving, proved
-from tacit.hub import operations
+from tacit.hub import browsers, operations
 from tacit.hub.caller import Caller, reading_for
 from tacit.hub.config import is_loopback
 from tacit.hub.doors.answers import failure, status_of
@@ -75,7 +75,7 @@ def credential_of(hub: Hub, request: web.Request) -> Credential:
         trusted = hub.trusted(request.headers.get("X-Tacit-By"))
         know(request, trusted)
         return trusted
-    credential = hub.registry.find(token.strip()) if scheme.lower() == "bearer" else None
+    credential = browsers.known(hub, token.strip()) if scheme.lower() == "bearer" else None
     if credential is None:
         hub.sign_in_rate.take(request.remote or "local", now)
         raise Unauthenticated

@@ -6,7 +6,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tacit.hub import agent_operations, crew_operations, operations, requests, status, steering, timeline
+from tacit.hub import (
+    agent_operations,
+    browsers,
+    crew_operations,
+    operations,
+    requests,
+    status,
+    steering,
+    timeline,
+)
 
 if TYPE_CHECKING:
     import msgspec
@@ -121,6 +130,22 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         requests.OldToken,
         operations.revoke_token,
         "Revoke a token at once",
+    ),
+    Operation(
+        "browsers",
+        "GET",
+        "/v1/browsers",
+        requests.Nothing,
+        browsers.list_browsers,
+        "The browsers that sign-in links let in",
+    ),
+    Operation(
+        "sign_out",
+        "POST",
+        "/v1/sign-out",
+        requests.Nothing,
+        browsers.sign_out,
+        "End the caller's token, if a sign-in link made it",
     ),
     Operation(
         "append",

@@ -37,8 +37,7 @@ async def sign_in(hub: Hub, request: web.Request) -> web.StreamResponse:
         who = {"principal": found.principal, "group_id": found.group_id}
         if looks:
             return json_answer(who)
-        return json_answer(
-            {**who, "token": await operations.token_for(hub, found.principal, found.group_id)}, 201
-        )
+        token = await operations.token_for(hub, found.principal, found.group_id, is_browser=True)
+        return json_answer({**who, "token": token}, 201)
     except TacitError as error:
         return error_answer(error)

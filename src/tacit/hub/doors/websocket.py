@@ -17,7 +17,7 @@ from tacit.base.io.http_runner import drained
 from tacit.base.strict_json import Malformed, compact, parse
 from tacit.base.websocket import text_frame
 from tacit.c2a.errors import MALFORMED, NO_REQUEST
-from tacit.hub import operations, requests, views
+from tacit.hub import browsers, operations, requests, views
 from tacit.hub.caller import reading_for
 from tacit.hub.doors.answers import rpc_error
 from tacit.hub.doors.follow import Following
@@ -230,6 +230,8 @@ class Connection:
             has_id = "id" in call
             if self.credential is not None:
                 self._hub.rate.take(self.credential.token_id, self._loop.time())
+                if not browsers.in_use(self._hub, self.credential):
+                    raise denied("this browser was not used for too long: sign in again", "CCCS-042")
             method, params = cast("str", call["method"]), call.get("params", {})
             if method == "append":
                 self._append(call_id, params, text, answer=has_id)
@@ -325,7 +327,7 @@ class Connection:
 
     def _authenticate(self, params: dict[str, Any]) -> object:
         token = params.get("token")
-        credential = self._hub.registry.find(token) if isinstance(token, str) else None
+        credential = browsers.known(self._hub, token) if isinstance(token, str) else None
         if credential is None:
             now = self._loop.time()
             self._hub.sign_in_rate.take(self._request.remote or "local", now)

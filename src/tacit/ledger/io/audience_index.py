@@ -12,6 +12,7 @@ rebuild finds the same; the hub, which reads nothing, is no party. Knows nothing
 from __future__ import annotations
 
 import json
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import apsw
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _SHIFT: Final = 40
 _AFTER_KEY: Final = "\ue000"
 """Between a key and its word. All words stand behind one, so that no text can name another's key."""
+_ASCII: Final = bytes(ord(chr(one).lower()) if chr(one).isalnum() else ord(" ") for one in range(128)) * 2
+"""What the tokenizer makes of plain ASCII, in a tenth of its time: letters and digits, in small ones."""
 TOGETHER: Final = 64
 """How many talks one query asks for; a caller with more of them asks several times."""
 
@@ -72,37 +75,45 @@ class AudienceIndex:
     """Turns texts into what the index keeps of them, and queries into what they look for."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._words = connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
+        self._connection = connection
 
-    def _split(self, text: str, reason: int) -> list[str]:
-        return self._words(text.encode(), reason, None, include_offsets=False, include_colocated=False)
+    @cached_property
+    def _words(self) -> apsw.FTS5Tokenizer:
+        return self._connection.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
 
-    def document(self, number: int, talk: int, text: str) -> str:
+    def _split(self, text: str, reason: int) -> list[bytes]:
+        if text.isascii():
+            return text.encode().translate(_ASCII).split()
+        words = self._words(text.encode(), reason, None, include_offsets=False, include_colocated=False)
+        return [word.encode() for word in words]
+
+    def document(self, number: int, talk: int, text: str) -> bytes:
         """A text's words under the keys of those who may read it; `talk` is 0 when all of the group may."""
         words = self._split(text, apsw.FTS5_TOKENIZE_DOCUMENT)
         keys = (_talk_key(talk), _owner_key(number)) if talk else (_group_key(number),)
-        return " ".join(key + (" " + key).join(words) for key in keys) if words else ""
+        return b" ".join([key + (b" " + key).join(words) for key in keys]) if words else b""
 
-    def phrases(self, query: str) -> list[list[str]]:
+    def phrases(self, query: str) -> list[list[bytes]]:
         """The words of a query, those that were written together in one list."""
         split = (self._split(part, apsw.FTS5_TOKENIZE_QUERY) for part in query.split())
         return [words for words in split if words]
 
 
-def _group_key(number: int) -> str:
-    return f"g{number:x}{_AFTER_KEY}"
+@lru_cache(maxsize=1024)
+def _group_key(number: int) -> bytes:
+    return f"g{number:x}{_AFTER_KEY}".encode()
 
 
-def _owner_key(number: int) -> str:
-    return f"o{number:x}{_AFTER_KEY}"
+def _owner_key(number: int) -> bytes:
+    return f"o{number:x}{_AFTER_KEY}".encode()
 
 
-def _talk_key(talk: int) -> str:
-    return f"t{talk:x}{_AFTER_KEY}"
+def _talk_key(talk: int) -> bytes:
+    return f"t{talk:x}{_AFTER_KEY}".encode()
 
 
 def expressions(
-    connection: apsw.Connection, number: int, principal: str, phrases: list[list[str]]
+    connection: apsw.Connection, number: int, principal: str, phrases: list[list[bytes]]
 ) -> list[str]:
     """What to look for: every phrase, its last word as a prefix, under any one of the caller's keys."""
     if principal == USER:
@@ -114,9 +125,12 @@ def expressions(
     return [_expression(keys[at : at + TOGETHER], phrases) for at in range(0, len(keys), TOGETHER)]
 
 
-def _expression(keys: Sequence[str], phrases: list[list[str]]) -> str:
+def _expression(keys: Sequence[bytes], phrases: list[list[bytes]]) -> str:
     """A text's words all have the same keys, so that each phrase may be asked for under any."""
-    asked = (" OR ".join(f'"{" ".join(key + word for word in words)}"*' for key in keys) for words in phrases)
+    asked = (
+        " OR ".join(f'"{b" ".join(key + word for word in words).decode()}"*' for key in keys)
+        for words in phrases
+    )
     return " AND ".join(f"({one})" for one in asked)
 
 
@@ -137,10 +151,10 @@ def index_by_audience(connection: apsw.Connection) -> None:
     connection.executemany("INSERT INTO search(rowid, text) VALUES(?,?)", _documents(connection))
 
 
-def _documents(connection: apsw.Connection) -> Iterator[tuple[int, str]]:
+def _documents(connection: apsw.Connection) -> Iterator[tuple[int, bytes]]:
     index = AudienceIndex(connection)
     for pos, raw, talk in connection.execute(_TEXTS):
         text = json.loads(raw)["data"].get("text")
-        document = index.document(pos >> _SHIFT, talk or 0, text) if isinstance(text, str) else ""
+        document = index.document(pos >> _SHIFT, talk or 0, text) if isinstance(text, str) else b""
         if document:
             yield pos, document

@@ -16,10 +16,12 @@ as they are let those pass that are on the list, and only to lose their salt.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from apsw import SQLITE_CHECKPOINT_TRUNCATE
 
+from tacit.base.moment import parse_rfc3339
+from tacit.ledger.envelope import decode
 from tacit.ledger.io.schema import SHIFT
 from tacit.ledger.redaction import GONE, redacted
 from tacit.ledger.references import blob_paths
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.base.moment import Moment
     from tacit.ledger.io.audience_index import AudienceIndex
     from tacit.ledger.io.blobs import BlobFolder
     from tacit.ledger.ports import Lookup, StoredEvent
@@ -112,12 +115,12 @@ class Erasing:
         text = event.data.get("text")
         row = self._connection.execute("SELECT talk FROM audiences WHERE pos=?", (pos,)).fetchone()
         talk = int(row[0]) if row is not None and row[0] is not None else 0
-        document = self._index.document(self._number, talk, text) if isinstance(text, str) else ""
+        document = self._index.document(self._number, talk, text) if isinstance(text, str) else b""
         if document:
             self._connection.execute(
                 "INSERT INTO search(search, rowid, text) VALUES('delete', ?, ?)", (pos, document)
             )
-        return set(document.split())
+        return {word.decode() for word in document.split()}
 
     def _out_of_the_group(self, event: StoredEvent) -> None:
         """What its message alone brought into the group: its CLowl ids, its files."""
@@ -180,8 +183,28 @@ def _tells(connection: apsw.Connection, term: str) -> bool:
     return False
 
 
+class PendingErasures(NamedTuple):
+    """How many events have lost content that may still lie in the log, in a file or in quarantine."""
+
+    events: int
+    since: Moment | None
+    """When the oldest of them was taken back; None where there is none."""
+
+
+def pending(connection: apsw.Connection) -> PendingErasures:
+    """What is still to be finished. The first on the list is an event, and says when it was redacted."""
+    count = connection.execute("SELECT count(DISTINCT pos) FROM erasures").fetchone()
+    oldest = connection.execute(
+        "SELECT raw FROM events WHERE pos=(SELECT pos FROM erasures ORDER BY number LIMIT 1)"
+    ).fetchone()
+    says = decode(oldest[0]).redacted if oldest is not None else None
+    return PendingErasures(
+        int(count[0]) if count else 0, parse_rfc3339(says.at) if says is not None else None
+    )
+
+
 def is_pending(connection: apsw.Connection) -> bool:
-    """Is there content that was taken away and may still lie in the log, in a file or in quarantine?"""
+    """Is there content that was taken away and may still lie in the folder?"""
     return connection.execute("SELECT 1 FROM erasures LIMIT 1").fetchone() is not None
 
 

@@ -8,7 +8,7 @@ proven, also when the content of one was taken away.
 
 from __future__ import annotations
 
-import hashlib
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Bug
@@ -30,7 +30,7 @@ NOTHING_KEPT: Final[frozenset[str]] = frozenset()
 
 def link(previous: bytes, raw: bytes, salt: bytes | None) -> bytes:
     """The next link of a group's chain."""
-    return hashlib.sha256(previous + digest(raw, salt)).digest()
+    return sha256(previous + digest(raw, salt)).digest()
 
 
 class SqliteJournal:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from tacit.base import ids
 from tacit.base.moment import Moment
@@ -56,6 +53,14 @@ RECENT: Final = 512
 """Events that are held for look-ups by id; an event never changes."""
 RECENT_BYTES: Final = 16_384
 """Larger ones are not held: together they would weigh more than they save."""
+FEW_KEYS: Final = 8
+MOST_KEYS: Final = 64
+"""How many idempotency keys are looked up at once."""
+_EARLIER: Final = {
+    size: "SELECT client_id, seq, at FROM submissions WHERE group_no=? AND by=? AND client_id IN "  # noqa: S608
+    f"({','.join('?' * size)})"
+    for size in (FEW_KEYS, MOST_KEYS)
+}
 MOST_REMEMBERED: Final = 50_000
 """Ends of lanes, and talks, that are held before they are looked up again."""
 _DONE_BY: Final = {"ack": "ack", "notice": "notice", "withdrawn": "notice"}
@@ -67,6 +72,8 @@ class ReadModel:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
+        self.index: Final = AudienceIndex(connection)
+        """How texts become what is searched for."""
         self._talks: dict[tuple[int, str], int] = {}
         self._staged: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self._duty_changes: defaultdict[tuple[int, str, str], int] = defaultdict(int)
@@ -94,7 +101,7 @@ class ReadModel:
             self._staged["audiences"].append(row)
         if facts.addressed:
             self._stage_lanes(number, found)
-        if facts.text and (document := self._index.document(number, talk, facts.text)):
+        if facts.text and (document := self.index.document(number, talk, facts.text)):
             self._staged["search"].append((pos, document))
         if found.root:
             self._staged["threads"].append((number, found.root, seq))
@@ -117,10 +124,6 @@ class ReadModel:
             self._speech.setdefault((number, mid), found)
         if facts.changes or facts.left:
             self._stage_rare(number, seq, facts)
-
-    @cached_property
-    def _index(self) -> AudienceIndex:
-        return AudienceIndex(self.connection)
 
     def _talk(self, number: int, pos: int, found: StoredEvent) -> int:
         """The talk of a private event's parties; with it their talk begins when they had none."""
@@ -254,11 +257,6 @@ class ReadModel:
         self._talks.clear()
         self.flush()
 
-    @property
-    def index(self) -> AudienceIndex:
-        """How texts become what is searched for."""
-        return self._index
-
     def drop(self, number: int, events: Sequence[StoredEvent]) -> None:
         """Look these up again when they are next asked for: their content is gone."""
         for event in events:
@@ -308,17 +306,20 @@ class ReadModel:
 
     def look_ahead(self, keys: Sequence[tuple[int, str, str]]) -> None:
         """Look up the submissions of a whole batch in one query; most are new and cost no more after it."""
-        plain = [key for key in keys if "\0" not in key[2]]
-        if not plain:
-            return
-        rows = self.connection.execute(
-            "SELECT s.group_no, s.by, s.client_id, s.seq, s.at FROM json_each(?) k JOIN submissions s "
-            "ON s.group_no=k.value->>0 AND s.by=k.value->>1 AND s.client_id=k.value->>2",
-            (msgspec.json.encode(plain).decode(),),
-        )
-        for number, by, client_id, seq, at in rows:
+        of_whom: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+        for number, by, client_id in keys:
+            of_whom[number, by].append(client_id)
+        for (number, by), wanted in of_whom.items():
+            for at in range(0, len(wanted), MOST_KEYS):
+                self._look_up(number, by, wanted[at : at + MOST_KEYS])
+
+    def _look_up(self, number: int, by: str, wanted: list[str]) -> None:
+        # One of few statements, so that it is prepared once: the last key fills what is over.
+        size = FEW_KEYS if len(wanted) <= FEW_KEYS else MOST_KEYS
+        filled = wanted + wanted[-1:] * (size - len(wanted))
+        for client_id, seq, at in self.connection.execute(_EARLIER[size], (number, by, *filled)):
             self._submissions[number, by, client_id] = Earlier(seq, Moment(at))
-        self._looked_up.update(plain)
+        self._looked_up.update((number, by, client_id) for client_id in wanted)
 
     def submission(self, number: int, by: str, client_id: str) -> Earlier | None:
         """The last submission under a key."""

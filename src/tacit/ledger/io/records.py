@@ -21,6 +21,7 @@ from tacit.ledger.commands import (
     Recorded,
     RevokeCredential,
     SetWebhook,
+    UseCredential,
 )
 from tacit.ledger.principal import PrincipalKind, kind_of
 
@@ -44,6 +45,8 @@ def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorde
                 (now, record.principal),
             )
             _credential(connection, record.token_hash, record.token_id, record.principal, None, now)
+        case UseCredential(token_id=token_id):
+            connection.execute("UPDATE credentials SET used=? WHERE token_id=?", (now, token_id))
         case RevokeCredential(token_id=token_id):
             return _revoke(connection, token_id, now)
         case SetWebhook():
@@ -95,6 +98,8 @@ def _issue(connection: apsw.Connection, issued: IssueCredential, now: Moment) ->
         groups = json.dumps(sorted(issued.groups)) if issued.groups is not None else None
         connection.execute("INSERT INTO services VALUES(?,?,?)", (issued.principal, groups, now))
     _credential(connection, issued.token_hash, issued.token_id, issued.principal, issued.group_id, now)
+    if issued.browser:
+        connection.execute("UPDATE credentials SET browser=1 WHERE token_id=?", (issued.token_id,))
 
 
 def _credential(
@@ -106,7 +111,8 @@ def _credential(
     now: Moment,
 ) -> None:
     connection.execute(
-        "INSERT INTO credentials VALUES(?,?,?,?,?,NULL)", (token_hash, token_id, principal, group_id, now)
+        "INSERT INTO credentials(token_hash, token_id, principal, group_id, created) VALUES(?,?,?,?,?)",
+        (token_hash, token_id, principal, group_id, now),
     )
 
 

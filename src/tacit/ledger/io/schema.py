@@ -141,6 +141,12 @@ BEGIN SELECT RAISE(ABORT, 'events never change'); END;
 INSERT INTO search(search, rank) VALUES('secure-delete', 1);
 """
 
+# A token that a sign-in link made is its browser's, and ends when nobody uses it (`hub/browsers`).
+BROWSERS: Final = """
+ALTER TABLE credentials ADD COLUMN browser INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE credentials ADD COLUMN used INTEGER;
+"""
+
 SCHEMA: Final = Schema(
-    APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK, index_by_audience, ERASURE)
+    APPLICATION_ID, (JOURNAL + READ_MODEL + OWN, FOLDS, PRIVATE_TALK, index_by_audience, ERASURE, BROWSERS)
 )

@@ -35,7 +35,7 @@ from tacit.base.io.system import SteadyClock, SystemClock, SystemEntropy
 from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.commands import Append, Appended, AppendTogether, Committed, Decided, Duplicate
-from tacit.ledger.io import erasure, torn
+from tacit.ledger.io import erasure, folding, torn
 from tacit.ledger.io.blobs import BLOBS, BlobFolder
 from tacit.ledger.io.journal import SqliteJournal
 from tacit.ledger.io.reader import Reader
@@ -154,7 +154,7 @@ class Store:
             self._torn = None
             if self.options.keeps_torn:
                 self._torn = torn.set_aside(self.path, rfc3339(self.options.clock.now()))
-            self._make_ready()
+            self._make_ready(engine)
             self._embedded = OpenWriter(self.path, self.options, engine) if elsewhere is None else None
         except (*DAMAGED, *FAILED) as error:
             self.lock.release()
@@ -174,8 +174,8 @@ class Store:
         self.pool = ThreadPoolExecutor(self.options.readers, thread_name_prefix="tacit-read")
         self._closed = False
 
-    def _make_ready(self) -> None:
-        """Bring the tables to the newest version, look at every group's end, start a torn log anew."""
+    def _make_ready(self, engine: Callable[[apsw.Connection], Engine] | None) -> None:
+        """Bring tables and folds to the newest version, look at every group's end, start a torn log anew."""
         checked = self.options.vfs is None
         if checked and self.path.exists():
             self._make_sure_of_checksums()
@@ -187,6 +187,8 @@ class Store:
                 connection.execute("INSERT OR IGNORE INTO facts VALUES(?, '1')", (CHECKED,))
             _check_ends(connection, self.path)
             self._go_on_from(connection)
+            if engine is not None:
+                self._fold_again(connection, engine(connection))
             if self._torn is not None or not self.options.keeps_torn:
                 # The torn end is kept in quarantine; left in the log it would be found again after every
                 # crash.
@@ -196,6 +198,11 @@ class Store:
                 erasure.finish(connection, self.folder, BlobFolder(self.blobs_folder, self.options.entropy))
         finally:
             connection.close()
+
+    def _fold_again(self, connection: apsw.Connection, engine: Engine) -> None:
+        options = self.options
+        writer = Writer(connection, self.path, options.clock, options.entropy, options.settings)
+        folding.bring_forward(connection, writer, engine)
 
     def _go_on_from(self, connection: apsw.Connection) -> None:
         """Time goes on from the newest event: behind it every span would count from a time to come."""

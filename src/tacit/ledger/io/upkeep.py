@@ -1,7 +1,7 @@
 """Upkeep of a data folder: export, import and rebuild.
 
 Export only reads, also beside a running hub. Rebuild throws the projections away and folds every
-event again through the very functions that the live writer uses.
+event again (`folding`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import deque
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from apsw import ConstraintError
@@ -23,11 +23,10 @@ from tacit.base.io.sqlite import DAMAGED, FAILED, connect, damage_hint, is_damag
 from tacit.base.moment import parse_rfc3339
 from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
+from tacit.ledger.io.folding import STEP, fold_all, groups_on, note_version, rows_on
 from tacit.ledger.io.journal import SqliteJournal
-from tacit.ledger.io.refolding import refold
-from tacit.ledger.io.schema import PROJECTIONS, SEQ_MASK, SHIFT
+from tacit.ledger.io.schema import PROJECTIONS
 from tacit.ledger.io.store import DATABASE, Options, Store
-from tacit.ledger.io.view import View
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.ports import JournalEntry, Stale
 from tacit.ledger.redaction import GONE
@@ -41,33 +40,6 @@ if TYPE_CHECKING:
 
     from tacit.base.ports import Clock, Entropy
     from tacit.ledger.engine import Engine
-
-STEP: Final = 1000
-
-
-def groups_on(connection: apsw.Connection) -> list[tuple[int, str, int, bytes]]:
-    """Every group: number, id, last position, end of its chain."""
-    rows = connection.execute("SELECT number, group_id, last_seq, chain FROM groups ORDER BY number")
-    return [(row[0], row[1], row[2], bytes(row[3])) for row in rows]
-
-
-def rows_on(
-    connection: apsw.Connection, number: int, last: int = SEQ_MASK
-) -> Iterator[tuple[int, bytes, str, bytes, bytes, bytes | None]]:
-    """Event rows of a group up to `last`, in short reads so that the log of a running hub can move on."""
-    at, end = number << SHIFT, number << SHIFT | last
-    # A ledger that no newer hub has opened yet has no salts.
-    salt = (
-        "salt" if any(row[1] == "salt" for row in connection.execute("PRAGMA table_info(events)")) else "NULL"
-    )
-    while rows := connection.execute(
-        f"SELECT pos, id, (SELECT name FROM kinds WHERE number=kind), chain, raw, {salt} FROM events "  # noqa: S608 - one of two names
-        "WHERE pos>? AND pos<=? ORDER BY pos LIMIT ?",
-        (at, end, STEP),
-    ).fetchall():
-        for pos, event_id, kind, chain, raw, salted in rows:
-            yield pos & SEQ_MASK, bytes(event_id), kind, bytes(chain), bytes(raw), salted
-        at = rows[-1][0]
 
 
 def holds(folder: Path, group_id: str) -> bool:
@@ -169,9 +141,7 @@ def rebuild(
         try:
             connection.execute("BEGIN IMMEDIATE")
             writer = Writer(connection, path, clock, entropy, settings)
-            if attending is not None:
-                writer.attend(attending(connection))
-            count = fold_all(connection, writer)
+            count = _fold(connection, writer, attending)
             connection.execute("COMMIT")
         finally:
             connection.close()
@@ -179,6 +149,18 @@ def rebuild(
         raise _as_fault(error, path, "the rebuild failed, nothing was changed") from error
     finally:
         lock.release()
+    return count
+
+
+def _fold(
+    connection: apsw.Connection, writer: Writer, attending: Callable[[apsw.Connection], Engine] | None
+) -> int:
+    if attending is None:
+        return fold_all(connection, writer)
+    engine = attending(connection)
+    writer.attend(engine)
+    count = fold_all(connection, writer)
+    note_version(connection, engine)
     return count
 
 
@@ -199,9 +181,7 @@ def bring_in(
             connection.execute("BEGIN IMMEDIATE")
             proof = _insert(connection, lines)
             writer = Writer(connection, folder / DATABASE, clock, entropy, Settings())
-            if attending is not None:
-                writer.attend(attending(connection))
-            fold_all(connection, writer)
+            _fold(connection, writer, attending)
             ends = ends_on(connection)
             _hold(proof, ends)
             connection.execute("COMMIT")
@@ -247,23 +227,6 @@ def _insert(connection: apsw.Connection, lines: Iterable[bytes]) -> dict[str, Gr
         except (msgspec.DecodeError, ValueError, Stale, ConstraintError):
             raise Refused("bad_export", f"line {number} is no event that follows the one before it") from None
     return proof
-
-
-def fold_all(connection: apsw.Connection, writer: Writer) -> int:
-    """Empty the projections and fold every event again, in the open transaction."""
-    count = 0
-    for table in PROJECTIONS:
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from our own list
-    connection.execute("INSERT INTO search(search) VALUES('delete-all')")
-    for number, group_id, _last, _chain in groups_on(connection):
-        group = Group(group_id, number)
-        for seq, event_id, kind, _link, raw, _salt in rows_on(connection, number):
-            refold(writer, group, JournalEntry(seq, event_id, kind, raw), View(writer, group))
-            count += 1
-            if count % STEP == 0:
-                writer.flush_model()
-        writer.flush_model()
-    return count
 
 
 def fingerprint(folder: Path) -> dict[str, str]:

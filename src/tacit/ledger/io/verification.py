@@ -30,11 +30,11 @@ from tacit.ledger.admission import Settings
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import torn
 from tacit.ledger.io.blobs import BlobFolder
+from tacit.ledger.io.folding import fold_all, groups_on, rows_on
 from tacit.ledger.io.journal import FIRST_LINK, link
 from tacit.ledger.io.reader import Glance
 from tacit.ledger.io.schema import PROJECTIONS
 from tacit.ledger.io.store import DATABASE, lost_checksums
-from tacit.ledger.io.upkeep import fold_all, groups_on, rows_on
 from tacit.ledger.io.writer import Writer
 from tacit.ledger.projection import first_form
 from tacit.ledger.redaction import GONE

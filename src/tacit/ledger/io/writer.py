@@ -140,7 +140,8 @@ class Writer:
         self._settings = settings
         self._blobs = BlobFolder(path.parent / BLOBS, entropy)
         self._journal = journal or SqliteJournal(connection)
-        self._model = ReadModel(connection)
+        self.model: Final = ReadModel(connection)
+        """The look-ups of the open batch."""
         self._uuid = ids.Uuid7()
         self._groups: dict[str, Group] = {}
         self._entries: defaultdict[str, list[JournalEntry]] = defaultdict(list)
@@ -188,7 +189,7 @@ class Writer:
             self._connection.execute("BEGIN IMMEDIATE")
             now = self._clock.now()
             if len(commands) > 1:
-                self._model.look_ahead(self._keys(commands))
+                self.model.look_ahead(self._keys(commands))
             outcomes = [self._one(command, now) for command in commands]
             erases = self._flush()
             kept = self._journal.ship(self._bound)
@@ -358,8 +359,8 @@ class Writer:
                 self._judge(submission, group, view, now)
 
     def _judge(self, submission: Submission, group: Group, view: View, now: Moment) -> None:
-        """What somebody asks for is put to the engine; what the engine itself decided was."""
-        if self._engine is not None:
+        """What an actor asks for is put to the engine; what the engine itself decided was."""
+        if self._engine is not None and submission.by in group.actors:
             self._engine.judge(submission, Snapshot(group, view, Moment(max(now, group.last_ts))))
 
     def _all(self, submissions: Sequence[Submission], now: Moment) -> list[Committed | Duplicate]:
@@ -470,11 +471,11 @@ class Writer:
             audience.private,
             facts.root,
         )
-        self._model.stage(group, found, at, facts)
+        self.model.stage(group, found, at, facts)
         group.last_ts = at
         if fold(group, entry.kind, entry.seq, _written(at), data):
             member = data.get("actor_id") or data.get("principal")
-            self._model.save_group(group, member if isinstance(member, str) else None)
+            self.model.save_group(group, member if isinstance(member, str) else None)
         self._wrote = True
         return found
 
@@ -505,12 +506,12 @@ class Writer:
         def remains(event: StoredEvent) -> Remains:
             return self._engine.remains(group, event, view) if self._engine is not None else NOTHING_MORE
 
-        erasing = Erasing(self._connection, self._model.index, group.number, view, remains)
-        self._model.drop(group.number, erasing.erase(first, by, at))
+        erasing = Erasing(self._connection, self.model.index, group.number, view, remains)
+        self.model.drop(group.number, erasing.erase(first, by, at))
 
     def flush_model(self) -> None:
         """Write staged projections; the journal is not touched."""
-        self._model.flush()
+        self.model.flush()
         if self._engine is not None:
             self._engine.flush()
 
@@ -534,7 +535,7 @@ class Writer:
         self._entries.clear()
         self._gone.clear()
         self._groups.clear()
-        self._model.forget()
+        self.model.forget()
         self._journal.forget()
         if self._engine is not None:
             self._engine.forget()
@@ -547,11 +548,6 @@ class Writer:
             return Corrupt("the ledger's file is damaged", hint=damage_hint(self._path))
         return Unavailable(f"the ledger cannot be written now ({type(error).__name__}); nothing was appended")
 
-    @property
-    def model(self) -> ReadModel:
-        """The look-ups of the open batch."""
-        return self._model
-
     def require_source(self, group_id: str, event_id: str, reader: str) -> None:
         """Refuses unless it is an event that `reader` may read, in any group (CCCS-095)."""
         try:
@@ -560,10 +556,10 @@ class Writer:
             raise missing("group", "the source group does not exist", "CCCS-095") from refused
         if reader != USER and kind_of(reader) is not PrincipalKind.SERVICE and not group.has_member(reader):
             raise denied("this principal takes no part in the source group", "CCCS-095")
-        found = self._model.event(group.number, event_id)
+        found = self.model.event(group.number, event_id)
         if found is None:
             raise missing("event", "the source event does not exist", "CCCS-095")
         if not found.visible_to(reader):
             raise denied("this principal may not read the source event", "CCCS-095")
-        if self._model.mark(group.number, "delete", found.seq, "", "") is not None:
+        if self.model.mark(group.number, "delete", found.seq, "", "") is not None:
             raise missing("event", "the source event was deleted", "C2A-187")

@@ -29,6 +29,7 @@ export interface Group {
   binding: { agent: string; field: string } | null;
   asked_to_bend: string[];
   offered_to: string | null;
+  may_coordinate: string[];
   follows: string | null;
 }
 
@@ -39,7 +40,6 @@ const STATUS: Record<string, { text: string; tone: string }> = {
   withdrawn: { text: "wants no part in it", tone: "still" },
 };
 const GONE = new Set(["left_out", "withdrawn"]);
-const OPEN = new Set(["INITIATED", "NEGOTIATING"]);
 const MORE: Record<string, string> = { time_windows: "free time", location_preference: "choice of area" };
 
 /** What a participant has done so far; only its coordinator knows. */
@@ -66,7 +66,7 @@ export function GroupPart({ state, id }: { state: AgentState; id: string }): VNo
   if (fault !== "") return <p class="refusal">{fault}</p>;
   if (found === null) return null;
   const asked = found.coordinates ? (state.questions.value ?? []).filter((one) => one.thread_id === id) : [];
-  const present = found.participants.filter((one) => !GONE.has(one.status));
+  const present = found.participants.filter((one) => !GONE.has(one.status)).length;
   return (
     <>
       {asked.map((one) => (
@@ -74,9 +74,9 @@ export function GroupPart({ state, id }: { state: AgentState; id: string }): VNo
       ))}
       <div class="facts group">
         <People found={found} />
-        {found.coordinates && <Times found={found} people={present.length} />}
+        {found.coordinates && <Times found={found} people={present} />}
       </div>
-      {found.coordinates && OPEN.has(found.state ?? "") && state.offers("transfer") && <HandOver state={state} found={found} others={present.slice(1)} done={look} />}
+      {found.coordinates && state.offers("transfer") && <HandOver state={state} found={found} done={look} />}
     </>
   );
 }
@@ -146,7 +146,8 @@ function Times({ found, people }: { found: Group; people: number }): VNode {
   );
 }
 
-function HandOver({ state, found, others, done }: { state: AgentState; found: Group; others: Participant[]; done: () => Promise<unknown> }): VNode {
+/** Offered to those alone who could take it now: what is on the list is not refused. */
+function HandOver({ state, found, done }: { state: AgentState; found: Group; done: () => Promise<unknown> }): VNode | null {
   const [to, setTo] = useState("");
   const [fault, setFault] = useState("");
   if (found.offered_to !== null) {
@@ -156,9 +157,10 @@ function HandOver({ state, found, others, done }: { state: AgentState; found: Gr
       </p>
     );
   }
+  if (found.may_coordinate.length === 0) return null;
   const offer = (event: Event) => {
     event.preventDefault();
-    if (to === "") return;
+    if (!found.may_coordinate.includes(to)) return;
     state
       .call("transfer", { thread_id: found.thread_id, to })
       .then(done)
@@ -170,13 +172,13 @@ function HandOver({ state, found, others, done }: { state: AgentState; found: Gr
       <label for="hand-over">Somebody else could coordinate. What the others told you was for you: they are asked again.</label>
       <select id="hand-over" value={to} onChange={(event) => setTo(event.currentTarget.value)}>
         <option value="">who?</option>
-        {others.map((one) => (
-          <option key={one.agent} value={one.agent}>
-            {nameIn(one.agent)}
+        {found.may_coordinate.map((one) => (
+          <option key={one} value={one}>
+            {nameIn(one)}
           </option>
         ))}
       </select>
-      <button type="submit" class="quiet" disabled={to === ""}>
+      <button type="submit" class="quiet" disabled={!found.may_coordinate.includes(to)}>
         Hand it over
       </button>
       {fault !== "" && (

@@ -1,0 +1,40 @@
+"""Calls that nobody hears: an `@name` that is neither a name nor a role here (C2A-071, C2A-208).
+
+"@reviewers who has time?" in a room without a reviewer reaches nobody, and so does a name with a slip in it.
+Such a word counts as a call where people call: at the start, perhaps after a greeting, or as the last word.
+Anywhere else a sign before a word is more often a piece of code ("why does @Override fail"). Whom a text does
+name is for `mentions`. Knows nothing of who is told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tacit.attention.read.calls import GREETING
+from tacit.attention.read.lexicon import MARKS
+from tacit.attention.read.mentions import is_known
+from tacit.attention.read.prose import prose
+
+if TYPE_CHECKING:
+    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.read.roster import Roster
+
+_WORD: Final = r"@([^\W_](?:[\w-]{0,60}[^\W_])?)(?![\w@./('\u2019]|-\w)"
+_FIRST: Final = re.compile(rf"[\W_]{{0,8}}?{_WORD}")
+_LAST: Final = re.compile(rf"(?:^|[\s,(]){_WORD}[\s?!.)]{{0,8}}\Z")
+
+
+def is_unheard(parsed: ParsedMessage, text: str, roster: Roster) -> bool:
+    """Does a message call somebody, and is nobody there who bears that name or role?"""
+    target = parsed.target
+    if target.agents or target.people or target.members or target.everyone:
+        return False
+    if target.roles:
+        return True
+    if "@" not in text and "\uff20" not in text:
+        return False
+    said = prose(text.translate(MARKS)).strip()
+    greeting = GREETING.match(said)
+    found = (_FIRST.match(said, greeting.end() if greeting is not None else 0), _LAST.search(said[-200:]))
+    return any(one is not None and not is_known(one[1], roster) for one in found)

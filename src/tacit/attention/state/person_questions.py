@@ -1,0 +1,188 @@
+"""People's questions to agents that another person answers first (C2A-104, C2A-180).
+
+Rooms do not wait for an agent. Bob knows it, says so, Ann thanks, and the agent's turn would tell her once
+more what she has. So of each channel the last questions to agents are kept, with the person who seems to have
+answered: whoever replied to it or spoke to its author by name, or the next one to say something plain there.
+When its author then thanks, and thanks no agent, what is still open is called off. A plain line is weak
+evidence: it counts only until a third person speaks, and never for somebody who was talking with another.
+
+The same list tells that a question has been asked before by somebody else, and where the answer is. Folded
+from what is said; no text is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from tacit.attention.state import records
+from tacit.base.moment import SECOND, Moment
+from tacit.c2a.vocabulary import AuthorKind, Directedness, Disposition, Intent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, MutableMapping
+
+    from tacit.attention.decide.decide import Decisions
+    from tacit.attention.read.message import ParsedMessage
+    from tacit.attention.state.obligations import Obligation
+    from tacit.ledger.envelope import Event
+
+KEPT: Final = 16
+"""Questions of a channel that are remembered."""
+PLAIN_ANSWER: Final = 5 * 60 * SECOND
+"""How long after a question a plain line of somebody else may be the answer to it."""
+ANSWERS: Final = frozenset({Intent.PLAIN, Intent.INFORM, Intent.RESULT, Intent.STATUS, Intent.ERROR})
+"""What a person says that may be an answer; the rest asks, thanks or waits."""
+
+
+class PersonQuestion(msgspec.Struct, frozen=True, array_like=True):
+    """A person's question to agents, and the person who seems to have answered it."""
+
+    event_id: str
+    by: str
+    at: Moment
+    thread: str | None = None
+    answered_by: str = ""
+    answer: str = ""
+    """The event that answers it."""
+    plain: bool = False
+    """Does only its place say that this is the answer?"""
+
+
+class PersonQuestions:
+    """By channel: the last questions that people put to agents."""
+
+    __slots__ = ("_asked",)
+
+    def __init__(self, asked: MutableMapping[str, tuple[PersonQuestion, ...]] | None = None) -> None:
+        self._asked: MutableMapping[str, tuple[PersonQuestion, ...]] = {} if asked is None else asked
+
+    def of(self, channel: str) -> tuple[PersonQuestion, ...]:
+        """The last questions of a channel, the oldest first."""
+        return self._asked.get(channel, ())
+
+    def asked(self, event: Event, at: Moment, decisions: Decisions) -> None:
+        """A message of a person's that obliges an agent, or is put up for a role, is such a question."""
+        parsed = decisions.parsed
+        if (
+            parsed is None
+            or event.kind != "chat.message"
+            or parsed.author.kind is not AuthorKind.HUMAN
+            or parsed.intent in {Intent.CANCELLATION, Intent.HOLD, Intent.LEAVE_REQUEST}
+        ):
+            return
+        if any(
+            one.obliges or (one.needs_claim and one.directedness is Directedness.TO_MY_ROLE)
+            for one in decisions.exceptions.values()
+        ):
+            channel, thread = parsed.conversation.id, parsed.conversation.thread
+            made = PersonQuestion(event.id, parsed.author.id, at, thread)
+            self._asked[channel] = (*self.of(channel), made)[-KEPT:]
+
+    def said(
+        self,
+        event: Event,
+        parsed: ParsedMessage,
+        above: ParsedMessage | None,
+        at: Moment,
+        to: frozenset[str],
+        *,
+        by_name_only: bool = False,
+    ) -> None:
+        """Fold a person's line: it may be the answer. `to`: whom it is for, by name or by going on."""
+        known = self.of(parsed.conversation.id)
+        if not known or parsed.author.kind is not AuthorKind.HUMAN:
+            return
+        points = _points_at(known, event, parsed, above)
+        may_be_plain = (
+            not by_name_only
+            and not parsed.target.anybody
+            and above is None
+            and parsed.conversation.thread is None
+            and parsed.intent in ANSWERS
+        )
+        newest = next(
+            (one for one in reversed(known) if one.thread is None and one.by != parsed.author.id), None
+        )
+        changed: list[PersonQuestion] = []
+        for one in known:
+            if one.by == parsed.author.id:
+                changed.append(one)
+            elif one.event_id in points and parsed.intent in ANSWERS:
+                changed.append(_answered(one, event, parsed, plain=False))
+            elif one is newest and not one.answered_by and may_be_plain and _is_free(one, at, to):
+                changed.append(_answered(one, event, parsed, plain=True))
+            elif one.plain and parsed.author.id != one.answered_by and above is None:
+                # A third one speaks: whom thanks are for can no longer be told.
+                changed.append(msgspec.structs.replace(one, answered_by="", answer="", plain=False))
+            else:
+                changed.append(one)
+        if tuple(changed) != known:
+            self._asked[parsed.conversation.id] = tuple(changed)
+
+    def settled(self, parsed: ParsedMessage, above: ParsedMessage | None) -> list[PersonQuestion]:
+        """The author's questions that a person has answered and for which the author thanks."""
+        target = parsed.target
+        if target.agents or target.everyone or target.roles or (above is not None and above.by_agent):
+            return []
+        named, root = parsed.target.people, parsed.conversation.thread
+        return [
+            one
+            for one in self.of(parsed.conversation.id)
+            if one.by == parsed.author.id
+            and one.answered_by
+            and (not named or one.answered_by in named)
+            and (root is None or root in {one.thread, one.event_id, one.answer} or _is_by(above, one))
+        ]
+
+
+def _points_at(
+    known: Iterable[PersonQuestion], event: Event, parsed: ParsedMessage, above: ParsedMessage | None
+) -> frozenset[str]:
+    """The questions that a line replies to, or whose author it names and nobody else."""
+    target, root = parsed.target, parsed.conversation.thread
+    if target.agents or target.roles or target.everyone:
+        return frozenset()
+    given = event.data.get("reply_to")
+    return frozenset(
+        one.event_id
+        for one in known
+        if one.event_id in {given, root}
+        or one.by in target.people
+        or (root is not None and root == one.thread and _is_by_author(above, one))
+    )
+
+
+def _is_by_author(above: ParsedMessage | None, question: PersonQuestion) -> bool:
+    return above is not None and above.author.id == question.by
+
+
+def _is_by(above: ParsedMessage | None, question: PersonQuestion) -> bool:
+    return above is not None and above.author.id == question.answered_by
+
+
+def _is_free(question: PersonQuestion, at: Moment, to: frozenset[str]) -> bool:
+    """Can a plain line of this moment be for the question, as its author is in no other talk?"""
+    return 0 <= at - question.at <= PLAIN_ANSWER and to <= {question.by}
+
+
+def _answered(
+    question: PersonQuestion, event: Event, parsed: ParsedMessage, *, plain: bool
+) -> PersonQuestion:
+    return msgspec.structs.replace(question, answered_by=parsed.author.id, answer=event.id, plain=plain)
+
+
+def called_back(obligations: Iterable[Obligation], by: str) -> list[records.Written]:
+    """What is still open of these is called off, as somebody has answered."""
+    return [
+        records.Disposition(
+            event_id=one.event_id,
+            session=one.session,
+            disposition=Disposition.SUPERSEDED.value,
+            closes=True,
+            reason=f"Answered by {by}",
+        )
+        for one in obligations
+        if not one.closed
+    ]
