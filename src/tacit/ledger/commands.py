@@ -11,7 +11,7 @@ over and appends what the engine plans.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Append(msgspec.Struct, frozen=True, tag=True, array_like=True):
     creates: bool = False
 
 
-class BlobShare(msgspec.Struct, frozen=True):
+class BlobShare(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """The blobs of a message in one group, to be readable in another: the bytes are shared (CCCS-098)."""
 
     source_group_id: str
@@ -127,6 +127,26 @@ HubRecord: TypeAlias = (
     | Ping
 )
 """What is no event of a group: records of the hub's own."""
+HUB: Final = "@hub"
+"""Where a journal has the records of the hub's own, beside the groups; no group has this id."""
+
+
+class DatedRecord(msgspec.Struct, frozen=True, array_like=True):
+    """A record of the hub's own with its moment: written again, with that moment, it gives the same rows."""
+
+    at: int
+    record: (
+        RecordBlob
+        | IssueCredential
+        | AdoptOwnerToken
+        | UseCredential
+        | RevokeCredential
+        | SetWebhook
+        | DropWebhook
+        | BlobShare
+    )
+
+
 Command: TypeAlias = Append | AppendTogether | HubRecord | GroupCommand
 
 
@@ -175,16 +195,19 @@ Outcome: TypeAlias = Success | Failure
 
 
 def groups_of(command: Command, outcome: Outcome) -> frozenset[str]:
-    """The groups that a command was decided in and appended to; none for a record of the hub's own."""
+    """The groups that a command was decided in and appended to; `HUB` for a record of the hub's own."""
     match command:
         case Append(submission=submission):
             asked = {submission.group_id}
-        case AppendTogether(submissions=submissions):
+        case AppendTogether(submissions=submissions, share=share):
             asked = {submission.group_id for submission in submissions}
+            asked.update([HUB] if share is not None else [])
         case GroupCommand(group_id=group_id):
             asked = {group_id}
-        case _:
+        case Ping():
             return frozenset()
+        case _:
+            return frozenset({HUB})
     return frozenset(asked.union(_written_in(outcome)))
 
 

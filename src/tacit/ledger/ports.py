@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.base.errors import Unavailable
+    from tacit.ledger.commands import DatedRecord
     from tacit.ledger.state import Group
 
 
@@ -139,11 +140,13 @@ class JournalEntry(msgspec.Struct, frozen=True):
     salt: bytes | None = None
 
 
-class Missed(msgspec.Struct, frozen=True):
-    """Entries of one group that are durable and that this node has not applied."""
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Entries of a group, or records of the hub's own, that are durable and not applied on this node."""
 
     group_id: str
-    entries: tuple[JournalEntry, ...]
+    entries: tuple[JournalEntry, ...] = ()
+    records: tuple[DatedRecord, ...] = ()
 
 
 class Journal(Protocol):
@@ -165,6 +168,10 @@ class Journal(Protocol):
 
     def stage(self, group: Group, entries: Sequence[JournalEntry], expected_last: int) -> None:
         """Take entries whose positions follow `expected_last` into the batch, or raise `Stale`."""
+        ...
+
+    def stage_record(self, record: DatedRecord) -> None:
+        """Take a record of the hub's own into the batch, beside the groups."""
         ...
 
     def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from tacit.ledger.commands import HUB, DatedRecord
 from tacit.ledger.ports import JournalEntry, Missed
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ FORMAT: Final = "1"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 _Row = tuple[int, bytes, str, bytes, bytes | None]
 _encode: Final = msgspec.msgpack.Encoder().encode
+_decode_records: Final = msgspec.msgpack.Decoder(tuple[DatedRecord, ...]).decode
 _decode: Final = msgspec.msgpack.Decoder(tuple[bytes, list[_Row]]).decode
 
 
@@ -68,3 +70,13 @@ def unpacked(group_id: str, payload: bytes) -> tuple[bytes, Missed]:
     """The link that a batch stands on, and its entries."""
     before, rows = _decode(payload)
     return before, Missed(group_id, tuple(JournalEntry(*row) for row in rows))
+
+
+def packed_records(records: Sequence[DatedRecord]) -> bytes:
+    """The bytes of records of the hub's own."""
+    return _encode(records)
+
+
+def unpacked_records(payload: bytes) -> Missed:
+    """The records again."""
+    return Missed(HUB, records=_decode_records(payload))

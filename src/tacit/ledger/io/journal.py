@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.ledger.commands import DatedRecord
     from tacit.ledger.ports import JournalEntry, Missed
     from tacit.ledger.state import Group
 
@@ -66,6 +67,9 @@ class SqliteJournal:
             "UPDATE groups SET last_seq=?, last_ts=?, chain=? WHERE number=?",
             (entries[-1].seq, group.last_ts, chain, group.number),
         )
+
+    def stage_record(self, record: DatedRecord) -> None:
+        """Nothing to do: its rows are in the same transaction."""
 
     def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:
         """Nothing to do: the transaction holds all groups together, and its commit makes them durable."""

@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tacit.base.errors import Refused
+from tacit.base.moment import Moment
 from tacit.ledger.codes import denied, missing
 from tacit.ledger.commands import (
     AdoptOwnerToken,
@@ -28,8 +29,7 @@ from tacit.ledger.principal import PrincipalKind, kind_of
 if TYPE_CHECKING:
     import apsw
 
-    from tacit.base.moment import Moment
-    from tacit.ledger.commands import HubRecord
+    from tacit.ledger.commands import DatedRecord, HubRecord
 
 
 def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorded:
@@ -60,6 +60,14 @@ def keep(connection: apsw.Connection, record: HubRecord, now: Moment) -> Recorde
             if writes:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES('written', ?)", (str(now),))
     return Recorded()
+
+
+def keep_again(connection: apsw.Connection, dated: DatedRecord) -> None:
+    """Write a record that was accepted before, on this node or on another."""
+    if isinstance(dated.record, BlobShare):
+        share_blobs(connection, dated.record)
+    else:
+        keep(connection, dated.record, Moment(dated.at))
 
 
 def _blob(connection: apsw.Connection, blob: RecordBlob) -> None:

@@ -56,14 +56,18 @@ from tacit.base.moment import Moment, rfc3339
 from tacit.ledger.admission import Admitted, Repeat, Settings, admit
 from tacit.ledger.codes import denied, invalid, missing
 from tacit.ledger.commands import (
+    HUB,
     Append,
     Appended,
     AppendTogether,
     Committed,
+    DatedRecord,
     Decided,
     Duplicate,
     GroupCommand,
+    Ping,
     RecordBlob,
+    Recorded,
     groups_of,
 )
 from tacit.ledger.engine import NO_CONSEQUENCES, Snapshot
@@ -89,7 +93,7 @@ if TYPE_CHECKING:
     import apsw
 
     from tacit.base.ports import Clock, Entropy
-    from tacit.ledger.commands import Command, Outcome, Success
+    from tacit.ledger.commands import Command, HubRecord, Outcome, Success
     from tacit.ledger.engine import Engine
     from tacit.ledger.ports import Journal, Missed
     from tacit.ledger.projection import Mark
@@ -272,6 +276,10 @@ class Writer:
             self.on_erasure()
 
     def _take_in(self, missed: Missed) -> None:
+        for record in missed.records:
+            records.keep_again(self._connection, record)
+        if not missed.entries:
+            return
         group = self._groups.get(missed.group_id) or load_group(self._connection, missed.group_id)
         group = self._groups[missed.group_id] = group or Group(missed.group_id)
         self._journal.number(group)
@@ -318,9 +326,15 @@ class Writer:
                     # It was there when it arrived, and went since: with a message that had the same file.
                     raise invalid("the file is gone; send it again", "CCCS-086", reason="no_blob")
                 case _:
-                    return self._undone_if_refused(lambda: records.keep(self._connection, command, now))
+                    return self._undone_if_refused(lambda: self._keep(command, now))
         except Refused as refused:
             return refused
+
+    def _keep(self, record: HubRecord, now: Moment) -> Recorded:
+        kept = records.keep(self._connection, record, now)
+        if not isinstance(record, Ping):
+            self._journal.stage_record(DatedRecord(now, record))
+        return kept
 
     def _undone_if_refused(self, write: Callable[[], T]) -> T:
         """Write rows beside the events; a refusal in the middle leaves none of them."""
@@ -336,7 +350,10 @@ class Writer:
 
     def _together(self, command: AppendTogether, now: Moment) -> list[Committed | Duplicate]:
         share = command.share
-        if len(groups := frozenset(submission.group_id for submission in command.submissions)) > 1:
+        groups = frozenset(submission.group_id for submission in command.submissions)
+        if share is not None:
+            groups |= {HUB}
+        if len(groups) > 1:
             others = [bound for bound in self._bound if not bound & groups]
             self._bound = [*others, groups.union(*(bound for bound in self._bound if bound & groups))]
         if share is None:
@@ -348,6 +365,7 @@ class Writer:
                 self._admissible(command.submissions, now, judged=True)
 
             self._undone_if_refused(shared)
+            self._journal.stage_record(DatedRecord(now, share))
         return self._all(command.submissions, now)
 
     def _admissible(self, submissions: Sequence[Submission], now: Moment, *, judged: bool = False) -> None:

@@ -11,14 +11,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.base.errors import Refused, Unavailable
-from tacit.ledger.commands import Append, Committed, Duplicate
+from tacit.ledger.commands import (
+    AdoptOwnerToken,
+    Append,
+    AppendTogether,
+    BlobShare,
+    Committed,
+    DropWebhook,
+    Duplicate,
+    IssueCredential,
+    RevokeCredential,
+    SetWebhook,
+)
 from tacit.ledger.envelope import decode
 from tacit.ledger.io import upkeep
 from tacit.ledger.io.jetstream.cache import open_cache
 from tacit.ledger.io.jetstream.stream import Patience
 from tacit.ledger.io.store import DATABASE, Options, Store
 from tests.ledger.io.jetstream.servers import Server, new_name, one, opened
-from tests.ledger.world import World, submission
+from tests.ledger.world import World, refusal, submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +111,66 @@ def test_a_folder_is_made_whole_from_the_stream(world: StreamWorld, tmp_path: Pa
     assert isinstance(repeat, Duplicate)
     assert world.say("g_a", "ann", "and on").seq == last.seq + 1
     world.assert_rebuilds()
+
+
+RECORDS = ("credentials", "services", "webhooks", "blobs", "blob_owners")
+
+
+def records(node: World) -> dict[str, list[Any]]:
+    """All that is no event."""
+    return {
+        table: node.store.read(
+            lambda reader, table=table: reader.connection.execute(
+                f"SELECT * FROM {table} ORDER BY 1,2"
+            ).fetchall()
+        )
+        for table in RECORDS
+    }
+
+
+def keep_records(node: World) -> None:
+    """Some of each table, and some that are taken away again."""
+    for number in range(3):
+        node.store.execute(IssueCredential(bytes([number]) * 32, f"tok_{number}", "ann", "g_a"))
+        node.clock.move(1)
+    node.store.execute(IssueCredential(b"s" * 32, "tok_s", "svc:bot", None, ("g_a",)))
+    node.store.execute(AdoptOwnerToken(b"o" * 32, "tok_o", "user"))
+    node.store.execute(RevokeCredential("tok_1"))
+    node.store.execute(SetWebhook("g_a", "one", "https://example.org", "secret", "1"))
+    node.store.execute(SetWebhook("g_a", "two", "https://example.org", "secret", "1"))
+    node.store.execute(DropWebhook("g_a", "one"))
+    path = node.blob("g_a", "user", b"shared")
+    shared = submission("g b.c", "user", "chat.message", {"text": "with it"})
+    node.store.execute(AppendTogether((shared,), BlobShare("g_a", "g b.c", (path,), "user")))
+
+
+def test_records_of_the_hubs_own_outlive_the_folder(world: StreamWorld) -> None:
+    keep_records(world)
+    before = records(world)
+    assert all(before.values())
+    world.close()
+    (world.folder / DATABASE).unlink()
+    world.reopen()
+    assert records(world) == before
+    with refusal("permission_denied", "CCCS-005"):
+        world.store.execute(IssueCredential(b"t" * 32, "tok_t", "svc:bot", None, None))
+    world.store.execute(RevokeCredential("tok_2"))
+    world.assert_rebuilds()
+
+
+def test_records_of_two_nodes_are_decided_in_one_order(
+    world: StreamWorld, tmp_path: Path, server: Server
+) -> None:
+    """A service's name is registered once, whichever node is asked."""
+    with closing(opened([server.url], world.stream.name, 1)) as second:
+        other = StreamWorld(tmp_path / "other", second)
+        keep_records(world)
+        with refusal("permission_denied", "CCCS-005"):
+            other.store.execute(IssueCredential(b"t" * 32, "tok_t", "svc:bot", None, None))
+        other.store.execute(RevokeCredential("tok_2"))
+        world.store.writer.catch_up()
+        assert records(world) == records(other)
+        other.close()
 
 
 def test_two_nodes_race_for_one_group_and_end_with_the_same_ledger(

@@ -1,8 +1,9 @@
 """A data folder whose ledger follows a stream: it may be empty, damaged, cut off or of yesterday.
 
-What it lacks is read from the stream before anything is answered. A damaged file is no loss: it is removed
-and made anew. What is no event (credentials, blobs and who brought them, webhooks) is in no stream yet and
-goes with the file; therefore no command offers this.
+What it lacks is read from the stream before anything is answered: events, and the records of the hub's own
+(credentials, blobs and who brought them, webhooks). A damaged file is no loss: it is removed and made anew.
+Two things are not in the stream's hands yet, so that no command offers this: the bytes of blobs, which lie
+in the folder, and erasing, since what was taken back leaves the folder and stays in the stream.
 """
 
 from __future__ import annotations

@@ -13,9 +13,19 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from tacit.base.errors import Corrupt, Refused, Unavailable
+from tacit.ledger.commands import HUB
 from tacit.ledger.io.journal import FIRST_LINK, NOTHING_KEPT, SqliteJournal
 from tacit.ledger.ports import Stale, TooLarge
-from tacit.ledger.shipment import Part, Shipment, group_of, packed, token, unpacked
+from tacit.ledger.shipment import (
+    Part,
+    Shipment,
+    group_of,
+    packed,
+    packed_records,
+    token,
+    unpacked,
+    unpacked_records,
+)
 from tacit.ledger.shipping import Fate, Tracking, again
 
 if TYPE_CHECKING:
@@ -23,11 +33,13 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from tacit.ledger.commands import DatedRecord
     from tacit.ledger.io.jetstream.stream import JetStream
     from tacit.ledger.ports import JournalEntry, Missed
     from tacit.ledger.state import Group
 
 ALL: Final = ""
+NO_ENTRIES: Final[tuple[bytes, Sequence[JournalEntry]]] = (b"", ())
 STREAM_FACT: Final = "stream"
 UNKNOWN: Final = "whether this was written is not known: the stream does not answer"
 WAITS: Final = "an earlier write to this group has no answer yet; nothing was appended"
@@ -42,6 +54,7 @@ class JetStreamJournal(SqliteJournal):
         self._cache = connection
         self._stream = stream
         self._staged: dict[str, tuple[bytes, Sequence[JournalEntry]]] = {}
+        self._records: list[DatedRecord] = []
         self._unsettled: dict[str, Shipment] = {}
         connection.execute(
             "CREATE TABLE IF NOT EXISTS stream_ends("
@@ -64,6 +77,11 @@ class JetStreamJournal(SqliteJournal):
         before = group.chain or FIRST_LINK
         super().stage(group, entries, expected_last)
         self._staged[group.group_id] = (before, entries)
+
+    def stage_record(self, record: DatedRecord) -> None:
+        """Take a record of the hub's own into the batch: they have a subject of their own."""
+        self._records.append(record)
+        self._staged[HUB] = NO_ENTRIES
 
     def ship(self, bound: Sequence[frozenset[str]]) -> frozenset[str]:
         """Publish every group's batch and wait for all fates; raises `Stale` unless all are kept."""
@@ -112,22 +130,26 @@ class JetStreamJournal(SqliteJournal):
         shipments: list[Shipment] = []
         for groups in [*(groups for groups in together if groups), *([group] for group in sorted(alone))]:
             parts = tuple(
-                Part(group, token(group), self._end_of(group), packed(*self._staged[group]))
-                for group in groups
+                Part(group, token(group), self._end_of(group), self._payload(group)) for group in groups
             )
             if any(len(part.payload) > self._stream.room for part in parts):
                 raise TooLarge
             shipments.append(Shipment(secrets.token_hex(12), parts))
         return shipments
 
+    def _payload(self, group: str) -> bytes:
+        return packed_records(self._records) if group == HUB else packed(*self._staged[group])
+
     def settle(self) -> None:
         """The cache was committed."""
         self._staged.clear()
+        self._records.clear()
 
     def forget(self) -> None:
         """Drop what was learnt in a transaction that did not commit."""
         super().forget()
         self._staged.clear()
+        self._records.clear()
 
     def missed(self) -> Iterator[Missed]:
         """What the stream has and the cache has not, in the stream's order."""
@@ -145,6 +167,8 @@ class JetStreamJournal(SqliteJournal):
                 yield self._following(group_id, message.payload)
 
     def _following(self, group_id: str, payload: bytes) -> Missed:
+        if group_id == HUB:
+            return unpacked_records(payload)
         before, missed = unpacked(group_id, payload)
         row = self._cache.execute("SELECT chain FROM groups WHERE group_id=?", (group_id,)).fetchone()
         if before != (bytes(row[0]) if row else FIRST_LINK):
