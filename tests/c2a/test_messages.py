@@ -63,6 +63,8 @@ SHOWN = st.sampled_from([Mode.IMMEDIATE, Mode.BUFFERED, Mode.DIGEST])
 @st.composite
 def deliveries(draw: st.DrawFn) -> Delivered:
     knocks = draw(st.booleans())
+    thread, in_thread = draw(MAYBE), draw(st.booleans())
+    flat = in_thread and not thread
     return Delivered(
         event_id=draw(WORD),
         conversation=draw(WORD),
@@ -76,7 +78,7 @@ def deliveries(draw: st.DrawFn) -> Delivered:
         created_at=draw(MOMENTS),
         idempotency_key=draw(WORD),
         content=None if knocks else draw(PARTS),
-        thread=draw(MAYBE),
+        thread=thread,
         stream=draw(MAYBE),
         deadline_ms=draw(st.none() | st.integers(0, 10**9)),
         sequence=draw(st.integers(0, 2**40)),
@@ -86,8 +88,9 @@ def deliveries(draw: st.DrawFn) -> Delivered:
         knock=draw(KNOCKS) if knocks else None,
         mentions=tuple(draw(st.lists(WORD, max_size=3))),
         recipient=draw(MAYBE),
-        window=() if knocks else draw(WINDOWS),
-        in_thread=draw(st.booleans()),
+        window=() if knocks or flat else draw(WINDOWS),
+        before=None if knocks else draw(st.none() | WINDOWS),
+        in_thread=in_thread,
         needs_claim=draw(st.booleans()),
         reply_target=draw(WORD),
         parties=tuple(sorted(draw(st.sets(WORD, max_size=3)))),
@@ -110,6 +113,9 @@ def as_said(value: Delivered, version: str) -> Delivered:
         content=None if value.content is None else said(value.content),
         knock=None if value.knock is None else replace(value.knock, policy=policy.value),
         window=tuple(replace(one, content=said(one.content)) for one in value.window),
+        before=None
+        if value.before is None
+        else tuple(replace(one, content=said(one.content)) for one in value.before),
     )
 
 
@@ -128,7 +134,7 @@ def test_the_older_draft_says_everything_and_the_newer_all_but_three_things(valu
     knock = None if value.knock is None else replace(value.knock, policy=policy)
     assert older == replace(value, knock=knock)
     differs = {one.name for one in fields(Delivered) if getattr(older, one.name) != getattr(newer, one.name)}
-    assert differs <= {"kind", "policy", "content", "window", "knock"}
+    assert differs <= {"kind", "policy", "content", "window", "before", "knock"}
     assert newer.text == older.text
     assert as_said(newer, NEWER) == newer
 

@@ -23,6 +23,8 @@ async def test_two_relays_and_eight_agents_live_for_an_hour(tmp_path):
     async with World(tmp_path, NAMES, int(os.environ.get("TACIT_LIFE_SEED", "16"))) as world:
         for _ in range(4):
             await world.dinner()
+        for _ in range(2):
+            await world.new_space()
         for _ in range(ROUNDS):
             for _ in range(world.chance.randrange(3, 9)):
                 await world.act()

@@ -35,7 +35,7 @@ def at(seconds: float) -> Moment:
     return Moment(T0 + int(seconds * SECOND))
 
 
-def event(event_id="e1", text="What is the plan?", **more):
+def event(event_id="e1", text="the plan for Monday", **more):
     return read_delivered(delivery(event_id, text, **more))
 
 
@@ -445,8 +445,8 @@ def test_work_put_up_for_a_role_is_claimed_before_a_model_is_asked():
     asked = knock("k1", reason="role_mention")
     assert conduct.heard(asked, at(0)) == [Claim(asked)]
     won = event("k1", "Who reviews this?", target__directedness="to_my_role", attention__policy="may_respond")
-    conduct.heard(won, at(0.1), claimed=True)
-    assert kinds(conduct.due(at(4)), Begin)[0].turn.carrier.text == "Who reviews this?"
+    [begun] = kinds(conduct.heard(won, at(0.1), claimed=True), Begin)
+    assert begun.turn.carrier.text == "Who reviews this?"
 
 
 def test_an_agent_that_does_not_claim_keeps_the_knock():
@@ -769,9 +769,9 @@ def test_an_edited_fragment_keeps_its_place(cancel_first):
 @pytest.mark.spec("C2A-185")
 def test_an_edit_before_the_model_is_asked_replaces_the_text():
     conduct = OneTurn(PLAIN)
-    conduct.heard(event("e1", "helo"), at(0))
-    conduct.heard(event("e2", "hello", supersedes="e1"), at(1))
-    assert [one.text for one in kinds(conduct.due(at(4)), Begin)[0].turn.events] == ["hello"]
+    conduct.heard(event("e1", "the plna"), at(0))
+    conduct.heard(event("e2", "the plan", supersedes="e1"), at(1))
+    assert [one.text for one in kinds(conduct.due(at(4)), Begin)[0].turn.events] == ["the plan"]
 
 
 @pytest.mark.spec("C2A-180")

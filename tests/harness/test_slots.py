@@ -19,9 +19,8 @@ CY = {"author": {"id": "usr:cy", "kind": "human", "displayName": "Cy"}}
 
 
 def ask(conduct, event_id, start, **more):
-    """A question that is begun as soon as its author is quiet; its turn, if a slot was free."""
-    conduct.heard(event(event_id, f"Which port has {event_id}?", **more), at(start))
-    begun = kinds(conduct.due(at(start + 3)), Begin)
+    """A question that is begun at once, as it looks whole; its turn, if a slot was free."""
+    begun = kinds(conduct.heard(event(event_id, f"Which port has {event_id}?", **more), at(start)), Begin)
     return begun[0].turn if begun else None
 
 
@@ -70,8 +69,8 @@ def test_no_more_run_side_by_side_than_the_day_has_left():
 
 def test_both_that_wait_are_begun_at_once():
     conduct = Conduct(TWO)
-    conduct.heard(event("e1", "Which port?"), at(0))
-    conduct.heard(event("e2", "Which host?", **BO), at(0))
+    conduct.heard(event("e1", "the port of staging"), at(0))
+    conduct.heard(event("e2", "the host of staging", **BO), at(0))
     assert [one.turn.slot for one in kinds(conduct.due(at(4)), Begin)] == [0, 1]
 
 

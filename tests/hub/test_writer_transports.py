@@ -315,6 +315,7 @@ async def test_an_author_who_goes_on_is_told_to_whoever_still_owes_the_answer(wr
     for name in ("ada", "bob"):
         await ledger.decide(RecordSession(GROUP, name, "2026-06-24", MODES))
     await ledger.decide(SetPresence(GROUP, ("ada", "bob")))
+    await ledger.decide(ChangeRules(GROUP, "user", {"dialogue": False}))
     asked = (await written.say("@ada which port")).event
     assert written.effects(AuthorContinued) == []
     await written.say("of the staging database, I mean")

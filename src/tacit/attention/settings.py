@@ -24,6 +24,8 @@ class Settings:
     compose_cap_ms: int = 30_000
     compose_restarts: int = 2
     compose_slow: bool = False
+    compose_adapts: bool = True
+    """Is a question that looks whole asked at once, and an unfinished one waited for longer?"""
     deadline_ms: int = 300_000
     redeliver_at: tuple[float, ...] = (0.5, 0.8)
     freshness_ms: int = 3_600_000

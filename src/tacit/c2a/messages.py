@@ -22,6 +22,7 @@ from tacit.base.errors import PeerFault
 from tacit.base.moment import Moment, parse_rfc3339, rfc3339
 from tacit.c2a.attachments import Attached, read_attachments
 from tacit.c2a.json_members import number_in, object_in, objects, text_in, text_or_none, words_in
+from tacit.c2a.open_lines import LINES_BEFORE, THREAD_WINDOW, WINDOW, is_flat, lines_member
 from tacit.c2a.vocabulary import (
     NEWER,
     OLDER,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 DELIVER: Final = "chat/deliver"
 PLATFORM: Final = "cccs"
-LINES_BEFORE: Final = "linesBefore"
 SHARED_KINDS: Final = frozenset({ConversationKind.DM, ConversationKind.CHANNEL, ConversationKind.THREAD})
 """The kinds of conversation that both drafts know (C2A-032)."""
 
@@ -253,7 +253,7 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
         "attention": attention,
         "injection": {
             "mode": value.mode.value,
-            "context": "thread_window" if value.in_thread else "none",
+            "context": THREAD_WINDOW if value.in_thread else "none",
             "role": "user",
         },
         "reliability": {"attempt": value.attempt, "idempotencyKey": value.idempotency_key},
@@ -271,9 +271,9 @@ def encode(value: Delivered, version: str = NEWER) -> dict[str, Any]:
     if value.attachments:
         found["attachments"] = [one.members() for one in value.attachments]
     if value.window:
-        found["threadWindow"] = [_earlier_members(one, version) for one in value.window]
+        found[WINDOW] = [_earlier_members(one, version) for one in value.window]
     if value.before is not None:
-        found[LINES_BEFORE] = [_earlier_members(one, version) for one in value.before]
+        found[lines_member(found)] = [_earlier_members(one, version) for one in value.before]
     return found
 
 
@@ -378,6 +378,8 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
     timing, target = object_in(params, "timing"), object_in(params, "target")
     reliability, injection = object_in(params, "reliability"), object_in(params, "injection")
     thread, deadline = text_in(conversation, "threadId") or None, attention.get("deadlineMs")
+    flat, before = is_flat(params), lines_member(params)
+    before = before if before in params else LINES_BEFORE
     return Delivered(
         event_id=str(params["eventId"]),
         conversation=text_in(conversation, "id"),
@@ -401,9 +403,9 @@ def read_delivered(params: Mapping[str, Any]) -> Delivered:
         knock=_knock(object_in(params, "knock")),
         mentions=tuple(str(one) for one in cast("list[object]", target.get("mentions") or [])),
         recipient=text_in(target, "recipient") or None,
-        window=read_window(params.get("threadWindow")),
-        before=read_window(params[LINES_BEFORE]) if LINES_BEFORE in params else None,
-        in_thread=injection.get("context") == "thread_window",
+        window=() if flat else read_window(params.get(WINDOW)),
+        before=read_window(params[before]) if before in params else None,
+        in_thread=injection.get("context") == THREAD_WINDOW,
         needs_claim=attention.get("needsClaim") is True,
         # Where an answer goes when the host did not say (C2A-096).
         reply_target=text_in(params, "replyTarget")

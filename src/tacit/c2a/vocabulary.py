@@ -73,6 +73,7 @@ class Reason(StrEnum):
     ESCALATION = "escalation"
     DIGEST = "digest"
     LOOP_STOPPED = "loop_stopped"
+    ADDED = "added"
 
 
 class Intent(StrEnum):

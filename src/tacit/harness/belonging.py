@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tacit.c2a.vocabulary import Mode
-from tacit.harness.question import Key, Question, key_of
+from tacit.harness.question import Key, Question, is_added, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,7 +99,7 @@ def belongs(
         return event.thread == thread or question.holds(event.thread)
     if thread:
         return False
-    if corrects(event):
+    if corrects(event) or is_added(event):
         return True
     cap = settings.compose_cap_ms * MS
     first = question.events[0].created_at

@@ -341,8 +341,8 @@ class Conduct:
         """When `due` has something to do if nothing else happens; None when never."""
         waits = [one.interrupt_at for one in self._live if not one.is_in_effect]
         found = [at for at in waits if at is not None]
-        if self._free_slot is not None:
-            at = self._questions.next_due(self.settings, self.turns)
+        if (free := self._free_slot) is not None:
+            at = self._questions.next_due(self.settings, self.turns, free)
             found += [one for one in (self.paused_until or at,) if one is not None]
         return min(found, default=None)
 
@@ -582,7 +582,8 @@ class Conduct:
     def _begin_next(self, now: Moment) -> list[Effect]:
         """Of the questions that are whole the most pressing one, then the one that was whole first."""
         free = self._free_slot
-        if free is None or (whole := self._questions.take_next(now, self.settings, self.turns)) is None:
+        taken = None if free is None else self._questions.take_next(now, self.settings, self.turns, free)
+        if free is None or (whole := taken) is None:
             return []
         slot = free if whole.slot is None else whole.slot
         name, series, run, fresh = self._runs.next_of(whole, slot)

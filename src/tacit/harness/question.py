@@ -2,7 +2,10 @@
 
 Rows: C2A-083, C2A-084, C2A-085, C2A-086, C2A-087, C2A-185, C2A-187, C2A-188, C2A-221. People type in
 pieces, an agent waits and reads once: fragments gather in a window until their author is quiet, typing or
-not, up to a cap. The newest carries the turn. A question forgets what was taken back, puts an edit in its
+not, up to a cap. How long quiet lasts is told by how the newest of them ends (`tacit.attention.read.form`): a
+sentence with its mark is not waited for at all, a clause that asks not for a second, and an end that hangs in
+the air longest. Whoever went on although the question had looked whole writes in pieces, and is waited for
+from then on. The newest carries the turn. A question forgets what was taken back, puts an edit in its
 original's place, and can be opened again with more when a turn is restarted. Values only; whoever holds it
 asks `closes_at` and supplies the time.
 """
@@ -12,8 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from tacit.attention.read.form import Ending, ending_of
 from tacit.base.moment import SECOND, Moment
-from tacit.c2a.vocabulary import Mode, Policy
+from tacit.c2a.vocabulary import Mode, Policy, Reason
 
 if TYPE_CHECKING:
     from tacit.attention.settings import Settings
@@ -23,6 +27,10 @@ MS: Final = 1000
 TYPING_LASTS: Final = 6 * SECOND
 """How long a typing signal holds a window when nothing follows it: surfaces repeat it while somebody writes,
 and do not always say that they have stopped."""
+CLAUSE_MS: Final = 700
+"""How long a clause without a mark is waited for, that asks or orders something."""
+HANGING_MS: Final = 5_000
+"""How long at least an end is waited for after which more must come: the most that a window may be quiet."""
 Key = tuple[str, str, str, str]
 
 
@@ -104,6 +112,11 @@ class Question:
         return any(one.event_id == event_id for one in self.events)
 
 
+def is_added(event: Delivered) -> bool:
+    """Does the hub say that it is more of what its author has just asked, without the agent's name?"""
+    return event.reason == Reason.ADDED.value
+
+
 def asked(event: Delivered, now: Moment) -> Question:
     """A question that is whole as it is."""
     return Question(key_of(event), (event,), not_before=now)
@@ -120,10 +133,13 @@ def takes(question: Question, event: Delivered, now: Moment, settings: Settings)
     Our own clock says whether the window is open; the hub's times keep apart what was written far apart and
     only arrives together, after an absence.
     """
-    if question.window is None or question.key != key_of(event):
+    if question.window is None or question.key != key_of(event) or now >= closes_at(question, settings):
         return False
+    if is_added(event) or all(is_added(one) for one in question.live):
+        # The hub has looked at the times, and says that it is one question.
+        return True
     apart = abs(event.created_at - question.window_opened_at) if event.created_at else 0
-    return now < closes_at(question, settings) and apart < settings.compose_cap_ms * MS
+    return apart < settings.compose_cap_ms * MS
 
 
 def added(question: Question, event: Delivered, now: Moment) -> Question:
@@ -181,7 +197,32 @@ def closes_at(question: Question, settings: Settings) -> Moment:
     if window is None:
         return question.not_before
     cap = Moment(window.since + settings.compose_cap_ms * MS)
-    return min(cap, max(Moment(window.last_sign + settings.compose_quiet_ms * MS), question.held_until))
+    return min(cap, max(Moment(window.last_sign + pause_ms(question, settings) * MS), question.held_until))
+
+
+def pause_ms(question: Question, settings: Settings) -> int:
+    """How long its author must be quiet until it is whole.
+
+    By how its newest line ends; as long as is usual when its author had gone on after it looked whole, or has
+    taken part of it back, as more then comes.
+    """
+    usual = settings.compose_quiet_ms
+    if not settings.compose_adapts or question.restarts or question.withdrawn:
+        return usual
+    if all(is_added(one) for one in question.live):
+        # What it is added to is on its way, or under way.
+        return usual
+    newest = question.carrier
+    called = tuple(one.rpartition(":")[2] for one in newest.mentions)
+    match ending_of(newest.text, called):
+        case Ending.WHOLE:
+            return 0
+        case Ending.CLAUSE:
+            return min(usual, CLAUSE_MS)
+        case Ending.PLAIN:
+            return usual
+        case Ending.HANGING:
+            return max(usual, HANGING_MS)
 
 
 def closed(question: Question) -> Question | None:

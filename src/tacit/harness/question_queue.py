@@ -58,15 +58,21 @@ class QuestionQueue:
         """As they will be begun."""
         return sorted(self._all, key=lambda one: (not one.is_pressing, questions.closes_at(one, settings)))
 
-    def next_due(self, settings: Settings, busy: Collection[int]) -> Moment | None:
+    def next_due(self, settings: Settings, busy: Collection[int], free: int) -> Moment | None:
         """When the next one is whole for which there is a slot; None when there is none."""
-        waiting = [one for one in self._all if one.slot is None or one.slot not in busy]
+        waiting = [one for one in self._may_begin(free) if one.slot is None or one.slot not in busy]
         return min((questions.closes_at(one, settings) for one in waiting), default=None)
 
-    def take_next(self, now: Moment, settings: Settings, busy: Collection[int]) -> Question | None:
+    def _may_begin(self, free: int) -> list[Question]:
+        """Without those that would take the free slot from one whose turn there is begun anew."""
+        kept = any(one.slot == free and one.restarts and one.window is not None for one in self._all)
+        return [one for one in self._all if not kept or one.slot is not None or one.is_pressing]
+
+    def take_next(self, now: Moment, settings: Settings, busy: Collection[int], free: int) -> Question | None:
         """The first that is whole and has a slot, out of the queue; what was taken back whole goes too."""
+        may = self._may_begin(free)
         for question in self.in_order(settings):
-            if questions.closes_at(question, settings) > now or question.slot in busy:
+            if questions.closes_at(question, settings) > now or question.slot in busy or question not in may:
                 continue
             self._all.remove(question)
             whole = questions.closed(question)

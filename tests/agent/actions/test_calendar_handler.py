@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tacit.agent.actions.io.calendar import CalendarHandler
 from tacit.agent.actions.port import DONE, FAILED, UNKNOWN, Deed
+from tacit.agent.io.outside import Outside
 from tacit.base.errors import Refused, Unavailable
 from tacit.base.moment import Moment
 
@@ -91,3 +93,21 @@ async def test_what_is_refused_or_cannot_be_written_has_failed() -> None:
     shelf.refuses = True
     assert (await handler.do(DEED)).status == FAILED
     assert shelf.entries == {}
+
+
+@pytest.mark.spec("A2ACP-166")
+@pytest.mark.parametrize("own", [True, False])
+async def test_actions_of_several_threads_at_the_same_time_lose_none_of_their_entries(tmp_path, own):
+    path = tmp_path / "calendar.ics"
+    if not own:
+        path.write_bytes(b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nEND:VCALENDAR\r\n")
+    settings = {} if own else {"calendars": {"mine": {"kind": "ics", "path": str(path), "write": True}}}
+    outside = Outside(tmp_path, settings.get, Still())
+    details = {"date": "2026-03-27", "time": "19:00+00:00/20:30+00:00", "timezone": "UTC"}
+    deeds = [Deed(f"act_{number:026}", "calendar", details) for number in range(12)]
+    # As the agent does: whoever carries one out asks for the handler anew.
+    found = await asyncio.gather(*(outside.handler("calendar").do(one) for one in deeds))
+    assert {one.status for one in found} == {DONE}
+    assert path.read_text().count("BEGIN:VEVENT") == len(deeds)
+    await asyncio.gather(*(outside.handler("calendar").undo(one) for one in deeds))
+    assert "VEVENT" not in path.read_text()

@@ -54,6 +54,7 @@ CASES: list[tuple[Situation, str, Any, Any, tuple[str, str, str]]] = [
     (Situation.CONTINUED_QUESTION, "C2A-070", event("and which branch is that?"), state(follows=Continuation("lead", sure=True)), ("to_me", "must_respond", "buffered")),
     (Situation.CONTINUED, "C2A-072", event("the old one fails too"), state(follows=Continuation("lead", sure=True)), ("to_me", "may_respond", "buffered")),
     (Situation.LIKELY_CONTINUED, "C2A-072", event("the other one fails too"), state(follows=Continuation("lead", sure=False)), ("to_me", "may_respond", "notify")),
+    (Situation.ADDED, "C2A-083", event("I mean the staging one"), state(adding={"lead"}), ("to_me", "may_respond", "buffered")),
     (Situation.STATUS_DIGEST, "C2A-076", event("build 512 passed"), state(subscribers={"lead"}), ("ambient", "must_not_respond", "digest")),
     (Situation.STATUS, "C2A-076", event("build 512 passed"), None, ("ambient", "must_not_respond", "silent")),
     (Situation.OPEN_REQUEST, "C2A-077", event("does anyone know why staging is slow"), None, ("ambient", "may_respond", "tool_mailbox")),

@@ -18,7 +18,8 @@ def along(house: House, text: str = "@ann can you check the build?", **more: obj
     """The lines that go along with a question to ann; the same as she can read there."""
     house.sent()
     house.say(GROUP, "user", text, **more)
-    [(draft, read)] = [one for one in house.sent() if one[0].session == "ann"]
+    # What the same author has just said to nobody goes first, as a part of it.
+    draft, read = [one for one in house.sent() if one[0].session == "ann"][-1]
     assert read is not None
     assert draft.delivered == read
     found = draft.delivered.before

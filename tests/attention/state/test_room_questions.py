@@ -167,6 +167,7 @@ def test_a_claim_ends_it(house: House) -> None:
 def test_whoever_is_away_or_at_work_is_not_asked(house: House) -> None:
     house.say(GROUP, "user", "@ann please check the disk")
     house.present.discard("ben")
+    pass_time(house, SILENCE)  # in one go with the line before it, it would be more of that
     asked = house.say(GROUP, "user", "who can explain the retry logic?")
     pass_time(house, SILENCE)
     assert offered(house, asked.id) == []

@@ -36,7 +36,7 @@ class Room:
 @pytest.fixture
 def conduct():
     made = Conduct(ConductOptions(boundaries=True))
-    made.heard(read_delivered(delivery("e1")), at(0))
+    made.heard(read_delivered(delivery("e1", "the plan for Monday")), at(0))
     return made
 
 

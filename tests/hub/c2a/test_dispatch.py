@@ -48,7 +48,7 @@ async def test_what_needs_no_reading_does_not_overtake_what_does(stage):
         assert not ada.got(in_thread)
         assert not ada.got(plain)
     # What had to wait comes whole: with the open lines before it, as if it had not waited.
-    before = (await ada.delivery(plain))["linesBefore"]
+    before = (await ada.delivery(plain))["threadWindow"]
     assert [one["content"] for one in before] == ["@ada which port is it?"]
     order = [one["eventId"] for one in ada.heard]
     assert order.index(in_thread["id"]) < order.index(plain["id"])

@@ -107,6 +107,7 @@ async def test_what_is_open_is_found_without_a_look_at_everything_else(stage, mo
     await ann.delivery(asked)
     newer = (await stage.edit(asked, "@ann better question")).body["id"]
     await ann.delivery(newer)
+    stage.clock.move(61)  # said in one go with the question, the remarks would be more of it
     for number in range(30):
         await stage.tell(f"plain remark {number}")
     read, made = [], []

@@ -149,8 +149,8 @@ async def test_an_unanswered_delivery_comes_again_under_the_same_name(stage, har
     attempts = [one["params"]["reliability"]["attempt"] for one in harness.seen]
     assert attempts == [1, 2, 3]
     # The lines before it come with the first alone: by the next time some may have been taken back.
-    assert ["linesBefore" in one["params"] for one in (first, second, third)] == [True, False, False]
-    stripped = [{**one["params"], "reliability": 0, "linesBefore": 0} for one in (first, second, third)]
+    assert ["threadWindow" in one["params"] for one in (first, second, third)] == [True, False, False]
+    stripped = [{**one["params"], "reliability": 0, "threadWindow": 0} for one in (first, second, third)]
     assert stripped[0] == stripped[1] == stripped[2]
 
 

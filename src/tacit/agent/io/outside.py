@@ -6,6 +6,7 @@ passwords are read from their files when they are used and kept nowhere.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import aiohttp
@@ -67,6 +68,7 @@ class Outside:
         self._setting = setting
         self._clock = clock
         self._http: aiohttp.ClientSession | None = None
+        self._turns: dict[Path, asyncio.Lock] = {}
         self.changed()
 
     def changed(self) -> None:
@@ -116,7 +118,12 @@ class Outside:
 
     def _own(self) -> IcsFile:
         """The agent's own calendar, for owners who have added none that may be written."""
-        return IcsFile(self._folder / OWN_CALENDAR, zone=self.zone(), ours=True)
+        path = self._folder / OWN_CALENDAR
+        return IcsFile(path, zone=self.zone(), ours=True, turn=self._turn(path))
+
+    def _turn(self, path: Path) -> asyncio.Lock:
+        """Whose turn it is to change a file: actions of several threads are carried out at the same time."""
+        return self._turns.setdefault(path.resolve(), asyncio.Lock())
 
     def _sources(self) -> dict[str, WritableSource]:
         found: dict[str, WritableSource] = {OWN_CALENDAR: self._own()}
@@ -128,7 +135,9 @@ class Outside:
         from pathlib import Path
 
         if one["kind"] == "ics":
-            return IcsFile(Path(one["path"]), zone=self.zone(), write=bool(one.get("write")))
+            path = Path(one["path"])
+            write = bool(one.get("write"))
+            return IcsFile(path, zone=self.zone(), write=write, turn=self._turn(path))
         return CalDav(str(one["url"]), str(one["user"]), Path(one["password_file"]), zone=self.zone())
 
     def facts(self) -> Fields:

@@ -161,7 +161,7 @@ def exceptional(
         found.add(state.follows.who)
     if state.answers is not None:
         found.add(state.answers)
-    found.update(state.asked)
+    found.update(state.asked, state.adding)
     if parsed.private is not None:
         found.update(parsed.private)
     if common.mode not in _NOTHING_TO_STEP:

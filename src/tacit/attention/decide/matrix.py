@@ -47,6 +47,7 @@ class Situation(StrEnum):
     CONTINUED_QUESTION = "continued_question"
     CONTINUED = "continued"
     LIKELY_CONTINUED = "likely_continued"
+    ADDED = "added"
     LEFT = "left"
     ATTENTION_REQUEST = "attention_request"
     ATTENTION = "attention"
@@ -211,6 +212,11 @@ MATRIX: Final[dict[Situation, MatrixRow]] = {
         "C2A-072", "it may go on with what its author and the agent were talking about before", _ME, _MAY,
         _KNOCK, Reason.THREAD_PARTICIPATION,
         "(to the channel, minutes after lead answered) the index is slow",
+    ),
+    Situation.ADDED: MatrixRow(
+        "C2A-083", "it adds to what its author has just asked of the agent, who has yet to answer", _ME, _MAY,
+        _SOON, Reason.ADDED, "(to the channel, right after asking lead) I mean the staging one",
+        thread_window=True,
     ),
     Situation.LEFT: MatrixRow(
         "C2A-192", "the agent has left this conversation", _OTHER, _NOT, _BOX, Reason.AMBIENT,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tacit.attention.decide.matrix import Situation
+from tacit.attention.read.bursts import is_piece
 from tacit.c2a.vocabulary import OPEN, SOCIAL, ConversationKind, Directedness, Intent, Priority
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ def situation_of(agent: str, parsed: ParsedMessage, state: ConversationState, ro
     if agent in state.asked and parsed.intent in _STEERING and not parsed.target.anybody:
         return _TO_ME_BY_INTENT[parsed.intent]
     if weakest in {None, Directedness.TO_ME} and (
-        found := _answered(agent, parsed, state) or _continued(agent, parsed, state)
+        found := _answered(agent, parsed, state)
+        or _added(agent, parsed, state)
+        or _continued(agent, parsed, state)
     ):
         return found
     if weakest in {None, Directedness.TO_ME, Directedness.TO_MY_ROLE} and (
@@ -174,6 +177,15 @@ def _answered(agent: str, parsed: ParsedMessage, state: ConversationState) -> Si
         return Situation.ANSWER
     # It is nobody else's; in a thread those who take part hear of it as of the rest.
     return None if agent in state.participants or agent in state.owners else Situation.TO_OTHER
+
+
+def _added(agent: str, parsed: ParsedMessage, state: ConversationState) -> Situation | None:
+    """More of what its author has just asked: whom that called gets it, and in the open flow nobody else."""
+    if not state.adding or not is_piece(parsed):
+        return None
+    if agent not in state.adding:
+        return None if parsed.conversation.thread else Situation.TO_OTHER
+    return _TO_ME_BY_INTENT[parsed.intent] if parsed.intent in _STEERING else Situation.ADDED
 
 
 def goes_on(parsed: ParsedMessage, state: ConversationState) -> Continuation | None:

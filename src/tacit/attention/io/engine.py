@@ -17,12 +17,14 @@ import msgspec
 
 from tacit.attention.commands import AuthorContinued, RunDueTimers, SetPresence, TimerDue, TimersRun
 from tacit.attention.decide import digest
+from tacit.attention.decide.modes import PUSHED
 from tacit.attention.decide.rates import MINUTE
 from tacit.attention.io import interpreter, repeats
 from tacit.attention.io.archive import Archive
 from tacit.attention.io.deliveries import drafted
 from tacit.attention.io.recent_lines import LineSource, RecentLines
 from tacit.attention.io.state_store import SAID, PastMessages, attention_on, roster_ever, roster_for
+from tacit.attention.read import bursts
 from tacit.attention.read.message import remains_of
 from tacit.attention.read.roster import Roster
 from tacit.attention.send.appended import refused
@@ -45,7 +47,7 @@ from tacit.ledger.submission import Submission
 from tacit.ledger.taken_back import QUOTING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import apsw
 
@@ -66,6 +68,8 @@ HEARING_KINDS: Final = MEMBER_KINDS | {"x.c2a.session", "x.c2a.rules", "context.
 """After these the same words may mean something else."""
 JUDGED: Final = frozenset({"chat.message", "chat.reaction"})
 """What an agent may append by itself and attention has rules for."""
+LOOKED_THROUGH: Final = 16
+"""How many messages before a call are looked through for lines that belong to it."""
 LOOK_BACK: Final = 1_000
 """How many events before its own start attention reads, and a new session is held to."""
 
@@ -168,12 +172,13 @@ class AttentionEngine:
         if any(one.escalate for one in decisions.exceptions.values()):
             around = self.around(state, group, at)
         written = consequences.consequences(event, decisions, state.attention, around, stopped=stopped)
+        written = self._whole(state, event, decisions, written, lookup)
         if decisions.parsed is not None:
             told = repeats.pointer(event, decisions.parsed, state.attention, state.past, at)
             written += [told] if told is not None else []
         self._schedule_notes(state, event)
-        if event.kind == "chat.message" and decisions.parsed is not None:
-            self._continued(state, group, decisions.parsed)
+        if event.kind == "chat.message":
+            self._continued(state, group, decisions)
         return submitted(group.group_id, written)
 
     def folded(self, group: Group, event: StoredEvent, at: Moment, lookup: Lookup) -> None:
@@ -354,18 +359,52 @@ class AttentionEngine:
         if not known:
             del self._unanswered(state)[key]
 
-    def _continued(self, state: GroupAttention, group: Group, said: ParsedMessage) -> None:
+    def _continued(self, state: GroupAttention, group: Group, decisions: Decisions) -> None:
         """A person goes on where somebody still owes them a word: whoever it is should look (C2A-083).
 
         Who asks to wait does not go on.
         """
-        if said.by_agent or said.intent is Intent.HOLD:
+        online, said = self.online(group.group_id), decisions.parsed
+        if said is None or said.by_agent or said.intent is Intent.HOLD:
             return
-        online, named = self.online(group.group_id), said.target.agents
         for session, event_id in self._unanswered(state).get((said.by, place_of(said.conversation)), ()):
-            # Whom it names gets it anyway.
-            if session in online and session not in named:
+            # Whom it names, or adds to the question of, gets it anyway.
+            gets = session in decisions and decisions[session].mode in PUSHED
+            if session in online and session not in said.target.agents and not gets:
                 self._effects.append(AuthorContinued(session, event_id))
+
+    def _whole(
+        self,
+        state: GroupAttention,
+        event: Event,
+        decisions: Decisions,
+        written: list[Written],
+        lookup: Lookup,
+    ) -> list[Written]:
+        """A call with what its author had said to nobody just before it: that goes first (C2A-083)."""
+        said, attention = decisions.parsed, state.attention
+        if said is None or not bursts.called(said) or not attention.settings.dialogue:
+            return written
+        calls = [one for one in written if consequences.is_call(one, event.id, said)]
+        if not calls:
+            return written
+        earlier = bursts.before(said, records.moment_of(event), self._lines_before(state, event.seq, lookup))
+        found: list[Written] = []
+        for one in earlier:
+            found += consequences.pieces(one, calls, attention)
+        return [*found, *written]
+
+    def _lines_before(
+        self, state: GroupAttention, seq: int, lookup: Lookup
+    ) -> Iterator[tuple[str, Moment, ParsedMessage]]:
+        """What was said before a position and stands, the newest first."""
+        for found in reversed(lookup.messages(LOOKED_THROUGH)):
+            if found.seq >= seq or state.attention.versions.is_deleted(found.event_id):
+                continue
+            form = state.past.form_of(found)
+            said = state.past.parsed(form) if form is not None else None
+            if form is not None and said is not None:
+                yield found.event_id, records.moment_of(form), said
 
     # -- time
 

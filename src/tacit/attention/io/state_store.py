@@ -15,6 +15,7 @@ import msgspec
 
 from tacit.attention.decide.decide import Decided
 from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, conversation_of, inherits
 from tacit.attention.read.dialogue import Partner
@@ -129,6 +130,7 @@ def attention_on(folds: GroupFolds) -> Attention:
         partners=table("partner", _PAIR, Partner),
         person_questions=PersonQuestions(table("person_question", str, tuple[PersonQuestion, ...])),
         awaited=AwaitedAnswers(table("awaited_answer", _PAIR, tuple[AwaitedAnswer, ...])),
+        bursts=table("burst", _PAIR, Burst),
     )
     _load_ownership(attention, folds.connection, folds.number)
     return attention

@@ -45,6 +45,8 @@ class ConversationState(msgspec.Struct, frozen=True):
     """For a reaction: author and intent of the message that it sits on."""
     follows: Continuation | None = None
     """Whose dialogue with the author a line goes on with that names nobody and replies to nothing."""
+    adding: frozenset[str] = _EMPTY
+    """Agents whom the author has just called, yet to answer: a line without a name adds to that."""
     asked: frozenset[str] = _EMPTY
     """For an author's reply to words of their own: the agents whom those named."""
     answers: str | None = None

@@ -3,7 +3,8 @@
 A language is one file of `languages/`, read with the code and never changed; another language is another
 file. A section of it is a list of phrases, each an expression over folded text: lower case, no accents, marks
 of every width as ASCII has them. Where a section stands in a text is the same in every language, unless its
-file says otherwise: anywhere as whole words, at the start of a clause, or as a whole clause.
+file says otherwise: anywhere as whole words, at the start of a clause, at the end of a text, or as a whole
+clause.
 
 Which language a text is in is told from letters, where a script is a language's own, else from words: those
 with the most known words in the text read it, if that is more than English has, and English does at last. A
@@ -188,6 +189,8 @@ class Language:
         word_start, word_end = (r"(?<![\w'])", r"(?!'?\w)") if self.spaced else ("", "")
         if name in _ANYWHERE:
             return word_start, word_end
+        if name == "hanging":
+            return word_start, "$"
         before, after = self._expression("<before>"), self._expression("(?:<after>|<people>)")
         space = " " if self.spaced else ""
         if name in _OPENING:

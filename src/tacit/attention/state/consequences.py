@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from tacit.attention.decide.decide import situation_in
+from tacit.attention.decide.decide import entry_of, situation_in
 from tacit.attention.decide.decision import Decision, Rule
 from tacit.attention.decide.matrix import Situation
 from tacit.attention.decide.modes import PUSHED
@@ -31,7 +31,7 @@ from tacit.attention.state.versions import cancellations
 from tacit.attention.state.work import NO_LIVES, PERSON, TRANSFERRED, Lives, copies
 from tacit.c2a.errors import Refusal
 from tacit.c2a.signals import SIGNALS, signal_of
-from tacit.c2a.vocabulary import OPEN, AuthorKind, Disposition, Intent, Mode, Policy
+from tacit.c2a.vocabulary import OPEN, AuthorKind, Disposition, Intent, Mode, Policy, Priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tacit.base.moment import Moment
     from tacit.ledger.envelope import Event
 
+_ANSWERABLE: Final = frozenset({Policy.MUST_RESPOND.value, Policy.MAY_RESPOND.value})
 AGAIN: Final = Rule("claim.reoffered", "C2A-155", "whoever had taken it gave it up or let its time run out")
 
 
@@ -173,6 +174,29 @@ def delivery(
         thread_window=decision.thread_window,
         because={part: rule.name for part, rule in decision.because},
     )
+
+
+def is_call(written: Written, event_id: str, parsed: ParsedMessage) -> bool:
+    """Is this what puts a call before an agent that it names, to be read in full when its author is done?"""
+    return (
+        isinstance(written, records.Delivery)
+        and written.event_id == event_id
+        and written.session in parsed.target.agents
+        and written.mode == Mode.BUFFERED.value
+        and written.policy in _ANSWERABLE
+    )
+
+
+def pieces(event_id: str, calls: Iterable[Written], attention: Attention) -> list[Written]:
+    """An earlier line of a call's author, put before those whom the call names and who have not had it."""
+    decision = entry_of(Situation.ADDED, Priority.NORMAL, attention.settings.deadline_ms)
+    to = [one.session for one in calls if isinstance(one, records.Delivery)]
+    parsed = attention.past.get(event_id)
+    return [
+        delivery(event_id, session, decision, parsed)
+        for session in to
+        if attention.obligations.get(event_id, session) is None
+    ]
 
 
 def reroute(

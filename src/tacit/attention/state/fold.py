@@ -65,6 +65,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from tacit.attention.decide.decide import Decided, Decisions, decide, kept_of
 from tacit.attention.decide.digest import PendingDigest
+from tacit.attention.read import bursts
+from tacit.attention.read.bursts import Burst
 from tacit.attention.read.context import ConversationState
 from tacit.attention.read.conversation import Conversation, author_of, is_for_all
 from tacit.attention.read.dialogue import Continuation, Partner, continuation, spoke
@@ -169,6 +171,8 @@ class Attention:
     """By channel and principal: with whom it was last talking there."""
     awaited: AwaitedAnswers = field(default_factory=AwaitedAnswers)
     person_questions: PersonQuestions = field(default_factory=PersonQuestions)
+    bursts: MutableMapping[tuple[str, str], Burst] = field(default_factory=dict[tuple[str, str], Burst])
+    """By place and person: whom the question calls that is just being written there."""
 
     def take(self, event: Event, at: Moment, roster: Roster) -> tuple[Decisions, bool]:
         """Decide an event against the state before it, and move past it; True when it stopped an exchange."""
@@ -216,28 +220,28 @@ class Attention:
             stopped=self.exchanges.stopped(place),
             responded=answered_by(before),
             follows=self._follows(event, conversation) if replied is None else None,
+            adding=bursts.adding(self.bursts, event, conversation, records.moment_of(event))
+            if self.settings.dialogue
+            else _EMPTY,
             asked=replied.target.agents if replied is not None and replied.by == event.by else _EMPTY,
             answers=self._answers(event, conversation, None if above == root else replied),
         )
 
     def _follows(self, event: Event, conversation: Conversation) -> Continuation | None:
         """Whose dialogue an event goes on with, if it is a person's line in the open flow of a channel."""
-        if event.kind != "chat.message" or conversation.thread or not self.settings.dialogue:
-            return None
-        if conversation.kind is not ConversationKind.CHANNEL:
+        flat = conversation.kind is ConversationKind.CHANNEL and not conversation.thread
+        if event.kind != "chat.message" or not flat or not self.settings.dialogue:
             return None
         author = author_of(event)
         partner = self.partners.get((conversation.id, author.id))
-        if partner is None or author.kind is not AuthorKind.HUMAN:
-            return None
-        return continuation(partner, records.moment_of(event))
+        human = author.kind is AuthorKind.HUMAN
+        return continuation(partner, records.moment_of(event)) if partner is not None and human else None
 
     def _answers(self, event: Event, conversation: Conversation, replied: ParsedMessage | None) -> str | None:
         """The agent whose question a person's line answers; what replies to somebody's words is for those."""
-        if event.kind != "chat.message" or replied is not None or not self.settings.dialogue:
-            return None
-        author = author_of(event)
-        if author.kind is not AuthorKind.HUMAN or conversation.kind is ConversationKind.DM:
+        author, said = author_of(event), event.kind == "chat.message" and self.settings.dialogue
+        human = author.kind is AuthorKind.HUMAN and conversation.kind is not ConversationKind.DM
+        if not said or not human or replied is not None:
             return None
         partner = self.partners.get((conversation.id, author.id))
         return self.awaited.answered_by_a_line(conversation, author.id, records.moment_of(event), partner)
@@ -328,6 +332,7 @@ class Attention:
                 to = frozenset({above.author.id})
             elif goes_on is not None and goes_on.sure:
                 to = frozenset({goes_on.who})
+        bursts.said(self.bursts, parsed, above.author.id if above is not None else None, at)
         channel, author = parsed.conversation.id, parsed.author.id
         spoke(self.partners, channel, author, to - {author}, at)
         names_only = not self.settings.dialogue

@@ -18,8 +18,9 @@ from tacit.base.io.folder_lock import FolderLock
 from tacit.base.io.system import SystemClock
 from tacit.c2a.activity import ActivityWanted
 from tacit.c2a.io.session import AgentSession, Delivery, Disconnected, Incoming
-from tacit.c2a.messages import LINES_BEFORE, Connected, Delivered
+from tacit.c2a.messages import Connected, Delivered
 from tacit.c2a.notifications import Cancelled, Continued, PermissionDecided, Status, Typing, Usage
+from tacit.c2a.open_lines import without_lines
 from tacit.c2a.retry import OutcomeUnknown, passes
 from tacit.c2a.vocabulary import EXPOSURE, STRENGTH, Mode, Policy
 from tacit.harness.budget import day_of, next_day, until_next_day
@@ -292,7 +293,7 @@ class Harness:
     async def _delivered(self, item: Delivery) -> None:
         event, now = item.event, self._clock.now()
         # The lines before it are of use only while this process has them fresh.
-        params = {name: value for name, value in item.params.items() if name != LINES_BEFORE}
+        params = without_lines(item.params)
         self._known[event.event_id] = ("waiting", event.mode.value, event.policy.value)
         self._keep_whole(event)
         self._context.view.heard(event)

@@ -20,8 +20,9 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from tacit.attention.io.archive import Archive
 from tacit.base.errors import TacitError
-from tacit.c2a.messages import LINES_BEFORE, accepts
+from tacit.c2a.messages import accepts
 from tacit.c2a.negotiation import CAPABILITIES, VERSIONS, Agreement
+from tacit.c2a.open_lines import without_lines
 from tacit.c2a.retry import redeliver_after
 from tacit.c2a.vocabulary import NEWER
 from tacit.hub.host.links import Link
@@ -93,7 +94,7 @@ class HookWire:
                     await asyncio.sleep(redeliver_after(tries))
                     tries += 1
                     # What was said before it may have been taken back since.
-                    message["params"].pop(LINES_BEFORE, None)
+                    message["params"] = without_lines(message["params"])
                     kept = message["params"].get("reliability")
                     if kept is not None:
                         message["params"]["reliability"] = {**kept, "attempt": kept["attempt"] + 1}

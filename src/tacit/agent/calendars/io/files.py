@@ -2,6 +2,7 @@
 
 An entry of our own is put between what is there and taken out again; every other byte stays what it was.
 Written beside its place, synced and moved there, so that whoever reads finds the old file or the new one.
+Changes of one file come one after the other: whoever makes several objects for it gives them one `turn`.
 Knows nothing of what an entry says.
 """
 
@@ -42,13 +43,14 @@ class IcsFile:
         owners: frozenset[str] = frozenset(),
         write: bool = False,
         ours: bool = False,
+        turn: asyncio.Lock | None = None,
     ) -> None:
         self._path = path
         self._zone = zone
         self._owners = owners
         self._write = write or ours
         self._ours = ours
-        self._turn = asyncio.Lock()
+        self._turn = turn or asyncio.Lock()
 
     async def busy(self, asked: Span) -> Busy:
         """When the owner is busy."""

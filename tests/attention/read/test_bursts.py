@@ -1,0 +1,110 @@
+"""Which lines of one person belong to one question: who spoke to whom and when, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tacit.attention.read import bursts
+from tacit.attention.read.bursts import MOST, SPAN, Burst
+from tacit.attention.read.context import QUIET
+from tacit.attention.read.message import ParsedMessage, parse_message
+from tacit.attention.read.roster import Agent, Person, Roster
+from tacit.attention.settings import DEFAULTS
+from tacit.base.moment import SECOND, Moment
+from tests.attention.world import START, event
+
+ROSTER = Roster.of([Agent("ada"), Agent("ben")], [Person("user"), Person("usr:bo", ("bo",))])
+
+
+def line(text: str, by: str = "user", **data: object) -> ParsedMessage:
+    found = parse_message(event(text, by=by, **data), ROSTER, QUIET, DEFAULTS)
+    assert found is not None
+    return found
+
+
+def at(seconds: float) -> Moment:
+    return Moment(START + int(seconds * SECOND))
+
+
+def adds(*lines: tuple[float, ParsedMessage], now: float, by: str = "user") -> set[str]:
+    """Whom a line without a name would be added for, after these."""
+    known: dict[tuple[str, str], Burst] = {}
+    for when, one in lines:
+        bursts.said(known, one, None, at(when))
+    burst = known.get(bursts.place_key(lines[0][1].conversation, by))
+    return set() if burst is None else set(bursts.adds_to(burst, at(now)))
+
+
+CALL = line("@ada hey")
+
+
+@pytest.mark.spec("C2A-083")
+@pytest.mark.parametrize(
+    ("lines", "now", "whom"),
+    [
+        ([(0, CALL)], 5, {"ada"}),
+        ([(0, CALL), (40, line("it is slow")), (90, line("since noon"))], 140, {"ada"}),
+        ([(0, CALL), (3, line("lunch was good", by="usr:bo"))], 5, {"ada"}),
+        ([(0, line("@ada @ben look"))], 5, {"ada", "ben"}),
+        ([(0, CALL)], 60, set()),
+        ([(0, CALL), *((30 * n, line("it is slow")) for n in range(1, 6))], 179, {"ada"}),
+        ([(0, CALL), *((30 * n, line("it is slow")) for n in range(1, 6))], 180, set()),
+        ([(0, CALL), *((n, line("it is slow")) for n in range(1, 6))], 6, {"ada"}),
+        ([(0, CALL), *((n, line("it is slow")) for n in range(1, 7))], 7, set()),
+        ([(0, CALL)], -1, set()),
+        ([(0, line("it is slow"))], 5, set()),
+        ([(0, CALL), (3, line("which one?", by="ada", mentions=["user"]))], 5, set()),
+        ([(0, CALL), (3, line("@user which one?", by="usr:bo"))], 5, set()),
+        ([(0, CALL), (3, line("@bo lunch?"))], 5, set()),
+        ([(0, CALL), (3, line("@ben can you look?"))], 5, {"ben"}),
+        ([(0, CALL), (3, line("never mind, found it"))], 5, set()),
+        ([(0, CALL), (3, line("thanks"))], 5, set()),
+        ([(0, line("@ada thanks!"))], 5, set()),
+    ],
+)
+def test_a_line_without_a_name_adds_to_the_question_that_is_being_written(
+    lines: list[tuple[float, ParsedMessage]], now: float, whom: set[str]
+) -> None:
+    assert adds(*lines, now=now) == whom
+
+
+def test_another_persons_line_adds_to_nothing_of_ours() -> None:
+    assert adds((0, CALL), now=5, by="usr:bo") == set()
+
+
+def test_an_answer_in_the_threads_own_place_ends_what_was_asked_in_the_open() -> None:
+    known: dict[tuple[str, str], Burst] = {}
+    bursts.said(known, CALL, None, at(0))
+    other = line("here", by="ben", reply_to="e1", conversation={"id": "main", "kind": "thread"})
+    bursts.said(known, other, "user", at(1))
+    assert known, "it was not asked of ben"
+    answer = line("here", by="ada", reply_to="e1", conversation={"id": "main", "kind": "thread"})
+    bursts.said(known, answer, "user", at(1))
+    assert not known
+
+
+def before(*lines: tuple[float, ParsedMessage], call: ParsedMessage | None = None) -> list[str]:
+    told = [(f"l{number}", at(when), one) for number, (when, one) in enumerate(lines)]
+    return bursts.before(call or line("@ada can you look?"), at(0), reversed(told))
+
+
+@pytest.mark.spec("C2A-083")
+def test_what_was_said_to_nobody_just_before_a_call_belongs_to_it() -> None:
+    content = line("the importer is slow")
+    assert before((-5, content)) == ["l0"]
+    assert before((-50, content), (-20, content)) == ["l0", "l1"]
+    assert before((-5, content), (-3, line("hm", by="usr:bo"))) == ["l0"]
+    assert before((-60, content)) == []
+    assert before((-100, content), (-20, content)) == ["l1"]
+    assert before((-5, line("@bo lunch?"))) == []
+    assert before((-9, content), (-5, line("@bo lunch?")), (-2, content)) == ["l2"]
+    assert before((-5, content), (-3, line("@user which one?", by="usr:bo"))) == []
+    assert before((-5, line("thanks"))) == []
+    assert before((-6, content), (-5, line("hello everyone"))) == ["l0"]
+    assert before((-5, line("between us", to=["ben"], conversation={"kind": "dm"}))) == []
+    assert before((-5, line("elsewhere", conversation={"kind": "channel", "id": "ops"}))) == []
+    assert len(before(*[(-20 + number, content) for number in range(20)])) == MOST
+
+
+def test_the_span_is_a_minute() -> None:
+    assert SPAN == 60 * SECOND
