@@ -1,4 +1,4 @@
-"""The journal on JetStream promises what every journal promises: on one server, and on a cluster of three."""
+"""The journal on JetStream promises what every journal promises (one server; the traps are tried on three too)."""
 
 from __future__ import annotations
 
